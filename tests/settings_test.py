@@ -1,0 +1,38 @@
+"""Settings of a test run: the real ones, in a data folder of its own for every test process."""
+
+import os
+import tempfile
+from pathlib import Path
+
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
+RUN_DIR = Path(os.environ.get("DISTILLERY_TEST_RUN") or tempfile.mkdtemp(prefix="distillery-tests-"))
+
+
+def redis_database_of(url: str, worker: str) -> str:
+    """Give every test process a Redis database of its own: 0 for the main one, n + 1 for worker gw<n>."""
+    number = int(worker.removeprefix("gw")) + 1 if worker.startswith("gw") else 0
+    return f"{url.rstrip('/').removesuffix('/0')}/{number}"
+
+
+# Whatever the shell has set for a real installation stays out of the tests; the services under test come in.
+for name in (
+    "ALLOWED_HOSTS",
+    "PUBLIC_URL",
+    "DEBUG",
+    "SECRET_KEY",
+    "SECRET_KEY_FILE",
+    "MARKETPLACE_TEST_TOKEN",
+):
+    os.environ.pop(name, None)
+os.environ["DISTILLERY_TEST_RUN"] = str(RUN_DIR)
+os.environ["DATA_DIR"] = str(RUN_DIR / WORKER)
+if os.environ.get("REDIS_URL"):
+    os.environ["REDIS_URL"] = redis_database_of(os.environ["REDIS_URL"], WORKER)
+
+from distillery.settings import *  # noqa: E402, F403  # the environment has to be ready first
+from distillery.settings import DATA_DIR, DATABASES  # noqa: E402
+
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # A file, not memory: threads and processes share it as they do in an installation.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
