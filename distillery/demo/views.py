@@ -1,0 +1,29 @@
+"""Task pages as a requester would host them: opened in a marketplace's frame, without cookie or script."""
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import require_safe
+
+from distillery.demo.tasks import task_numbered
+from distillery.demo.visits import marketplace_origins, read_visit
+
+
+@require_safe
+@xframe_options_exempt
+def answer(request: HttpRequest, number: int) -> HttpResponse:
+    """Ask for an answer, in the worker's own words, to one question; the marketplace receives it."""
+    task = task_numbered(number)
+    if task is None:
+        raise Http404("There is no task with this number.")
+    origins = marketplace_origins(request)
+    visit = read_visit(request.GET, origins)
+
+    @csp_replace({"frame-ancestors": [SELF, *origins], "form-action": [SELF, *origins]})
+    def page(request: HttpRequest) -> HttpResponse:
+        status = 400 if visit.refusal else 200
+        return render(request, "examples/answer.html", {"task": task, "visit": visit}, status=status)
+
+    return page(request)
