@@ -1,0 +1,79 @@
+# What a newcomer, a developer and the build run. Needs make and Python 3.11 or newer; the rest it fetches itself.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+SERVE ?= 1
+WORKERS ?= 2
+ARGS ?=
+
+PYTEST := $(BIN)/pytest $(ARGS)
+NOT_HERE := not browser and not paid
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	$(if $(UPGRADE),--upgrade)
+
+.DEFAULT_GOAL := help
+.PHONY: help env env-dev demo run test test-services test-browser check lock benchmark clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+env: $(VENV)/.base ## make .venv with what an installation needs
+env-dev: $(VENV)/.dev ## add what tests and linters need
+
+demo: env ## a small campaign to look at on http://localhost:8000 (SERVE=0: stop when it is set up; PORT=n)
+	SERVE=$(SERVE) PORT=$(PORT) $(BIN)/python manage.py demo
+
+run: env ## web server, job worker and timer on this machine (PORT=n)
+	PORT=$(PORT) $(BIN)/python manage.py up
+
+test: env-dev ## all tests but those in a browser, on SQLite (ARGS="tests/jobs -x")
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) -m "$(NOT_HERE)"
+
+test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them
+	$(BIN)/python .ci/services.py -- $(PYTEST) -n $(WORKERS) -m "$(NOT_HERE)"
+
+test-browser: env-dev ## the tests that drive chromium
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m browser
+
+check: env-dev ## linters, types, import floors, migrations, settings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py makemigrations --check --dry-run
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py check
+	@if command -v shellcheck >/dev/null; then echo "shellcheck .ci/run docker/prepare"; shellcheck .ci/run docker/prepare; \
+	else echo "shellcheck is not installed: shell scripts were not checked"; fi
+	$(BIN)/pytest tests/test_docker.py tests/test_repository.py
+
+lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest versions)
+	$(COMPILE) requirements/base.in -o requirements/base.txt
+	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
+
+benchmark: env-dev ## measure the marketplace on SQLite, then on PostgreSQL
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m benchmarks.marketplace $(ARGS)
+	$(BIN)/python .ci/services.py --durable -- $(BIN)/python -m benchmarks.marketplace $(ARGS)
+
+clean: ## remove the environment and caches; data in var/ stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is younger than its lock as long as the environment holds what the lock names.
+$(VENV)/.base: requirements/base.txt | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.base
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(BIN)/pip:
+	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+		"$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+		echo "$$python -m venv $(VENV)"; \
+		exec "$$python" -m venv --clear $(VENV); \
+	done; \
+	echo "Distillery needs Python 3.11 or newer with its venv module, and found none." >&2; \
+	echo "Install it (Debian, Ubuntu: apt-get install python3 python3-venv), or name one: make env PYTHON=/path/to/python3" >&2; \
+	exit 1
