@@ -15,8 +15,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the data folders of all test processes; the one that started the others does it."""
-    if not hasattr(config, "workerinput"):
-        shutil.rmtree(os.environ["DISTILLERY_TEST_RUN"], ignore_errors=True)
+    folder = os.environ.get("DISTILLERY_TEST_RUN")
+    if folder and not hasattr(config, "workerinput"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -1,0 +1,153 @@
+"""The container files, read as hadolint and `docker compose config` would: no engine is needed for this."""
+
+import itertools
+import re
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCKER = ROOT / "docker"
+COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
+OURS = [name for name, service in COMPOSE["services"].items() if "build" in service]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Instructions of the Dockerfile with their arguments, continuation lines joined."""
+    text = (DOCKER / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in lines]
+
+
+def arguments_of(instruction: str) -> list[str]:
+    return [argument for name, argument in instructions() if name == instruction]
+
+
+def test_every_image_has_a_version():
+    images = [line.split()[0] for line in arguments_of("FROM")]
+    images += [service["image"] for name, service in COMPOSE["services"].items() if name not in OURS]
+    for image in images:
+        assert re.fullmatch(r"[a-z]+:\d+(\.\d+)?-[a-z]+", image), image
+
+
+def test_the_container_does_not_run_as_root():
+    assert arguments_of("USER")[-1] == "distillery"
+    names = [name for name, _ in instructions()]
+    assert names.index("USER") < names.index("CMD")
+
+
+def test_only_locked_packages_are_installed():
+    installs = [line for line in arguments_of("RUN") if "pip" in line]
+    assert installs
+    for line in installs:
+        assert "--require-hashes" in line
+        assert "--no-cache-dir" in line
+        assert "base.txt" in line
+
+
+def test_the_dockerfile_follows_the_rules_of_hadolint():
+    names = [name for name, _ in instructions()]
+    assert not {"ADD", "MAINTAINER"} & set(names), "DL3020, DL4000"
+    assert names.count("CMD") == 1, "DL4003"
+    assert all(line.startswith("[") for line in arguments_of("CMD")), "DL3025"
+    assert all(line.startswith("/") for line in arguments_of("WORKDIR")), "DL3000"
+    assert names.index("WORKDIR") < names.index("COPY"), "DL3045"
+    assert all("sudo" not in line and "cd " not in line for line in arguments_of("RUN")), "DL3003, DL3004"
+    assert all("--no-log-init" in line for line in arguments_of("RUN") if "useradd" in line), "DL3046"
+    assert ("RUN", "RUN") not in itertools.pairwise(names), "DL3059"
+
+
+def test_the_image_holds_every_room_and_no_data():
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert set(PROJECT["tool"]["importlinter"]["root_packages"]) <= kept
+    assert {"manage.py", "templates", "static", "requirements"} <= kept
+    assert not {"var", "docker", "tests", ".git", ".venv"} & kept
+
+
+def test_web_worker_timer_and_migrations_are_services():
+    assert set(OURS) == {"web", "worker", "beat", "migrate"}
+    assert set(COMPOSE["services"]) == {*OURS, "postgres", "redis"}
+
+
+def test_the_image_starts_the_same_web_server_as_compose():
+    assert arguments_of("CMD") == [str(COMPOSE["services"]["web"]["command"]).replace("'", '"')]
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_what_a_service_refers_to_is_there(name):
+    service = COMPOSE["services"][name]
+    assert set(service.get("depends_on", [])) <= set(COMPOSE["services"])
+    assert set(service.get("secrets", [])) <= set(COMPOSE["secrets"])
+    for volume in service.get("volumes", []):
+        assert volume.split(":")[0] in COMPOSE["volumes"]
+    for other, condition in service.get("depends_on", {}).items():
+        if condition == {"condition": "service_healthy"}:
+            assert "healthcheck" in COMPOSE["services"][other]
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_secrets_come_from_files(name):
+    service = COMPOSE["services"][name]
+    for variable, value in service.get("environment", {}).items():
+        if re.search(r"SECRET|PASSWORD|TOKEN|DATABASE_URL", variable):
+            assert variable.endswith("_FILE")
+            assert value.removeprefix("/run/secrets/") in service["secrets"]
+
+
+def test_host_names_have_to_be_given():
+    hosts = COMPOSE["services"]["web"]["environment"]["ALLOWED_HOSTS"]
+    assert re.match(r"\$\{ALLOWED_HOSTS:\?[^}]+\}", hosts)
+    assert "*" not in hosts
+
+
+def test_the_port_is_open_to_this_machine_only_until_somebody_says_otherwise():
+    assert COMPOSE["services"]["web"]["ports"] == ["${LISTEN:-127.0.0.1:8000}:8000"]
+    assert [name for name, service in COMPOSE["services"].items() if "ports" in service] == ["web"]
+
+
+def prepared(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    script = folder / "prepare"
+    script.write_text((DOCKER / "prepare").read_text(encoding="utf-8"), encoding="utf-8")
+    return subprocess.run(["sh", str(script), *words], capture_output=True, text=True, check=False)
+
+
+def test_prepare_makes_every_secret_that_compose_asks_for(tmp_path):
+    assert prepared(tmp_path, "localhost").returncode == 0
+    for secret in COMPOSE["secrets"].values():
+        assert len((tmp_path / secret["file"]).read_text(encoding="utf-8")) >= 64
+    password = (tmp_path / "secrets/postgres_password").read_text(encoding="utf-8")
+    assert (tmp_path / "secrets/database_url").read_text(encoding="utf-8") == (
+        f"postgres://distillery:{password}@postgres:5432/distillery"
+    )
+    assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / ".env").read_text(encoding="utf-8") == "ALLOWED_HOSTS=localhost\n"
+
+
+def test_prepare_behind_tls_sets_the_address_and_trusts_the_proxy(tmp_path):
+    prepared(tmp_path, "crowd.example.org", "https://crowd.example.org")
+    assert shlex.split((tmp_path / ".env").read_text(encoding="utf-8")) == [
+        "ALLOWED_HOSTS=crowd.example.org",
+        "PUBLIC_URL=https://crowd.example.org",
+        "BEHIND_TLS_PROXY=1",
+    ]
+
+
+def test_prepare_twice_keeps_the_first_secrets(tmp_path):
+    prepared(tmp_path, "localhost")
+    before = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    prepared(tmp_path, "localhost")
+    assert {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()} == before
+
+
+@pytest.mark.parametrize("host", ["*", "https://crowd.example.org", "two words"])
+def test_prepare_refuses_what_is_no_host_name(tmp_path, host):
+    answer = prepared(tmp_path, host)
+    assert answer.returncode == 2
+    assert "is not a host name" in answer.stderr
+    assert not (tmp_path / "secrets").exists()
