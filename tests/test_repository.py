@@ -1,0 +1,201 @@
+"""What holds for the whole repository: locks, documentation, layout, and what must never be committed."""
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+IGNORED = {".git", ".venv", "var", "node_modules", "__pycache__"}
+LONGEST_MODULE = 500
+
+# Joined from parts, so that this file does not hold what it looks for.
+REGISTRIES = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("python" + "hosted", "org"),
+        ("registry", "npmjs"),
+        ("registry", "yarnpkg"),
+        ("deb", "debian", "org"),
+        ("archive", "ubuntu", "com"),
+        ("conda", "anaconda", "org"),
+        ("docker", "io"),
+        ("gcr", "io"),
+        ("quay", "io"),
+    )
+]
+CHECKOUTS = ["/".join(parts) for parts in (("", "work", "main"), ("", "work", "shared"), ("", "root", ""))]
+
+
+@cache
+def committed_files() -> list[Path]:
+    """Files that git knows or would add; everything in the folder where there is no git."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listing.returncode == 0:
+        paths = [ROOT / line for line in listing.stdout.splitlines()]
+    else:
+        paths = [path for path in ROOT.rglob("*") if not IGNORED & set(path.relative_to(ROOT).parts)]
+    return [path for path in paths if path.is_file()]
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Relative name and content of every committed text file."""
+    for path in committed_files():
+        try:
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+def rooms() -> list[str]:
+    """Packages of the project, as they stand in the folder."""
+    outside = {"tests", "benchmarks"}
+    return sorted(path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name not in outside)
+
+
+def documentation() -> str:
+    """README and docs in one text."""
+    return "\n".join(text for name, text in texts() if name.endswith(".md"))
+
+
+def code_in(markdown: str) -> str:
+    """Only the code of a page: fenced blocks and words in backticks, a line each."""
+    fenced = re.findall(r"^```\w*\n(.*?)^```", markdown, flags=re.MULTILINE | re.DOTALL)
+    rest = re.sub(r"^```\w*\n.*?^```", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "\n".join([*fenced, *re.findall(r"`([^`\n]+)`", rest)])
+
+
+def test_no_file_names_a_package_registry():
+    found = [(name, host) for name, text in texts() for host in REGISTRIES if host in text]
+    assert found == []
+
+
+def test_no_file_names_a_folder_of_somebodys_machine():
+    found = [(name, folder) for name, text in texts() for folder in CHECKOUTS if folder in text]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["base", "dev"])
+def test_every_locked_requirement_has_hashes(name):
+    text = (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    requirements = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+    assert len(requirements) > 10
+    for requirement in requirements:
+        assert re.match(r"[a-z0-9][a-z0-9.\[\]_-]*==\S+ .*--hash=sha256:[0-9a-f]{64}", requirement), (
+            requirement
+        )
+
+
+@pytest.mark.parametrize("name", ["base", "dev"])
+def test_a_lock_holds_every_package_that_was_asked_for(name):
+    asked = (ROOT / f"requirements/{name}.in").read_text(encoding="utf-8").splitlines()
+    locked = set(re.findall(r"^([a-z0-9._-]+)(?:\[.*\])?==", locked_text(name), flags=re.MULTILINE))
+    names = {re.split(r"[\[<>=]", line)[0] for line in asked if line and line[0] not in "#-"}
+    assert names <= locked
+
+
+def test_both_locks_hold_the_same_versions():
+    def versions(name):
+        return dict(re.findall(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)", locked_text(name), flags=re.MULTILINE))
+
+    assert versions("base").items() <= versions("dev").items()
+
+
+def locked_text(name: str) -> str:
+    return (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8")
+
+
+def test_every_room_stands_in_the_import_contract_the_type_check_and_the_package():
+    importlinter = PROJECT["tool"]["importlinter"]
+    layers = [room for layer in importlinter["contracts"][0]["layers"] for room in layer.split(" | ")]
+    packaged = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+    assert sorted(importlinter["root_packages"]) == rooms()
+    assert sorted(layers) == rooms()
+    assert sorted(pattern.removesuffix("*") for pattern in packaged) == rooms()
+    assert set(rooms()) <= set(PROJECT["tool"]["mypy"]["files"])
+
+
+def variables_read() -> set[str]:
+    """Names of the environment variables that our rooms read by a name written in the code."""
+    found = set()
+    for name, text in texts():
+        if not name.endswith(".py") or name.split("/")[0] not in rooms():
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and node.args:
+                reads = re.match(r"(env\.\w+|os\.getenv|os\.environ\.get)$", ast.unparse(node.func))
+                first = node.args[0]
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                reads, first = re.match(r"os\.environ$", ast.unparse(node.value)), node.slice
+            else:
+                continue
+            if reads and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                found.add(first.value)
+    return found
+
+
+def test_the_operators_page_names_every_environment_variable():
+    page = (ROOT / "docs/operator.md").read_text(encoding="utf-8")
+    variables = variables_read() - {"DJANGO_SETTINGS_MODULE"}
+    assert {"DATA_DIR", "SECRET_KEY", "DATABASE_URL", "MARKETPLACE_TEST_TOKEN"} <= variables
+    assert sorted(name for name in variables if f"`{name}`" not in page) == []
+
+
+def test_every_command_is_documented():
+    commands = {
+        Path(name).stem
+        for name, _ in texts()
+        if re.fullmatch(r"\w+/management/commands/[a-z]\w*\.py", name) and name.split("/")[0] in rooms()
+    }
+    assert commands
+    code = code_in(documentation())
+    assert sorted(name for name in commands if not re.search(rf"manage\.py {name}\b", code)) == []
+
+
+def test_every_make_target_in_the_documentation_exists():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, flags=re.MULTILINE))
+    call = re.compile(r"(?:^|\$ |&& |; |\b[A-Z]+=\S* )make ([a-z][a-z-]*)", flags=re.MULTILINE)
+    named = set(call.findall(code_in(documentation())))
+    assert {"env", "demo", "test", "check"} <= targets
+    assert sorted(named - targets) == []
+
+
+def test_every_make_target_is_explained_by_make_help():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, flags=re.MULTILINE)[1].split()
+    explained = re.findall(r"^([a-z-]+):.* ## ", makefile, flags=re.MULTILINE)
+    assert sorted(explained) == sorted(phony)
+
+
+def test_links_between_pages_lead_somewhere():
+    dead = []
+    for name, text in texts():
+        if name.endswith(".md"):
+            targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text)
+            folder = (ROOT / name).parent
+            dead += [(name, target) for target in targets if not (folder / target).exists()]
+    assert dead == []
+
+
+def test_no_module_is_longer_than_a_reader_can_hold():
+    outside = ("tests/", "benchmarks/")
+    lengths = {
+        name: text.count("\n")
+        for name, text in texts()
+        if name.endswith(".py") and not name.startswith(outside) and "/migrations/" not in name
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
