@@ -8,7 +8,7 @@ WORKERS ?= 2
 ARGS ?=
 
 PYTEST := $(BIN)/pytest $(ARGS)
-NOT_HERE := not browser and not paid
+NOT_HERE := not browser
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 
