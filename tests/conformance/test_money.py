@@ -1,0 +1,193 @@
+"""Checks 44-47: bonuses, funds and fees."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests.conformance.protocol import (
+    NOBODY,
+    balance,
+    create_hit,
+    hit_properties,
+    invalid,
+    refused,
+    refused_request,
+)
+
+NO_FUNDS = "This Requester has insufficient funds in their account to complete this transaction."
+
+
+def bonus(assignment_id, worker, **changes):
+    return {
+        "AssignmentId": assignment_id,
+        "WorkerId": worker.worker_id,
+        "BonusAmount": "0.50",
+        "Reason": "Thank you for the careful reading.",
+        **changes,
+    }
+
+
+def test_44_a_bonus_needs_submitted_work(client, worker):
+    """Check 44: unknown assignment, and one still in progress."""
+    with refused_request("AssignmentDoesNotExist", f"Assignment {NOBODY} does not exist."):
+        client.send_bonus(**bonus(NOBODY, worker))
+    taken = worker.accept(create_hit(client)["HITId"])
+    with refused_request("AssignmentDoesNotExist", f"Assignment {taken['assignment_id']} does not exist."):
+        client.send_bonus(**bonus(taken["assignment_id"], worker))
+
+
+def test_44_a_bonus_goes_to_who_did_the_work(client, workers):
+    """Check 44: another worker, and somebody unknown."""
+    assignment_id = workers[0].do(create_hit(client)["HITId"])["assignment_id"]
+    for worker_id in (workers[1].worker_id, "A1NOBODY12345"):
+        with refused("RequestError", "ParameterValidationError"):
+            client.send_bonus(**bonus(assignment_id, workers[0], WorkerId=worker_id))
+    assert client.list_bonus_payments(AssignmentId=assignment_id)["BonusPayments"] == []
+
+
+@pytest.mark.parametrize("amount", ["0.9752", "-1.00", "$1", "1.00\n"])
+def test_44_a_bonus_is_whole_cents(client, worker, amount):
+    """Check 44: the message once seen on the real service."""
+    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
+    with invalid("at 'bonusAmount' failed to satisfy constraint: Member must satisfy regular expression"):
+        client.send_bonus(**bonus(assignment_id, worker, BonusAmount=amount))
+
+
+@pytest.mark.parametrize("changes", [{"Reason": ""}, {"BonusAmount": "0.00"}], ids=["reason", "amount"])
+def test_44_a_bonus_needs_a_reason_and_an_amount(client, worker, changes):
+    """Check 44: neither may be nothing."""
+    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
+    with refused("RequestError", "ValidationException", "ParameterValidationError"):
+        client.send_bonus(**bonus(assignment_id, worker, **changes))
+
+
+@pytest.mark.paid
+def test_44_a_bonus_is_listed_by_hit_and_by_assignment(new_requester, worker):
+    """Check 44: paid with its fee."""
+    client = new_requester("10.00", "mturk-2026").client
+    hit = create_hit(client, Reward="0.00")
+    assignment_id = worker.do(hit["HITId"])["assignment_id"]
+    before = Decimal(balance(client)[0])
+    client.send_bonus(**bonus(assignment_id, worker))
+    assert before - Decimal(balance(client)[0]) == Decimal("0.60")
+    [by_hit] = client.list_bonus_payments(HITId=hit["HITId"])["BonusPayments"]
+    [by_assignment] = client.list_bonus_payments(AssignmentId=assignment_id)["BonusPayments"]
+    assert by_hit == by_assignment
+    assert by_hit.pop("GrantTime")
+    assert by_hit == {
+        "WorkerId": worker.worker_id,
+        "BonusAmount": "0.50",
+        "AssignmentId": assignment_id,
+        "Reason": "Thank you for the careful reading.",
+    }
+
+
+@pytest.mark.paid
+def test_44_a_token_pays_once_and_no_token_pays_twice(client, worker):
+    """Check 44: two equal bonuses are two bonuses, unless a token says otherwise."""
+    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
+    call = bonus(assignment_id, worker, UniqueRequestToken=f"bonus-{assignment_id}")
+    client.send_bonus(**call)
+    with refused_request(
+        "DuplicateRequest", f'The idempotency token "bonus-{assignment_id}" has already been processed.'
+    ):
+        client.send_bonus(**call)
+    assert client.list_bonus_payments(AssignmentId=assignment_id)["NumResults"] == 1
+    client.send_bonus(**bonus(assignment_id, worker))
+    client.send_bonus(**bonus(assignment_id, worker))
+    assert client.list_bonus_payments(AssignmentId=assignment_id)["NumResults"] == 3
+
+
+@pytest.mark.paid
+def test_44_a_bonus_can_follow_approval_and_rejection(client, workers):
+    """Check 44: any submitted work, decided or not."""
+    hit = create_hit(client, MaxAssignments=2)
+    first, second = (worker.do(hit["HITId"])["assignment_id"] for worker in workers[:2])
+    client.approve_assignment(AssignmentId=first)
+    client.reject_assignment(AssignmentId=second, RequesterFeedback="This is empty.")
+    client.send_bonus(**bonus(first, workers[0]))
+    client.send_bonus(**bonus(second, workers[1]))
+    payments = client.list_bonus_payments(HITId=hit["HITId"])["BonusPayments"]
+    assert sorted(payment["WorkerId"] for payment in payments) == sorted(
+        worker.worker_id for worker in workers[:2]
+    )
+
+
+def test_45_bonuses_are_listed_by_hit_or_by_assignment(client, worker):
+    """Check 45: none of them or both is refused."""
+    hit = create_hit(client)
+    assignment_id = worker.do(hit["HITId"])["assignment_id"]
+    with refused("RequestError"):
+        client.list_bonus_payments()
+    with refused("RequestError"):
+        client.list_bonus_payments(HITId=hit["HITId"], AssignmentId=assignment_id)
+
+
+def test_46_a_hit_beyond_the_funds_is_refused(new_requester):
+    """Check 46: ten at 0.10 cost 1.40 with fees."""
+    client = new_requester("1.00", "mturk-2026").client
+    with refused_request("InsufficientFunds", NO_FUNDS):
+        create_hit(client, MaxAssignments=10)
+    assert client.list_hits()["HITs"] == []
+    assert balance(client) == ("1.00", "0.00")
+    create_hit(client, MaxAssignments=8)
+    assert balance(client) == ("0.04", "0.96")
+
+
+@pytest.mark.paid
+def test_46_a_bonus_beyond_the_funds_is_refused(new_requester, worker):
+    """Check 46: the fee counts; what is on hold does not."""
+    client = new_requester("1.00", "mturk-2026").client
+    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
+    assert balance(client) == ("0.88", "0.12")
+    call = bonus(assignment_id, worker, BonusAmount="0.74", UniqueRequestToken=f"t-{assignment_id}")
+    with refused_request("InsufficientFunds", NO_FUNDS):
+        client.send_bonus(**call)
+    assert client.list_bonus_payments(AssignmentId=assignment_id)["BonusPayments"] == []
+    assert balance(client) == ("0.88", "0.12")
+    client.send_bonus(**{**call, "BonusAmount": "0.73"})
+    assert balance(client) == ("0.00", "0.12")
+
+
+def test_46_an_extension_beyond_the_funds_is_refused(new_requester):
+    """Check 46: CreateAdditionalAssignmentsForHIT holds money too."""
+    client = new_requester("0.50").client
+    hit = create_hit(client, MaxAssignments=4)
+    with refused_request("InsufficientFunds", NO_FUNDS):
+        client.create_additional_assignments_for_hit(HITId=hit["HITId"], NumberOfAdditionalAssignments=2)
+    assert client.get_hit(HITId=hit["HITId"])["HIT"]["MaxAssignments"] == 4
+    assert balance(client) == ("0.10", "0.40")
+
+
+@pytest.mark.parametrize(
+    ("reward", "small", "large"),
+    [
+        ("0.01", "0.01", "0.01"),
+        ("0.05", "0.01", "0.02"),
+        ("0.08", "0.02", "0.03"),
+        ("0.10", "0.02", "0.04"),
+        ("0.52", "0.10", "0.21"),
+        ("1.00", "0.20", "0.40"),
+    ],
+)
+def test_47_fees_are_those_of_the_table(new_requester, reward, small, large):
+    """Check 47: fee per assignment of a HIT with nine, and with ten assignments."""
+    client = new_requester("100.00", "mturk-2026").client
+    for places, fee in ((1, small), (9, small), (10, large)):
+        before = Decimal(balance(client)[1])
+        client.create_hit(**hit_properties(Reward=reward, MaxAssignments=places))
+        held = Decimal(balance(client)[1]) - before
+        assert held == places * (Decimal(reward) + Decimal(fee))
+
+
+@pytest.mark.paid
+@pytest.mark.parametrize(
+    ("amount", "fee"), [("0.01", "0.01"), ("0.07", "0.01"), ("0.08", "0.02"), ("1.00", "0.20")]
+)
+def test_47_a_bonus_costs_a_fifth_and_at_least_a_cent(new_requester, worker, amount, fee):
+    """Check 47: fee of a bonus."""
+    client = new_requester("10.00", "mturk-2026").client
+    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
+    before = Decimal(balance(client)[0])
+    client.send_bonus(**bonus(assignment_id, worker, BonusAmount=amount))
+    assert before - Decimal(balance(client)[0]) == Decimal(amount) + Decimal(fee)

@@ -1,0 +1,340 @@
+"""A real Distillery server in processes of its own, for tests and measurements from outside.
+
+    with RunningServer() as server:
+        requester = server.requester(balance="20.00")
+        worker = server.worker(country="US")
+        requester.client.get_account_balance()
+
+The server has its own data folder and its own database: a SQLite file, or a scratch database on the
+PostgreSQL server that DATABASE_URL names. Both are copies of a template that is migrated once.
+"""
+
+import atexit
+import contextlib
+import fcntl
+import hashlib
+import itertools
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+from urllib.parse import urlsplit, urlunsplit
+
+import django
+
+from tests.clients import Requester, ScriptedWorker, ask, post_json
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60
+
+
+class RunningServer:
+    """gunicorn with this checkout's code; a context manager that leaves nothing behind."""
+
+    def __init__(
+        self, *, environment: Mapping[str, str] | None = None, workers: int = 2, threads: int = 8
+    ) -> None:
+        self.test_token = secrets.token_urlsafe(16)
+        self._own_environment = dict(environment or {})
+        self._workers, self._threads = workers, threads
+        self._process: subprocess.Popen[bytes] | None = None
+        self._console: subprocess.Popen[str] | None = None
+        self._console_lock = threading.Lock()
+        self._numbers = itertools.count(1)
+
+    def __enter__(self) -> "RunningServer":
+        self.data_dir = Path(tempfile.mkdtemp(prefix="distillery-server-"))
+        try:
+            self._database_url = new_database(self.data_dir)
+            self._port = free_port()
+            self.url = f"http://127.0.0.1:{self._port}"
+            self.api_url = f"{self.url}/mturk/api"
+            self.start()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the server and its management commands run with."""
+        return {
+            **{name: value for name, value in os.environ.items() if name != "PUBLIC_URL"},
+            "DJANGO_SETTINGS_MODULE": "distillery.settings",
+            "DATA_DIR": str(self.data_dir),
+            "DATABASE_URL": self._database_url,
+            "MARKETPLACE_TEST_TOKEN": self.test_token,
+            "ALLOWED_HOSTS": "127.0.0.1,localhost",
+            **self._own_environment,
+        }
+
+    # Running
+
+    def start(self) -> None:
+        """Serve on the same port and data as before; returns when requests are answered."""
+        command = [sys.executable, "-m", "gunicorn"]
+        if (ROOT / "distillery" / "gunicorn_conf.py").exists():
+            command += ["-c", "distillery/gunicorn_conf.py"]
+        command += ["--workers", str(self._workers), "--threads", str(self._threads)]
+        command += ["--worker-class", "gthread", "--no-control-socket", "--bind", f"127.0.0.1:{self._port}"]
+        with self._log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, "distillery.wsgi"],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"The server stopped at its start:\n{self.log()}")
+            with contextlib.suppress(OSError):
+                ask("GET", self.api_url, timeout=5)
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"The server did not answer in {START_SECONDS} s:\n{self.log()}")
+
+    def kill(self) -> None:
+        """SIGKILL to every process of the server: what a power cut leaves is what it leaves."""
+        self._signal(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Ask the server to stop, and wait for it."""
+        self._signal(signal.SIGTERM)
+
+    def log(self) -> str:
+        """Everything the server wrote to its output so far."""
+        return self._log_path.read_text(encoding="utf-8", errors="replace") if self._log_path.exists() else ""
+
+    # Management
+
+    def manage(self, *arguments: str) -> Any:
+        """Run a management command in a process of its own; its output, parsed where --json was asked for."""
+        result = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode:
+            raise RuntimeError(f"manage.py {' '.join(arguments)}:\n{result.stdout}{result.stderr}")
+        return json.loads(result.stdout) if "--json" in arguments else result.stdout
+
+    def console(self, *arguments: str) -> Any:
+        """The same as `manage`, in one process that stays: milliseconds instead of a second."""
+        with self._console_lock:
+            if self._console is None:
+                self._console = subprocess.Popen(
+                    [sys.executable, "-m", "tests.console"],
+                    cwd=ROOT,
+                    env=self.environment,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    start_new_session=True,
+                )
+            into, out = self._console.stdin, self._console.stdout
+            assert into is not None and out is not None
+            print(json.dumps(arguments), file=into, flush=True)
+            said = json.loads(out.readline() or '{"error": "the console ended"}')
+        if "error" in said:
+            raise RuntimeError(f"manage.py {' '.join(arguments)}: {said['error']}")
+        return json.loads(said["output"]) if "--json" in arguments else said["output"]
+
+    def requester(self, balance: str = "1000.00", fees: str | None = None) -> Requester:
+        """A new account with money in it."""
+        name = f"requester-{next(self._numbers)}-{secrets.token_hex(3)}"
+        options = ["--fees", fees] if fees else []
+        made = self.console("marketplace", "requester", "create", name, *options, "--json")
+        if float(balance):
+            self.console("marketplace", "deposit", name, balance)
+        return Requester.at(self.api_url, name=name, access_key=made["access_key"], secret=made["secret"])
+
+    def worker(self, **options: str | bool) -> ScriptedWorker:
+        """A new scripted worker; `options` as of `marketplace worker create` (country="US", adult=True)."""
+        name = f"worker-{next(self._numbers)}-{secrets.token_hex(3)}"
+        flags: list[str] = []
+        for option, value in options.items():
+            flags += [f"--{option}"] if value is True else [f"--{option}", str(value)]
+        made = self.console("marketplace", "worker", "create", name, *flags, "--json")
+        return ScriptedWorker(self.url, made["worker_id"], made["token"])
+
+    # Test controls
+
+    def advance(self, seconds: float) -> float:
+        """Move the marketplace's clock forward; its time afterwards, in seconds since 1970."""
+        now: float = self.control("clock", advance_seconds=seconds)["now"]
+        return now
+
+    def chaos(self, **switches: object) -> None:
+        """Ask for faults; see `POST /mturk/test/chaos`."""
+        self.control("chaos", **switches)
+
+    def reset(self, *, data: bool = False) -> None:
+        """Clock and faults back to normal; with `data`, HITs and what followed from them are gone too."""
+        self.control("reset", **({"data": True} if data else {}))
+
+    def control(self, what: str, **value: object) -> Any:
+        """One call of the test controls."""
+        answer = post_json(f"{self.url}/mturk/test/{what}", value, self.test_token)
+        assert answer.status == 200, f"{what}: {answer.status} {answer.text[:500]}"
+        return answer.json()
+
+    # Inside
+
+    @property
+    def _log_path(self) -> Path:
+        return self.data_dir / "server.log"
+
+    def _signal(self, number: int) -> None:
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+        self._process.wait(timeout=30)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process = None
+
+    def _leave(self) -> None:
+        self._signal(signal.SIGKILL)
+        if self._console is not None:
+            assert self._console.stdin is not None and self._console.stdout is not None
+            self._console.stdin.close()
+            self._console.wait(timeout=30)
+            self._console.stdout.close()
+        if hasattr(self, "_database_url"):
+            drop_database(self._database_url)
+        shutil.rmtree(self.data_dir, ignore_errors=True)
+
+
+def free_port() -> int:
+    """A TCP port of the loopback interface that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+# Databases: a migrated template, and copies of it
+
+
+def new_database(folder: Path) -> str:
+    """URL of a new migrated database: in `folder`, or on the PostgreSQL server of DATABASE_URL."""
+    server = os.environ.get("DATABASE_URL", "")
+    if server.startswith("postgres"):
+        return _new_postgres_database(server)
+    path = folder / "distillery.sqlite3"
+    shutil.copyfile(_sqlite_template(), path)
+    return f"sqlite:///{path}"
+
+
+def drop_database(url: str) -> None:
+    """Remove what `new_database` made, unless it goes with its folder."""
+    if url.startswith("postgres"):
+        _on_postgres(f'DROP DATABASE IF EXISTS "{urlsplit(url).path[1:]}" WITH (FORCE)')
+
+
+def schema_digest() -> str:
+    """Changes when a migration does, so that an old template is never taken for a new one."""
+    digest = hashlib.sha256(django.__version__.encode())
+    for path in sorted(ROOT.glob("*/migrations/*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _migrate(url: str, folder: Path) -> None:
+    environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(folder)}
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise RuntimeError(f"manage.py migrate:\n{result.stdout}{result.stderr}")
+
+
+def _sqlite_template() -> Path:
+    home = Path(tempfile.gettempdir()) / f"distillery-templates-{os.getuid()}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    template = home / f"{schema_digest()}.sqlite3"
+    with _locked(home / "lock"):
+        if not template.exists():
+            with tempfile.TemporaryDirectory() as scratch:
+                fresh = Path(scratch) / "fresh.sqlite3"
+                _migrate(f"sqlite:///{fresh}", Path(scratch))
+                with contextlib.closing(sqlite3.connect(fresh)) as database:
+                    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                for old in home.glob("*.sqlite3"):
+                    old.unlink()
+                shutil.move(fresh, template)
+    return template
+
+
+def _new_postgres_database(server: str) -> str:
+    name = f"distillery_scratch_{secrets.token_hex(6)}"
+    template = f"distillery_template_{schema_digest()}"
+    parts = urlsplit(server)
+    with _postgres(server) as cursor:
+        cursor.execute("SELECT pg_advisory_lock(726417)")
+        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s AND datistemplate", [template])
+        if cursor.fetchone() is None:
+            cursor.execute(f'DROP DATABASE IF EXISTS "{template}" WITH (FORCE)')
+            cursor.execute(f'CREATE DATABASE "{template}"')
+            with tempfile.TemporaryDirectory() as scratch:
+                _migrate(urlunsplit(parts._replace(path=f"/{template}")), Path(scratch))
+            cursor.execute(f'ALTER DATABASE "{template}" IS_TEMPLATE true')
+        cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    atexit.register(_drop_template, server, template)
+    return urlunsplit(parts._replace(path=f"/{name}"))
+
+
+def _drop_template(server: str, template: str) -> None:
+    with _postgres(server) as cursor:
+        cursor.execute("SELECT pg_advisory_lock(726417)")
+        cursor.execute("UPDATE pg_database SET datistemplate = false WHERE datname = %s", [template])
+        cursor.execute(f'DROP DATABASE IF EXISTS "{template}" WITH (FORCE)')
+
+
+def _on_postgres(statement: str) -> None:
+    with _postgres(os.environ["DATABASE_URL"]) as cursor:
+        cursor.execute(statement)
+
+
+@contextlib.contextmanager
+def _postgres(server: str) -> Iterator[Any]:
+    import psycopg2  # type: ignore[import-untyped,unused-ignore]
+
+    connection = psycopg2.connect(server)
+    try:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            yield cursor
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
