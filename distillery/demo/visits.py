@@ -67,9 +67,7 @@ def read_visit(parameters: QueryDict, origins: list[str]) -> Visit:
         return Visit(refusal="The address of this page does not say which marketplace sent you here.")
     match = SUBMIT_TO.fullmatch(submit_to)
     if match is None or match["origin"].lower() not in origins:
-        return Visit(
-            refusal="The address of this page would send your answer to a place that we do not know."
-        )
+        return Visit(refusal="The address of this page would send your answer to a place we do not know.")
     return Visit(
         assignment_id=assignment_id, submit_url=f"{match['origin']}{match['path']}/mturk/externalSubmit"
     )

@@ -1,0 +1,1 @@
+"""Measurements of a running Distillery, from outside."""

@@ -1,0 +1,98 @@
+"""Measures the marketplace: one command, one table.
+
+    .venv/bin/python benchmarks/marketplace.py --database both --seconds 10
+
+Without --database it takes the PostgreSQL server of DATABASE_URL, or SQLite where that is not set. For `both`
+and `postgres` it starts a PostgreSQL of its own, which writes to disk as an installation's does (fsync on).
+"""
+
+import argparse
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from rich.console import Console  # noqa: E402
+
+from benchmarks.measures import MEASURES, Bench  # noqa: E402
+from benchmarks.report import Run, conditions, markdown, show  # noqa: E402
+from tests.server import RunningServer  # noqa: E402
+
+PROCESSES, THREADS = 2, 8
+
+
+def services() -> ModuleType:
+    """The module that starts PostgreSQL for the build."""
+    spec = importlib.util.spec_from_file_location("services", ROOT / ".ci" / "services.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def database(name: str) -> Iterator[None]:
+    """Have DATABASE_URL name this database while the block runs."""
+    before = os.environ.pop("DATABASE_URL", None)
+    try:
+        if name == "sqlite":
+            yield
+        elif before:
+            os.environ["DATABASE_URL"] = before
+            yield
+        else:
+            with services().services(durable=True) as variables:
+                os.environ["DATABASE_URL"] = variables["DATABASE_URL"]
+                yield
+    finally:
+        os.environ.pop("DATABASE_URL", None)
+        if before:
+            os.environ["DATABASE_URL"] = before
+
+
+def measure(name: str, seconds: float, wanted: list[str], console: Console) -> Run:
+    """All figures on one database, on a server that starts empty."""
+    with database(name), RunningServer(workers=PROCESSES, threads=THREADS) as server:
+        bench = Bench(server, name, seconds)
+        about = bench.fill("settle")
+        run = Run(about["name"], about["durability"])
+        for what in wanted:
+            for figure in MEASURES[what](bench):
+                run.figures.append(figure)
+                console.print(f"  {figure.what}: {figure.value}", soft_wrap=True)
+        return run
+
+
+def main() -> int:
+    """Measure what the command line asks for; 1 where a target was missed."""
+    parser = argparse.ArgumentParser(description="Measure the marketplace.")
+    parser.add_argument("--database", choices=["sqlite", "postgres", "both"])
+    parser.add_argument("--seconds", type=float, default=10, help="how long each rate is measured")
+    parser.add_argument("--only", choices=list(MEASURES), action="append", help="measure only this")
+    parser.add_argument("--markdown", type=Path, help="write the table to this file as well")
+    arguments = parser.parse_args()
+    given = arguments.database or ("postgres" if os.environ.get("DATABASE_URL") else "sqlite")
+    names = ["sqlite", "postgres"] if given == "both" else [given]
+    console = Console(stderr=True, highlight=False)
+    runs = []
+    for name in names:
+        console.print(f"Measuring on {name} …")
+        runs.append(measure(name, arguments.seconds, arguments.only or list(MEASURES), console))
+    lines = conditions(
+        runs, f"gunicorn, {PROCESSES} processes with {THREADS} threads each", arguments.seconds
+    )
+    show(runs, lines)
+    if arguments.markdown:
+        arguments.markdown.write_text(markdown(runs, lines), encoding="utf-8")
+    return int(any(figure.met is False for run in runs for figure in run.figures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,288 @@
+"""What is measured, one function per figure of the table."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.browser import Browser, Frame, Page, frame_of
+from benchmarks.load import Job, Result, middle, p95, together
+from tests.clients import mturk_client
+from tests.server import ROOT, RunningServer
+
+WORKERS = 8
+CLIENTS = 4
+ANSWER = "An answer of a usual length, in the worker's own words: it says what the passages say, and no more."
+#: Rates that the project asks for, per second.
+TARGETS = {
+    "sqlite": {"cycle": 76.0, "page": 650.0, "create": 150.0},
+    "postgres": {"cycle": 48.0, "page": 650.0, "create": 150.0},
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table."""
+
+    what: str
+    value: str
+    target: str = ""
+    met: bool | None = None
+    note: str = ""
+
+
+class Bench:
+    """A server with people in it, ready to be measured."""
+
+    def __init__(self, server: RunningServer, database: str, seconds: float) -> None:
+        self.server, self.database, self.seconds = server, database, seconds
+        self.host, port = server.url.removeprefix("http://").split(":")
+        self.port = int(port)
+        self.requester = self.fill("requester")
+        self.people = self.fill("web_workers", WORKERS)
+
+    def fill(self, what: str, *numbers: object) -> Any:  # noqa: ANN401  # JSON
+        """Make data in bulk with the server's settings."""
+        command = [sys.executable, "-m", "benchmarks.fill", what, *map(str, numbers)]
+        made = subprocess.run(
+            command, cwd=ROOT, env=self.server.environment, capture_output=True, text=True, check=False
+        )
+        if made.returncode:
+            raise RuntimeError(f"benchmarks.fill {what}: {made.stderr[-2000:]}")
+        return json.loads(made.stdout)
+
+    def job(self, person: dict[str, str], group_id: str) -> Job:
+        """What a load process needs to be this person."""
+        return {"host": self.host, "port": self.port, "group": group_id, **person}
+
+    def target(self, name: str) -> float:
+        """Rate to reach on this database."""
+        return TARGETS[self.database][name]
+
+
+def _enter(job: Job) -> Browser:
+    browser = Browser(job["host"], job["port"])
+    browser.log_in(job["username"], job["password"])
+    return browser
+
+
+def _accept(browser: Browser, group_id: str) -> Page:
+    return browser.post(f"/projects/{group_id}/tasks/accept", {})
+
+
+def _submit(browser: Browser, frame: Frame) -> Page:
+    return browser.post(frame.submit_path, {"assignmentId": frame.assignment_id, "answer": ANSWER}, own=False)
+
+
+# Accept, look, submit
+
+
+def cycles(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One logged-in worker: accept the next HIT, open its working page, submit an answer; again and again."""
+    browser = _enter(job)
+    _cycle(browser, job["group"], Result())
+    deadline = line_up()
+    while time.perf_counter() < deadline:
+        _cycle(browser, job["group"], result)
+
+
+def _cycle(browser: Browser, group_id: str, result: Result) -> None:
+    at = time.perf_counter()
+    accepted = _accept(browser, group_id)
+    at = result.add("accept", at)
+    if accepted.status not in (302, 303) or "assignment_id=" not in accepted.location:
+        return result.refuse(f"accept {accepted.status} {accepted.location} {accepted.body[:200]!r}")
+    working = browser.get(accepted.location)
+    at = result.add("page", at)
+    if working.status != 200:
+        return result.refuse(f"page {working.status} {working.location}")
+    submitted = _submit(browser, frame_of(working))
+    result.add("submit", at)
+    if submitted.status != 200:
+        return result.refuse(f"submit {submitted.status} {submitted.body[:200]!r}")
+    result.done += 1
+    return None
+
+
+def full_cycle(bench: Bench) -> Iterator[Figure]:
+    """Rate of whole assignments with eight workers who all want the next HIT of one group."""
+    places = int(bench.seconds * 250) + 100
+    group_id = bench.fill("hits", places // 3 + WORKERS, 3, "cycle")
+    result = together(cycles, [bench.job(person, group_id) for person in bench.people], bench.seconds)
+    target = bench.target("cycle")
+    steps = ", ".join(
+        f"{step} {middle(times):.0f}/{p95(times):.0f} ms" for step, times in sorted(result.times.items())
+    )
+    yield Figure(
+        f"accept + working page + submit, {WORKERS} workers",
+        f"{result.per_second:.1f}/s",
+        f"≥ {target:.0f}/s",
+        result.per_second >= target,
+        f"median/p95: {steps}",
+    )
+    total = result.done + result.refused
+    yield Figure(
+        "refused under that load",
+        f"{result.refused} of {total}",
+        "0",
+        result.refused == 0,
+        "; ".join(result.troubles[:1]),
+    )
+
+
+# One page
+
+
+def pages(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One logged-in worker who opens the working page of the same assignment again and again."""
+    browser = _enter(job)
+    location = _accept(browser, job["group"]).location
+    browser.get(location)
+    deadline = line_up()
+    while (at := time.perf_counter()) < deadline:
+        page = browser.get(location)
+        result.add("page", at)
+        if page.status == 200:
+            result.done += 1
+        else:
+            result.refuse(f"page {page.status}")
+
+
+def working_page(bench: Bench) -> Iterator[Figure]:
+    """Rate of GETs of the working page."""
+    group_id = bench.fill("hits", WORKERS, 3, "pages")
+    people = bench.people[:CLIENTS]
+    result = together(pages, [bench.job(person, group_id) for person in people], bench.seconds)
+    target = bench.target("page")
+    yield Figure(
+        f"GET of a working page, {len(people)} workers",
+        f"{result.per_second:.0f}/s",
+        f"≥ {target:.0f}/s",
+        result.per_second >= target and not result.refused,
+        f"median/p95: {middle(result.times['page']):.1f}/{p95(result.times['page']):.1f} ms",
+    )
+
+
+# Accepting among few and among many
+
+
+def accepts(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One worker alone who accepts and submits `count` times; accepting is what is timed."""
+    browser = _enter(job)
+    line_up()
+    for number in range(job["count"]):
+        _cycle(browser, job["group"], result)
+        if number == 4:  # the first ones warm the server up
+            result.times.clear()
+
+
+def accept_cost(bench: Bench) -> Iterator[Figure]:
+    """Time to accept with a thousand open HITs in the group, and with a hundred thousand."""
+    found = []
+    for count in (1_000, 100_000):
+        group_id = bench.fill("hits", count, 3, f"{count} open")
+        bench.fill("settle")
+        job = {**bench.job(bench.people[0], group_id), "count": 150}
+        result = together(accepts, [job], bench.seconds)
+        times = result.times["accept"]
+        found.append(middle(times))
+        steady = len(found) == 1 or found[1] <= found[0] * 1.5
+        yield Figure(
+            f"accept among {count:,} open HITs",
+            f"{middle(times):.1f} ms",
+            "" if len(found) == 1 else "as among 1,000",
+            None if len(found) == 1 else steady and not result.refused,
+            f"p95 {p95(times):.1f} ms",
+        )
+
+
+# The requester's side
+
+
+def creations(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One boto3 client that posts HITs of one type."""
+    client = mturk_client(job["endpoint"], job["access_key"], job["secret"])
+    properties = {"Title": "Posted by boto3", "Description": "Measured.", "Reward": "0.01"}
+    hit_type = client.create_hit_type(AssignmentDurationInSeconds=600, **properties)["HITTypeId"]
+    question = (
+        '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
+        'ExternalQuestion.xsd"><ExternalURL>https://tasks.example.org/1</ExternalURL>'
+        "<FrameHeight>600</FrameHeight></ExternalQuestion>"
+    )
+    deadline = line_up()
+    while (at := time.perf_counter()) < deadline:
+        token = f"{job['number']}-{result.done + result.refused}"
+        try:
+            client.create_hit_with_hit_type(
+                HITTypeId=hit_type,
+                LifetimeInSeconds=3600,
+                MaxAssignments=3,
+                Question=question,
+                UniqueRequestToken=token,
+            )
+            result.done += 1
+        except client.exceptions.ClientError as error:
+            result.refuse(str(error))
+        result.add("create", at)
+
+
+def creation(bench: Bench) -> Iterator[Figure]:
+    """Rate of CreateHITWithHITType calls of unmodified boto3 clients."""
+    jobs = [
+        {"endpoint": bench.server.api_url, "number": number, **bench.requester} for number in range(CLIENTS)
+    ]
+    result = together(creations, jobs, bench.seconds)
+    target = bench.target("create")
+    yield Figure(
+        f"CreateHITWithHITType, {CLIENTS} boto3 clients",
+        f"{result.per_second:.0f}/s",
+        f"≥ {target:.0f}/s",
+        result.per_second >= target and not result.refused,
+        f"median/p95: {middle(result.times['create']):.1f}/{p95(result.times['create']):.1f} ms"
+        + "".join(f"; {trouble}" for trouble in result.troubles[:1]),
+    )
+
+
+def listing(bench: Bench) -> Iterator[Figure]:
+    """Time of the first, a middle and the last page of a HIT with ten thousand submitted assignments."""
+    count, size, rounds = 10_000, 100, 5
+    hit_id = bench.fill("submitted", count)
+    bench.fill("settle")
+    client = mturk_client(bench.server.api_url, **bench.requester)
+    wanted = {1: "first", count // size // 2: "middle", count // size: "last"}
+    times: dict[int, list[float]] = {number: [] for number in wanted}
+    seen = 0
+    for _ in range(rounds):
+        seen, number, token = 0, 0, {}
+        while True:
+            at = time.perf_counter()
+            page = client.list_assignments_for_hit(HITId=hit_id, MaxResults=size, **token)
+            took = (time.perf_counter() - at) * 1000
+            number += 1
+            if not page["NumResults"]:
+                break
+            seen += page["NumResults"]
+            if number in times:
+                times[number].append(took)
+            token = {"NextToken": page["NextToken"]}
+    middles = {number: middle(taken) for number, taken in times.items()}
+    slowest, fastest = max(middles.values()), min(middles.values())
+    yield Figure(
+        f"ListAssignmentsForHIT, {size} of {count:,}: first, middle, last page",
+        ", ".join(f"{value:.1f}" for value in middles.values()) + " ms",
+        "constant",
+        slowest <= fastest * 1.5 and seen == count,
+        f"median of {rounds}; {seen:,} seen in each round",
+    )
+
+
+MEASURES: dict[str, Callable[[Bench], Iterator[Figure]]] = {
+    "cycle": full_cycle,
+    "page": working_page,
+    "accept": accept_cost,
+    "create": creation,
+    "list": listing,
+}

@@ -1,0 +1,92 @@
+"""The demonstration from beginning to end."""
+
+import json
+import time
+from dataclasses import asdict, dataclass
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, connections
+from rich.progress import track
+
+from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
+from distillery.demo.people import People, make_people
+from distillery.demo.robot import Robot
+from distillery.demo.screen import Screen
+from distillery.demo.server import Server, choose_port, running
+from distillery.demo.tasks import all_tasks
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the demonstration did, as `summary.json` keeps it; money in cents."""
+
+    database: str
+    url: str
+    hits_posted: int
+    assignments_offered: int
+    assignments_done: int
+    deposited_cents: int
+    available_cents: int
+    held_cents: int
+    paid_cents: int
+    fees_cents: int
+    wall_seconds: float
+
+
+def demonstrate(*, wanted_port: int, stay: bool, started: float) -> None:
+    """Set everything up, show it, and serve it until Ctrl-C (or, without `stay`, end there)."""
+    screen = Screen()
+    call_command("migrate", verbosity=0, interactive=False)
+    screen.done(f"A {connection.vendor} database is ready; data lives in {settings.DATA_DIR}")
+    people = make_people()
+    connections.close_all()
+    screen.done("An administrator, two workers and a lab with $100.00 of play money")
+    port = choose_port(wanted_port)
+    if port != wanted_port:
+        screen.note(f"Port {wanted_port} is taken; using {port}")
+    with running(port) as server:
+        screen.done(f"The server answers on {server.url}")
+        summary = _campaign(people, server, screen, started)
+        (settings.DATA_DIR / "summary.json").write_text(json.dumps(asdict(summary), indent=2) + "\n")
+        _tell(people, server, screen)
+        if stay:
+            screen.stay()
+            server.wait()
+
+
+def _campaign(people: People, server: Server, screen: Screen, started: float) -> Summary:
+    """Post the HITs as the lab does, and let the script do one of them."""
+    requester = people.requester
+    client = _key(people, server).client()
+    hits = list(track(post_hits(client, base_url=server.url), "Posting HITs", total=len(all_tasks())))
+    offered = len(hits) * ASSIGNMENTS_PER_HIT
+    screen.done(f"{len(hits)} HITs posted by boto3, for {ASSIGNMENTS_PER_HIT} workers each at ${REWARD}")
+    assignment_id = Robot(server.url, people.script_token).do_next_hit()
+    client.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Thank you, script.")
+    screen.done("One assignment done by a scripted worker (marked simulated), approved and paid")
+    requester.refresh_from_db()
+    connections.close_all()
+    return Summary(
+        database=connection.vendor,
+        url=server.url,
+        hits_posted=len(hits),
+        assignments_offered=offered,
+        assignments_done=1,
+        deposited_cents=requester.deposited_cents,
+        available_cents=requester.available_cents,
+        held_cents=requester.held_cents,
+        paid_cents=requester.paid_cents,
+        fees_cents=requester.fees_cents,
+        wall_seconds=round(time.time() - started, 2),
+    )
+
+
+def _tell(people: People, server: Server, screen: Screen) -> None:
+    screen.links(server.url)
+    screen.logins(people.logins)
+    screen.key(_key(people, server))
+
+
+def _key(people: People, server: Server) -> Key:
+    return Key(f"{server.url}/mturk/api", people.requester.access_key, people.secret)

@@ -1,0 +1,59 @@
+"""What the demonstration says on the terminal."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+
+from distillery.demo.campaign import REGION, Key
+from distillery.demo.people import Login
+
+
+class Screen:
+    """The terminal, for people who may be seeing Distillery for the first time."""
+
+    def __init__(self) -> None:
+        self.console = Console(highlight=False)
+
+    def done(self, sentence: str) -> None:
+        """One step is finished."""
+        self._line(f"[green]✓[/green] {sentence}")
+
+    def note(self, sentence: str) -> None:
+        """Something that is good to know."""
+        self._line(f"[yellow]![/yellow] {sentence}")
+
+    def links(self, url: str) -> None:
+        """Where to look."""
+        self._line("\n[bold]Where to look[/bold]")
+        self._line(f"  worker site   {url}/")
+        self._line(f"  desk          {url}/desk/")
+        self._line(f"  a task page   {url}/examples/answer/1/")
+
+    def logins(self, logins: Iterable[Login]) -> None:
+        """Who can log in; the passwords are shown here and nowhere else."""
+        self._line("\n[bold]Who can log in[/bold] (each chooses a new password the first time)")
+        table = Table("", "user name", "password", box=None, padding=(0, 2, 0, 2), header_style="dim")
+        for login in logins:
+            table.add_row(login.role, login.username, login.password)
+        self.console.print(table)
+
+    def key(self, key: Key) -> None:
+        """Three lines with which any script can act as the demonstration's lab."""
+        self._line("\n[bold]Point a script of your own here[/bold]")
+        self._plain("  import boto3")
+        self._plain(
+            f'  mturk = boto3.client("mturk", endpoint_url="{key.endpoint_url}", region_name="{REGION}", '
+            f'aws_access_key_id="{key.access_key}", aws_secret_access_key="{key.secret}")'
+        )
+        self._plain("  print(mturk.get_account_balance())")
+
+    def stay(self) -> None:
+        """The last words before the server's own."""
+        self._line("\nThe server runs until you press Ctrl-C.")
+
+    def _line(self, text: str) -> None:
+        self.console.print(text, soft_wrap=True)
+
+    def _plain(self, text: str) -> None:
+        self.console.print(text, soft_wrap=True, markup=False)

@@ -1,0 +1,37 @@
+"""`manage.py demo`: a small campaign to look at, made from nothing."""
+
+import contextlib
+import signal
+from types import FrameType
+
+from django.core.management.base import BaseCommand
+
+from distillery import env
+from distillery.demo import place
+from distillery.demo.run import demonstrate
+
+
+class Command(BaseCommand):
+    """Set up and serve the demonstration."""
+
+    help = (
+        "Set up a demonstration in the data folder's `demo`, anew on every run: a database, people whose "
+        "passwords are printed, ten real HITs posted by boto3, and the server, until Ctrl-C. "
+        "SERVE=0 stops when that is done; PORT chooses the port."
+    )
+    requires_system_checks = []
+
+    def handle(self, *_args: object, **_options: object) -> None:
+        """Enter the demonstration's own folder, then run there."""
+        started = place.started_at()
+        if started is None:
+            place.enter()
+            return
+        port, stay = env.integer("PORT", 8000, least=1), env.flag("SERVE", True)
+        signal.signal(signal.SIGTERM, _stop)
+        with contextlib.suppress(KeyboardInterrupt):
+            demonstrate(wanted_port=port, stay=stay, started=started)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
