@@ -1,0 +1,85 @@
+"""Reading settings from the environment, loudly: a value that cannot be used stops the start."""
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
+
+
+def text(name: str, default: str = "") -> str:
+    """Value of the variable `name`, or the content of the file that `name`_FILE points to."""
+    path = os.environ.get(f"{name}_FILE")
+    if path:
+        if name in os.environ:
+            raise ImproperlyConfigured(f"Both {name} and {name}_FILE are set; keep one of them.")
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{name}_FILE={path} cannot be read: {error.strerror}.") from error
+    return os.environ.get(name, default)
+
+
+def flag(name: str, default: bool = False) -> bool:
+    """Boolean variable: 1/true/yes/on or 0/false/no/off."""
+    value = text(name, "1" if default else "0").strip().lower()
+    if value in TRUE:
+        return True
+    if value in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name}={value!r} is neither yes nor no. Use 1 or 0.")
+
+
+def integer(name: str, default: int, *, least: int = 0) -> int:
+    """Whole number variable, not below `least`."""
+    value = text(name, str(default))
+    try:
+        number = int(value)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}={value!r} is not a whole number.") from error
+    if number < least:
+        raise ImproperlyConfigured(f"{name}={number} is below {least}.")
+    return number
+
+
+def choice(name: str, default: str, allowed: set[str]) -> str:
+    """Variable with one of the `allowed` values."""
+    value = text(name, default)
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name}={value!r} is not one of {', '.join(sorted(allowed))}.")
+    return value
+
+
+def words(name: str, default: list[str]) -> list[str]:
+    """Comma-separated variable."""
+    value = text(name)
+    return [word.strip() for word in value.split(",") if word.strip()] if value else default
+
+
+def secret(name: str, folder: Path) -> str:
+    """Secret from the environment or `name`_FILE; else generated once into `folder`, for our eyes only."""
+    given = text(name)
+    if given:
+        return given
+    path = folder / name.lower()
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        pass
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o750)
+    folder.mkdir(exist_ok=True, mode=0o700)
+    candidate = folder / f".{name.lower()}.{secrets.token_hex(4)}"
+    descriptor = os.open(candidate, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(secrets.token_urlsafe(50))
+    try:
+        # Of several processes starting at once, the first link wins and all read the same secret.
+        os.link(candidate, path)
+    except FileExistsError:
+        pass
+    finally:
+        candidate.unlink()
+    return path.read_text(encoding="utf-8").strip()

@@ -1,0 +1,182 @@
+"""Settings of a Distillery installation: one file, every choice from the environment.
+
+Without any variable the installation runs on one machine: SQLite, the embedded file broker, and secrets
+generated into the data folder. `docs/operator.md` lists every variable; a test keeps that list complete.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+import django_stubs_ext
+from csp.constants import NONE, SELF
+
+from distillery import env
+
+# Lets generic Django classes carry their types at run time too: ModelAdmin[Worker].
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var"))).absolute()
+
+SECRET_KEY = env.secret("SECRET_KEY", DATA_DIR / "secrets")
+DEBUG = env.flag("DEBUG")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+PUBLIC_URL = env.text("PUBLIC_URL").rstrip("/")
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [PUBLIC_URL] if PUBLIC_URL else [])
+if env.flag("BEHIND_TLS_PROXY"):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+
+INSTALLED_APPS = [
+    "distillery.apps.DistilleryConfig",
+    "marketplace",
+    "jobs",
+    "accounts",
+    "axes",
+    "csp",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.humanize",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "marketplace.protocol.endpoint.ProtocolMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.middleware.PasswordChangeMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "distillery.urls"
+WSGI_APPLICATION = "distillery.wsgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'distillery.sqlite3'}")
+DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600)}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # Writers queue for up to 20 s instead of failing with "database is locked": measured with 20 writers.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;",
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.text("REDIS_URL")
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
+CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.broker:Transport"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
+    {}
+    if REDIS_URL
+    else {
+        "data_folder_in": str(DATA_DIR / "broker" / "queue"),
+        "data_folder_out": str(DATA_DIR / "broker" / "queue"),
+        "control_folder": str(DATA_DIR / "broker" / "control"),
+        "processed_folder": str(DATA_DIR / "broker" / "taken"),
+        "polling_interval": 0.1,
+    }
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = env.integer("JOBS_THREADS", 4, least=1)
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: the schedule has nothing worth a file
+CELERY_BEAT_SCHEDULE = {
+    "marketplace-sweep": {"task": "marketplace.sweep", "schedule": 10.0, "options": {"expires": 10}},
+    "marketplace-nightly": {"task": "marketplace.nightly", "schedule": 3600.0, "options": {"expires": 3600}},
+    "jobs-reconcile": {"task": "jobs.reconcile", "schedule": 15.0, "options": {"expires": 15}},
+}
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "/accounts/login/"
+LOGIN_REDIRECT_URL = "/accounts/home/"
+LOGOUT_REDIRECT_URL = "/"
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 300
+
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "WARNING")},
+}
+
+# A job whose worker says nothing for this long goes to another one.
+JOBS_LEASE_SECONDS = env.integer("JOBS_LEASE_SECONDS", 60, least=2)
+
+# The marketplace.
+MARKETPLACE_REGISTRATION = env.choice("MARKETPLACE_REGISTRATION", "invitation", {"invitation", "open"})
+MARKETPLACE_FEE_PROFILE = env.text("MARKETPLACE_FEE_PROFILE", "none-1")
+MARKETPLACE_CURRENCY = env.text("MARKETPLACE_CURRENCY", "USD")
+MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
+MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 0)
+MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")

@@ -1,0 +1,12 @@
+"""Root urls. The protocol endpoint is answered before these, by `marketplace.protocol.endpoint`."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("marketplace.urls")),
+    path("accounts/", include("accounts.urls")),
+    path("examples/", include("distillery.demo.urls")),
+    path("health/", include("distillery.health")),
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,71 @@
+"""Faults on request: what the test controls switched on for a requester, or for everybody.
+
+Where test controls are off (no MARKETPLACE_TEST_TOKEN), nothing here asks the database anything.
+"""
+
+import random
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import F, Q
+
+from marketplace.models import Chaos, Requester
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Rates are probabilities per call; the delay is in seconds."""
+
+    throttle_rate: float = 0
+    error_rate: float = 0
+    visibility_delay_s: float = 0
+
+
+def faults_for(requester_id: int) -> Faults:
+    """The faults in force for a requester: the larger of their own and everybody's."""
+    if not settings.MARKETPLACE_TEST_TOKEN:
+        return Faults()
+    rows = Chaos.objects.filter(_concerns(requester_id)).values_list(
+        "throttle_rate", "error_rate", "visibility_delay_s"
+    )
+    return Faults(*(max(values) for values in zip(*rows, strict=True))) if rows else Faults()
+
+
+def happens(rate: float) -> bool:
+    """True with this probability."""
+    return rate > 0 and random.random() < rate  # noqa: S311 - faults need no secrecy
+
+
+def take_throttle(requester_id: int) -> bool:
+    """True if a call was to be throttled for certain; uses up one of those asked for."""
+    return _take("throttle_next", requester_id)
+
+
+def take_lost_response(requester_id: int) -> bool:
+    """True if the answer to a committed call is to be lost; uses up one of those asked for."""
+    return _take("lose_response_after_commit", requester_id)
+
+
+def _take(counter: str, requester_id: int) -> bool:
+    if not settings.MARKETPLACE_TEST_TOKEN:
+        return False
+    wanting = Chaos.objects.filter(_concerns(requester_id), **{f"{counter}__gt": 0})
+    pk = wanting.values_list("pk", flat=True).first()
+    return bool(
+        pk and Chaos.objects.filter(pk=pk, **{f"{counter}__gt": 0}).update(**{counter: F(counter) - 1})
+    )
+
+
+def _concerns(requester_id: int) -> Q:
+    return Q(requester=None) | Q(requester=requester_id)
+
+
+def switch(requester: Requester | None, **faults: float | bool) -> None:
+    """Set faults of one requester, or of all; those not named stay as they are."""
+    chaos, _ = Chaos.objects.get_or_create(requester=requester)
+    Chaos.objects.filter(pk=chaos.pk).update(**faults)
+
+
+def reset() -> None:
+    """No faults for anybody."""
+    Chaos.objects.all().delete()

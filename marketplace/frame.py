@@ -1,0 +1,61 @@
+"""The task page in the worker's frame: its URL, and the signed address to which it submits.
+
+An AssignmentId is used again by the next holder of a place, and a task page posts nothing else. So each
+holding gets a `turkSubmitTo` of its own, `<base>/s/<signature>`, to which clients append
+`/mturk/externalSubmit`: a late post of a former holder can never land on the new one.
+"""
+
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from django.core import signing
+
+from marketplace.models import HIT, Holding
+from marketplace.questions import ExternalQuestion, parse_question
+
+NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_signer = signing.Signer(salt="marketplace.frame")
+
+
+def question(hit: HIT) -> ExternalQuestion:
+    """The HIT's question, parsed."""
+    return parse_question(hit.question)
+
+
+def submit_signature(holding_id: int) -> str:
+    """Signature that names one holding, for the path of its submit address."""
+    return _signer.sign(str(holding_id)).replace(":", "-", 1)
+
+
+def holding_of(signature: str) -> int | None:
+    """Holding that a signature names, or None where the signature is not ours."""
+    try:
+        return int(_signer.unsign(signature.replace("-", ":", 1)))
+    except (signing.BadSignature, ValueError):
+        return None
+
+
+def submit_to(*, holding: Holding, base_url: str) -> str:
+    """`turkSubmitTo` of a holding, without trailing slash; `base_url` is this server's origin."""
+    return f"{base_url}/s/{submit_signature(holding.pk)}"
+
+
+def frame_url(*, holding: Holding, base_url: str) -> str:
+    """URL of the task page for somebody who works on it."""
+    return _with_query(
+        question(holding.hit).url,
+        assignmentId=holding.assignment_id,
+        hitId=holding.hit.hit_id,
+        turkSubmitTo=submit_to(holding=holding, base_url=base_url),
+        workerId=holding.worker.worker_id,
+    )
+
+
+def preview_url(*, hit: HIT) -> str:
+    """URL of the task page for somebody who looks before accepting."""
+    return _with_query(question(hit).url, assignmentId=NO_ASSIGNMENT, hitId=hit.hit_id)
+
+
+def _with_query(url: str, **parameters: str) -> str:
+    parts = urlsplit(url)
+    query = "&".join(part for part in (parts.query, urlencode(parameters)) if part)
+    return urlunsplit(parts._replace(query=query))

@@ -1,0 +1,130 @@
+"""Moving money between a requester's accounts, and proving that none is lost.
+
+Every movement is one ledger row (debit and credit in one, so it always balances) and one conditional
+update of the requester's balances, in the caller's transaction.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F, Q, Sum
+
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Holding, LedgerEntry, Requester, Worker
+
+Account = LedgerEntry.Account
+Kind = LedgerEntry.Kind
+
+_BALANCE = {
+    Account.AVAILABLE: "available_cents",
+    Account.HELD: "held_cents",
+    Account.WORKERS: "paid_cents",
+    Account.FEES: "fees_cents",
+}
+_ROUTE = {
+    Kind.DEPOSIT: (Account.OUTSIDE, Account.AVAILABLE),
+    Kind.HOLD: (Account.AVAILABLE, Account.HELD),
+    Kind.RELEASE: (Account.HELD, Account.AVAILABLE),
+    Kind.REWARD: (Account.HELD, Account.WORKERS),
+    Kind.REWARD_FEE: (Account.HELD, Account.FEES),
+    Kind.BONUS: (Account.AVAILABLE, Account.WORKERS),
+    Kind.BONUS_FEE: (Account.AVAILABLE, Account.FEES),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Money to move: `kind` says between which accounts; `cents` of 0 moves nothing and leaves no row."""
+
+    kind: LedgerEntry.Kind
+    cents: int
+    hit: HIT | None = None
+    holding: Holding | None = None
+    worker: Worker | None = None
+    memo: str = ""
+
+
+def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> None:
+    """Post movements of one requester; all or none.
+
+    Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction.
+    """
+    moving = [movement for movement in movements if movement.cents]
+    if not moving:
+        return
+    change: dict[str, int] = defaultdict(int)
+    for movement in moving:
+        debit, credit = _ROUTE[movement.kind]
+        if debit == Account.OUTSIDE:
+            change["deposited_cents"] += movement.cents
+        else:
+            change[_BALANCE[debit]] -= movement.cents
+        change[_BALANCE[credit]] += movement.cents
+    covered = Q(pk=requester_id)
+    for field, amount in change.items():
+        if amount < 0:
+            covered &= Q(**{f"{field}__gte": -amount})
+    updated = Requester.objects.filter(covered).update(
+        **{field: F(field) + amount for field, amount in change.items() if amount}
+    )
+    if not updated:
+        raise Refusal(
+            "InsufficientFunds",
+            "This Requester has insufficient funds in their account to complete this transaction.",
+        )
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            requester_id=requester_id,
+            at=at,
+            kind=movement.kind,
+            debit=_ROUTE[movement.kind][0],
+            credit=_ROUTE[movement.kind][1],
+            cents=movement.cents,
+            hit=movement.hit,
+            holding=movement.holding,
+            worker=movement.worker,
+            memo=movement.memo,
+        )
+        for movement in moving
+    )
+
+
+def audit() -> list[str]:
+    """Sentences about everything that does not add up; an empty list is a clean ledger.
+
+    Checks, per requester, that the balances are what the movements sum to, that available + held + paid +
+    fees = deposits, and that what is on hold is what open and undecided places cost.
+    """
+    faults: list[str] = []
+    sums: dict[tuple[int, str], int] = defaultdict(int)
+    for row in LedgerEntry.objects.values("requester_id", "debit", "credit").annotate(total=Sum("cents")):
+        sums[row["requester_id"], row["debit"]] -= row["total"]
+        sums[row["requester_id"], row["credit"]] += row["total"]
+    liability = dict(
+        HIT.objects.values_list("requester_id").annotate(
+            total=Sum(F("held_places") * (F("reward_cents") + F("fee_cents")))
+        )
+    )
+    for requester in Requester.objects.all():
+        for account, field in _BALANCE.items():
+            booked, stored = sums[requester.pk, account], getattr(requester, field)
+            if booked != stored:
+                faults.append(
+                    f"{requester.name}: movements give {booked} cents {account}, the account says {stored}."
+                )
+        if -sums[requester.pk, Account.OUTSIDE] != requester.deposited_cents:
+            faults.append(f"{requester.name}: the deposits booked are not {requester.deposited_cents} cents.")
+        spent = requester.available_cents + requester.held_cents + requester.paid_cents + requester.fees_cents
+        if spent != requester.deposited_cents:
+            faults.append(
+                f"{requester.name}: the accounts sum to {spent} cents, "
+                f"deposits to {requester.deposited_cents}."
+            )
+        if liability.get(requester.pk, 0) != requester.held_cents:
+            faults.append(
+                f"{requester.name}: open and undecided places cost {liability.get(requester.pk, 0)} cents, "
+                f"on hold are {requester.held_cents}."
+            )
+    return faults

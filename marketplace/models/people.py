@@ -1,0 +1,132 @@
+"""Requesters, workers, and what passes between them outside of the work itself."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+
+class Requester(models.Model):
+    """Somebody who posts HITs through the protocol, with one access key and one account in integer cents."""
+
+    name = models.CharField(max_length=120, unique=True)
+    customer_id = models.CharField(max_length=64, unique=True)
+    access_key = models.CharField(max_length=64, unique=True)
+    secret_sealed = models.TextField(help_text="The secret key, encrypted with the installation's secret.")
+    fee_profile = models.CharField(max_length=40)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField()
+
+    deposited_cents = models.BigIntegerField(default=0)
+    available_cents = models.BigIntegerField(default=0)
+    held_cents = models.BigIntegerField(default=0)
+    paid_cents = models.BigIntegerField(default=0)
+    fees_cents = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="requester_account_never_negative",
+                condition=Q(available_cents__gte=0, held_cents__gte=0, paid_cents__gte=0, fees_cents__gte=0),
+            ),
+            models.CheckConstraint(
+                name="requester_account_balances",
+                condition=Q(
+                    deposited_cents=F("available_cents") + F("held_cents") + F("paid_cents") + F("fees_cents")
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Worker(models.Model):
+    """A person (or a script, then `simulated`) who does HITs.
+
+    The counters are kept by the life cycle of assignments and feed the system qualifications.
+    """
+
+    worker_id = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=120, unique=True)
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="marketplace_worker",
+    )
+    token_digest = models.CharField(
+        max_length=64,
+        null=True,
+        blank=True,
+        unique=True,
+        help_text="SHA-256 of the token of a scripted worker.",
+    )
+    simulated = models.BooleanField(default=False)
+    country = models.CharField(
+        max_length=2, blank=True, help_text="ISO 3166 country, for Locale requirements."
+    )
+    subdivision = models.CharField(max_length=2, blank=True)
+    adult = models.BooleanField(default=False, help_text="Agreed to see adult content.")
+    accept_next = models.BooleanField(default=False, help_text="Accept the next HIT of the group on submit.")
+    created_at = models.DateTimeField()
+
+    submitted_count = models.PositiveIntegerField(default=0)
+    approved_count = models.PositiveIntegerField(default=0)
+    rejected_count = models.PositiveIntegerField(default=0)
+    returned_count = models.PositiveIntegerField(default=0)
+    abandoned_count = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return self.worker_id
+
+
+class Block(models.Model):
+    """A worker who may not accept HITs of a requester; the worker does not see the reason."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="blocks")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="blocks")
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "worker"], name="one_block_per_worker")]
+
+    def __str__(self) -> str:
+        return f"{self.requester_id} blocks {self.worker_id}"
+
+
+class Message(models.Model):
+    """A message in a worker's inbox (NotifyWorkers, qualification notices)."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="messages")
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="messages")
+    subject = models.CharField(max_length=200)
+    body = models.TextField()
+    sent_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["worker", "-sent_at"], name="message_inbox")]
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class Invitation(models.Model):
+    """A link by which people sign up as workers where registration is by invitation."""
+
+    token_digest = models.CharField(max_length=64, unique=True)
+    label = models.CharField(max_length=120)
+    max_uses = models.PositiveIntegerField(default=1)
+    uses = models.PositiveIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="invitation_uses_bounded", condition=Q(uses__lte=F("max_uses")))
+        ]
+
+    def __str__(self) -> str:
+        return self.label

@@ -1,0 +1,68 @@
+"""Qualification types that requesters make, and who holds them."""
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.models.people import Requester, Worker
+
+
+class QualificationType(models.Model):
+    """A custom qualification; name and keywords cannot change."""
+
+    class Status(models.TextChoices):
+        """Inactive types can be neither requested nor granted anew."""
+
+        ACTIVE = "Active"
+        INACTIVE = "Inactive"
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="qualification_types")
+    qualification_type_id = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField()
+    keywords = models.CharField(max_length=1000, blank=True)
+    status = models.CharField(max_length=8, choices=Status)
+    auto_granted = models.BooleanField(default=False)
+    auto_granted_value = models.IntegerField(default=1)
+    retry_delay_s = models.PositiveBigIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "name"],
+                name="qualification_name_of_requester",
+                condition=Q(deleted_at=None),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class QualificationGrant(models.Model):
+    """A worker's value of a qualification, granted or revoked."""
+
+    class Status(models.TextChoices):
+        """As on the wire."""
+
+        GRANTED = "Granted"
+        REVOKED = "Revoked"
+
+    qualification_type = models.ForeignKey(QualificationType, on_delete=models.CASCADE, related_name="grants")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="grants")
+    value = models.IntegerField(default=1)
+    status = models.CharField(max_length=7, choices=Status, default=Status.GRANTED)
+    granted_at = models.DateTimeField()
+    reason = models.CharField(max_length=1024, blank=True, help_text="Shown to the worker when revoked.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["qualification_type", "worker"], name="one_grant_per_worker")
+        ]
+        indexes = [
+            models.Index(fields=["qualification_type", "status", "granted_at", "id"], name="grant_by_time")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id}: {self.value}"

@@ -1,0 +1,1 @@
+"""The requester protocol over HTTP: signature, model constraints, operations, errors."""

@@ -1,0 +1,154 @@
+"""The HTTP endpoint of the requester protocol.
+
+It answers before the rest of the site, so that no session, redirect or error page of the site ever reaches
+a client: botocore reads an HTML page with status 200 as an empty success.
+"""
+
+import json
+import logging
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+from marketplace import chaos, clock
+from marketplace.errors import Refusal
+from marketplace.models import CallLog
+from marketplace.protocol import limiter, operations, sigv4
+from marketplace.protocol.calls import OPERATIONS, Call
+from marketplace.protocol.constraints import checked
+from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
+from marketplace.protocol.shapes import OPERATIONS as SHAPES
+
+__all__ = ["ProtocolMiddleware", "operations"]
+
+logger = logging.getLogger(__name__)
+PATHS = frozenset({"/mturk/api", "/mturk/api/"})
+TARGET = "MTurkRequesterServiceV20170117."
+CONTENT_TYPE = "application/x-amz-json-1.1"
+MAX_BODY = 1_048_576
+#: Parameters that the call log leaves out, for their size.
+_UNLOGGED = {"Question", "Test", "AnswerKey", "MessageText"}
+
+
+class ProtocolMiddleware:
+    """First middleware: hands requests of the protocol to `answer`, everything else to the site."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        path = request.path_info
+        if path in PATHS or (
+            path == "/" and request.method == "POST" and "HTTP_X_AMZ_TARGET" in request.META
+        ):
+            return answer(request)
+        return self.get_response(request)
+
+
+class _InjectedError(Exception):
+    """The failure that test controls asked for."""
+
+
+def answer(request: HttpRequest) -> HttpResponse:
+    """Answer one protocol request; whatever goes wrong becomes an error of the protocol."""
+    started = time.perf_counter()
+    record = CallLog(request_id=uuid.uuid4(), operation="", result="ok")
+    try:
+        body = _perform(request, record, started)
+        status = 200
+    except ProtocolError as error:
+        body, status, record.result = error.body(), error.status, error.kind
+    except Refusal as refusal:
+        body, status, record.result = refusal_body(refusal), 400, refusal.code
+    except Exception:
+        logger.exception("%s failed, request %s", record.operation or "A call", record.request_id)
+        body, status, record.result = fault_body(), 500, "ServiceFault"
+    if not record.executed:
+        _log(record, started)
+    response = HttpResponse(json.dumps(body), status=status, content_type=CONTENT_TYPE)
+    response["Content-Length"] = str(len(response.content))
+    response["x-amzn-RequestId"] = str(record.request_id)
+    if record.executed and OPERATIONS[record.operation].writes and record.requester_id:
+        if chaos.take_lost_response(record.requester_id):
+            _drop_connection(request)
+            response.status_code = 503
+    return response
+
+
+def _perform(request: HttpRequest, record: CallLog, started: float) -> dict[str, Any]:
+    if request.method != "POST":
+        raise ProtocolError("MethodNotAllowedException", "Calls are made with POST.", 405)
+    raw = _body(request)
+    requester = sigv4.authenticate(request.META, raw)
+    record.requester = requester
+    name = request.META.get("HTTP_X_AMZ_TARGET", "")
+    if not name.startswith(TARGET) or name.removeprefix(TARGET) not in SHAPES:
+        raise ProtocolError("UnknownOperationException", f"There is no operation {name[:120]!r}.")
+    name = record.operation = name.removeprefix(TARGET)
+    parameters = checked(SHAPES[name], _json(raw))
+    record.parameters = {key: value for key, value in parameters.items() if key not in _UNLOGGED}
+    record.parameters = json.loads(json.dumps(record.parameters, default=str))
+    limiter.check(requester.pk)
+    faults = chaos.faults_for(requester.pk)
+    if chaos.happens(faults.throttle_rate) or chaos.take_throttle(requester.pk):
+        raise limiter.throttled()
+    call = Call(name, requester, parameters, clock.now(), record.request_id)
+    operation = OPERATIONS[name]
+    if not operation.writes:
+        if chaos.happens(faults.error_rate):
+            raise _InjectedError
+        return operation.handler(call)
+    with transaction.atomic():
+        result = operation.handler(call)
+        if chaos.happens(faults.error_rate):
+            raise _InjectedError
+        record.executed = True
+        try:
+            _log(record, started)
+        except Exception:
+            record.executed = False
+            raise
+    return result
+
+
+def _body(request: HttpRequest) -> bytes:
+    try:
+        length = int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError as error:
+        raise ProtocolError("SerializationException", "Content-Length is not a number.") from error
+    if length > MAX_BODY:
+        raise ProtocolError("RequestEntityTooLargeException", f"A request has at most {MAX_BODY} bytes.", 413)
+    return request.read(length) if length > 0 else b""
+
+
+def _json(raw: bytes) -> Any:
+    def refuse_constant(name: str) -> None:
+        raise ValueError(f"{name} is not JSON")
+
+    try:
+        return json.loads(raw.decode("utf-8") or "{}", parse_constant=refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("SerializationException", f"The body is not a JSON object: {error}.") from error
+
+
+def _log(record: CallLog, started: float) -> None:
+    record.milliseconds = (time.perf_counter() - started) * 1000
+    record.at = clock.now()
+    try:
+        record.save(force_insert=True)
+    except Exception:
+        if record.executed:
+            raise
+        logger.exception("The call log could not be written")
+
+
+def _drop_connection(request: HttpRequest) -> None:
+    """Close the client's connection without an answer, as a network does at its worst moment."""
+    connection = request.META.get("gunicorn.socket")
+    if isinstance(connection, socket.socket):
+        connection.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,48 @@
+"""Errors on the wire: an HTTP status, the error class in `__type`, and what MTurk's clients look for."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from marketplace.errors import Refusal
+
+CODE_PREFIX = "AWS.MechanicalTurk."
+
+
+@dataclass(slots=True)
+class ProtocolError(Exception):
+    """An error of the front door (signature, constraints, rate), before any operation runs.
+
+    `kind` becomes the exception class or `Error.Code` in boto3.
+    """
+
+    kind: str
+    message: str
+    status: int = 400
+
+    def body(self) -> dict[str, Any]:
+        """JSON body of the answer."""
+        return {"__type": self.kind, "Message": self.message, "message": self.message}
+
+
+def validation_error(message: str) -> ProtocolError:
+    """One violated constraint, in the wording of AWS."""
+    return ProtocolError("ValidationException", f"1 validation error detected: {message}")
+
+
+def refusal_body(refusal: Refusal) -> dict[str, Any]:
+    """JSON body for a refusal of the marketplace: stem, time in epoch milliseconds, TurkErrorCode."""
+    return {
+        "__type": refusal.kind,
+        "Message": f"{refusal.message} ({time.time_ns() // 1_000_000})",
+        "TurkErrorCode": f"{CODE_PREFIX}{refusal.code}",
+    }
+
+
+def fault_body() -> dict[str, Any]:
+    """JSON body for a failure of ours; clients retry it."""
+    return {
+        "__type": "ServiceFault",
+        "Message": "The service is temporarily unable to process your request.",
+        "TurkErrorCode": "AWS.ServiceUnavailable",
+    }

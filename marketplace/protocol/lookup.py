@@ -1,0 +1,81 @@
+"""Finding what a call names. What belongs to another requester does not exist for the caller."""
+
+from datetime import timedelta
+
+from marketplace.errors import ParameterRefusal, Refusal
+from marketplace.models import HIT, HITType, Holding, QualificationType, Worker
+from marketplace.protocol.calls import Call
+from marketplace.sweep import settle
+
+#: How long GetHIT still shows a deleted HIT as Disposed.
+SHOWN_AFTER_DISPOSAL = timedelta(days=7)
+
+
+def hit(call: Call) -> HIT:
+    """The caller's HIT named by HITId, with everything applied that was due."""
+    row = (
+        HIT.objects.select_related("hit_type", "requester")
+        .filter(hit_id=call["HITId"], requester=call.requester)
+        .first()
+    )
+    if row is None or (row.disposed_at and row.disposed_at + SHOWN_AFTER_DISPOSAL < call.now):
+        raise Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
+    settle(hits=[row], now=call.now)
+    return row
+
+
+def hit_type(call: Call) -> HITType:
+    """The caller's HIT type named by HITTypeId."""
+    row = HITType.objects.filter(type_id=call["HITTypeId"], requester=call.requester).first()
+    if row is None:
+        raise Refusal("HITTypeDoesNotExist", f"HITType {call['HITTypeId']} does not exist.")
+    row.requester = call.requester
+    return row
+
+
+def assignment(call: Call) -> Holding:
+    """The answered or still open holding of the place that AssignmentId names, the answered one first."""
+    row = (
+        Holding.objects.select_related("hit__hit_type", "worker")
+        .filter(
+            assignment_id=call["AssignmentId"],
+            hit__requester=call.requester,
+            state__in=Holding.OCCUPYING,
+        )
+        .first()
+    )
+    if row is None:
+        raise no_assignment(call)
+    settle(hits=[row.hit], now=call.now)
+    return row
+
+
+def no_assignment(call: Call) -> Refusal:
+    """Refusal for an AssignmentId that nobody submitted, or that is not the caller's."""
+    return Refusal("AssignmentDoesNotExist", f"Assignment {call['AssignmentId']} does not exist.")
+
+
+def worker(call: Call) -> Worker:
+    """The worker named by WorkerId."""
+    row = Worker.objects.filter(worker_id=call["WorkerId"]).first()
+    if row is None:
+        raise ParameterRefusal("WorkerId", call["WorkerId"])
+    return row
+
+
+def qualification_type(call: Call) -> QualificationType:
+    """The caller's qualification type named by QualificationTypeId."""
+    row = QualificationType.objects.filter(
+        qualification_type_id=call["QualificationTypeId"], requester=call.requester
+    ).first()
+    if row is None:
+        raise Refusal(
+            "QualificationTypeDoesNotExist",
+            f"QualificationType {call['QualificationTypeId']} does not exist.",
+        )
+    if row.deleted_at:
+        raise Refusal(
+            "InvalidQualificationTypeState",
+            "This operation can be called with a status of: Active,Inactive",
+        )
+    return row

@@ -1,0 +1,170 @@
+"""HIT types and HITs: creating, reading, extending, expiring, deleting."""
+
+from marketplace.errors import Refusal, invalid_value
+from marketplace.models import HIT, HITType
+from marketplace.money import cents
+from marketplace.protocol import idempotency, lookup, pages, render
+from marketplace.protocol.calls import Call, Result, operation
+from marketplace.requirements import normalise
+from marketplace.selectors import reviewable
+from marketplace.services import publishing
+from marketplace.services.publishing import TypeProperties
+from marketplace.sweep import settle
+
+_YEAR = 31_536_000
+_MONTH = 2_592_000
+
+
+@operation("CreateHITType", writes=True)
+def create_hit_type(call: Call) -> Result:
+    """The type with these properties; the same properties give the same id."""
+    return {"HITTypeId": _type_of(call).type_id}
+
+
+@operation("CreateHIT", writes=True)
+def create_hit(call: Call) -> Result:
+    """A HIT together with its type."""
+    _check_hit(call)
+    idempotency.claim(call, duplicate=idempotency.hit_exists)
+    return _create(call, _type_of(call))
+
+
+@operation("CreateHITWithHITType", writes=True)
+def create_hit_with_hit_type(call: Call) -> Result:
+    """A HIT of a type that exists."""
+    _check_hit(call)
+    idempotency.claim(call, duplicate=idempotency.hit_exists)
+    return _create(call, lookup.hit_type(call))
+
+
+def _create(call: Call, hit_type: HITType) -> Result:
+    row = publishing.create_hit(
+        hit_type=hit_type,
+        question=call["Question"],
+        max_assignments=call.get("MaxAssignments", 1),
+        lifetime_s=call["LifetimeInSeconds"],
+        annotation=call.get("RequesterAnnotation", ""),
+        now=call.now,
+    )
+    idempotency.remember(call, row.hit_id)
+    return {"HIT": render.hit(row, call.now)}
+
+
+def _type_of(call: Call) -> HITType:
+    _check_length(call, "Title", 128, least=1)
+    _check_length(call, "Description", 2000, least=1)
+    _check_length(call, "Keywords", 1000)
+    _check_range(call, "AssignmentDurationInSeconds", 30, _YEAR)
+    _check_range(call, "AutoApprovalDelayInSeconds", 0, _MONTH)
+    reward_cents = cents(call["Reward"])
+    if reward_cents > 100_000_00:
+        raise invalid_value("Reward", "it is above 100000.00.")
+    return publishing.create_hit_type(
+        requester=call.requester,
+        properties=TypeProperties(
+            title=call["Title"],
+            description=call["Description"],
+            keywords=call.get("Keywords", ""),
+            reward_cents=reward_cents,
+            duration_s=call["AssignmentDurationInSeconds"],
+            auto_approval_s=call.get("AutoApprovalDelayInSeconds", _MONTH),
+            requirements=normalise(call.get("QualificationRequirements", [])),
+        ),
+        now=call.now,
+    )
+
+
+def _check_hit(call: Call) -> None:
+    _check_range(call, "LifetimeInSeconds", 30, _YEAR)
+    _check_range(call, "MaxAssignments", 1, 1_000_000_000)
+    _check_length(call, "RequesterAnnotation", 255)
+    if ("Question" in call.parameters) == ("HITLayoutId" in call.parameters):
+        raise invalid_value("Question", "give exactly one of Question and HITLayoutId.")
+    if "HITLayoutId" in call.parameters or "HITLayoutParameters" in call.parameters:
+        raise Refusal(
+            "NotSupported", "HIT layouts are not supported by this marketplace; send the Question itself."
+        )
+    for policy in ("AssignmentReviewPolicy", "HITReviewPolicy"):
+        if policy in call.parameters:
+            raise Refusal(
+                "NotSupported", f"{policy} is not supported by this marketplace yet; nothing was created."
+            )
+
+
+def _check_length(call: Call, name: str, most: int, least: int = 0) -> None:
+    value = call.get(name, "x" * least)
+    if not least <= len(value) <= most or (least and not value.strip()):
+        raise invalid_value(name, f"it must have between {least} and {most} characters, not {len(value)}.")
+
+
+def _check_range(call: Call, name: str, least: int, most: int) -> None:
+    value = call.get(name, least)
+    if not least <= value <= most:
+        raise invalid_value(name, f"{value} is not between {least} and {most}.")
+
+
+@operation("GetHIT", writes=False)
+def get_hit(call: Call) -> Result:
+    """One HIT."""
+    return {"HIT": render.hit(lookup.hit(call), call.now)}
+
+
+@operation("ListHITs", writes=False)
+def list_hits(call: Call) -> Result:
+    """All HITs that are not deleted, newest first."""
+    settle(now=call.now)
+    rows = HIT.objects.select_related("hit_type").filter(requester=call.requester, disposed_at=None)
+    return _page_of_hits(call, *pages.page(call, rows, by="created_at", newest_first=True))
+
+
+@operation("ListReviewableHITs", writes=False)
+def list_reviewable_hits(call: Call) -> Result:
+    """HITs whose work is all in, newest first; by default those not yet marked as Reviewing."""
+    settle(now=call.now)
+    rows = HIT.objects.select_related("hit_type").filter(
+        reviewable(call.now),
+        requester=call.requester,
+        reviewing=call.get("Status") == "Reviewing",
+    )
+    if "HITTypeId" in call.parameters:
+        rows = rows.filter(hit_type=lookup.hit_type(call))
+    return _page_of_hits(call, *pages.page(call, rows, by="created_at", newest_first=True))
+
+
+def _page_of_hits(call: Call, rows: list[HIT], token: str | None) -> Result:
+    return pages.result("HITs", [render.hit(row, call.now) for row in rows], token)
+
+
+@operation("UpdateExpirationForHIT", writes=True)
+def update_expiration_for_hit(call: Call) -> Result:
+    """Expire a HIT now, or make its life longer; repeating an extension is refused as on MTurk."""
+    row, expires_at = lookup.hit(call), call["ExpireAt"]
+    if expires_at > call.now:
+        token = f"{row.hit_id}{expires_at:%Y-%m-%dT%H:%M:%SZ}"
+        idempotency.claim(call, duplicate=idempotency.already_processed, token=token)
+    publishing.set_expiration(hit=row, expires_at=expires_at, now=call.now)
+    return {}
+
+
+@operation("CreateAdditionalAssignmentsForHIT", writes=True)
+def create_additional_assignments_for_hit(call: Call) -> Result:
+    """More places for a HIT."""
+    _check_range(call, "NumberOfAdditionalAssignments", 1, 1_000_000_000)
+    row = lookup.hit(call)
+    idempotency.claim(call, duplicate=idempotency.already_processed)
+    publishing.add_places(hit=row, places=call["NumberOfAdditionalAssignments"], now=call.now)
+    return {}
+
+
+@operation("UpdateHITReviewStatus", writes=True)
+def update_hit_review_status(call: Call) -> Result:
+    """Reviewable to Reviewing, or back with Revert."""
+    publishing.set_reviewing(hit=lookup.hit(call), reviewing=not call.get("Revert", False), now=call.now)
+    return {}
+
+
+@operation("DeleteHIT", writes=True)
+def delete_hit(call: Call) -> Result:
+    """Dispose of a HIT whose work is all decided."""
+    publishing.dispose(hit=lookup.hit(call), now=call.now)
+    return {}

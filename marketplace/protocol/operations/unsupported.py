@@ -1,0 +1,29 @@
+"""Operations that this marketplace does not perform yet: each says so, none pretends.
+
+`docs/marketplace.md` lists them; a test compares that list with this one.
+"""
+
+from marketplace.errors import Refusal
+from marketplace.protocol.calls import Call, Result, operation
+
+_LATER = "is not supported by this marketplace yet; nothing was done."
+WHY = {
+    "AcceptQualificationRequest": f"AcceptQualificationRequest {_LATER}",
+    "GetFileUploadURL": "GetFileUploadURL is deprecated and not supported; use an ExternalQuestion to collect files.",
+    "ListHITsForQualificationType": f"ListHITsForQualificationType {_LATER}",
+    "ListQualificationRequests": f"ListQualificationRequests {_LATER}",
+    "ListQualificationTypes": f"ListQualificationTypes {_LATER}",
+    "ListReviewPolicyResultsForHIT": f"ListReviewPolicyResultsForHIT {_LATER}",
+    "RejectQualificationRequest": f"RejectQualificationRequest {_LATER}",
+    "SendTestEventNotification": f"SendTestEventNotification {_LATER}",
+    "UpdateHITTypeOfHIT": f"UpdateHITTypeOfHIT {_LATER}",
+    "UpdateNotificationSettings": f"UpdateNotificationSettings {_LATER} Poll ListReviewableHITs instead.",
+}
+
+
+def _refuse(call: Call) -> Result:
+    raise Refusal("NotSupported", WHY[call.operation])
+
+
+for _name in WHY:
+    operation(_name, writes=False)(_refuse)

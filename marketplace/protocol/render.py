@@ -1,0 +1,126 @@
+"""Rows of the marketplace as the structures of the protocol.
+
+Exact types matter, for clients check none: money is a string, counts are numbers, absent values are left out.
+Times are whole epoch seconds.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from marketplace.models import HIT, Block, Bonus, Holding, QualificationGrant, QualificationType
+from marketplace.money import dollars
+from marketplace.selectors import hit_status
+
+
+def epoch(moment: datetime) -> int:
+    """Whole seconds since 1970; the fraction is cut, so differences of seconds stay exact."""
+    return int(moment.timestamp())
+
+
+def present(structure: dict[str, Any]) -> dict[str, Any]:
+    """The structure without its absent members: None and empty text."""
+    return {name: value for name, value in structure.items() if value is not None and value != ""}
+
+
+def hit(row: HIT, now: datetime) -> dict[str, Any]:
+    """HIT structure; `row.hit_type` must be loaded."""
+    kind = row.hit_type
+    return present(
+        {
+            "HITId": row.hit_id,
+            "HITTypeId": kind.type_id,
+            "HITGroupId": kind.group_id,
+            "CreationTime": epoch(row.created_at),
+            "Title": kind.title,
+            "Description": kind.description,
+            "Question": row.question,
+            "Keywords": kind.keywords,
+            "HITStatus": hit_status(row, now),
+            "MaxAssignments": row.max_assignments,
+            "Reward": dollars(row.reward_cents),
+            "AutoApprovalDelayInSeconds": kind.auto_approval_s,
+            "Expiration": epoch(row.expires_at),
+            "AssignmentDurationInSeconds": kind.duration_s,
+            "RequesterAnnotation": row.annotation,
+            "QualificationRequirements": kind.requirements,
+            "HITReviewStatus": "NotReviewed",
+            "NumberOfAssignmentsPending": row.pending,
+            "NumberOfAssignmentsAvailable": row.open_places,
+            "NumberOfAssignmentsCompleted": row.approved + row.rejected,
+        }
+    )
+
+
+_STATUS = {
+    Holding.State.SUBMITTED: "Submitted",
+    Holding.State.APPROVED: "Approved",
+    Holding.State.REJECTED: "Rejected",
+}
+
+
+def assignment(row: Holding, hit_id: str) -> dict[str, Any]:
+    """Assignment structure of a submitted holding; `row.worker` must be loaded."""
+    times = {
+        "AutoApprovalTime": row.auto_approve_at,
+        "AcceptTime": row.accepted_at,
+        "SubmitTime": row.submitted_at,
+        "ApprovalTime": row.approved_at,
+        "RejectionTime": row.rejected_at,
+        "Deadline": row.deadline,
+    }
+    return present(
+        {
+            "AssignmentId": row.assignment_id,
+            "WorkerId": row.worker.worker_id,
+            "HITId": hit_id,
+            "AssignmentStatus": _STATUS[Holding.State(row.state)],
+            **{name: epoch(moment) for name, moment in times.items() if moment},
+            "Answer": row.answer,
+            "RequesterFeedback": row.feedback,
+        }
+    )
+
+
+def bonus(row: Bonus) -> dict[str, Any]:
+    """BonusPayment structure; `row.worker` must be loaded."""
+    return {
+        "WorkerId": row.worker.worker_id,
+        "BonusAmount": dollars(row.cents),
+        "AssignmentId": row.assignment_id,
+        "Reason": row.reason,
+        "GrantTime": epoch(row.granted_at),
+    }
+
+
+def qualification_type(row: QualificationType) -> dict[str, Any]:
+    """QualificationType structure."""
+    return present(
+        {
+            "QualificationTypeId": row.qualification_type_id,
+            "CreationTime": epoch(row.created_at),
+            "Name": row.name,
+            "Description": row.description,
+            "Keywords": row.keywords,
+            "QualificationTypeStatus": row.status,
+            "RetryDelayInSeconds": row.retry_delay_s,
+            "IsRequestable": True,
+            "AutoGranted": row.auto_granted,
+            "AutoGrantedValue": row.auto_granted_value if row.auto_granted else None,
+        }
+    )
+
+
+def qualification(row: QualificationGrant, qualification_type_id: str) -> dict[str, Any]:
+    """Qualification structure; `row.worker` must be loaded."""
+    return {
+        "QualificationTypeId": qualification_type_id,
+        "WorkerId": row.worker.worker_id,
+        "GrantTime": epoch(row.granted_at),
+        "IntegerValue": row.value,
+        "Status": row.status,
+    }
+
+
+def worker_block(row: Block) -> dict[str, Any]:
+    """WorkerBlock structure; `row.worker` must be loaded."""
+    return {"WorkerId": row.worker.worker_id, "Reason": row.reason}

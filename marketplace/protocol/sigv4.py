@@ -1,0 +1,113 @@
+"""Signature Version 4 as botocore signs MTurk requests: checked in full, in constant time."""
+
+import hashlib
+import hmac
+import re
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+from django.utils import timezone
+
+from marketplace import keys
+from marketplace.models import Requester
+from marketplace.protocol.errors import ProtocolError
+
+SERVICE = "mturk-requester"
+ALGORITHM = "AWS4-HMAC-SHA256"
+#: How far a request's date may be from the real clock (the test clock does not count here).
+MAX_SKEW = timedelta(minutes=5)
+_MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
+_CREDENTIAL = re.compile(
+    r"(?P<key>[A-Za-z0-9]{1,64})/(?P<date>\d{8})/(?P<region>[a-z0-9-]{1,40})/(?P<service>[a-z0-9-]+)/aws4_request"
+)
+_PART = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)")
+
+
+def authenticate(environ: dict[str, Any], body: bytes) -> Requester:
+    """The requester who signed this request; raises ProtocolError where it is not who it says."""
+    header = environ.get("HTTP_AUTHORIZATION", "")
+    parts = dict(_PART.findall(header))
+    credential = _CREDENTIAL.fullmatch(parts.get("Credential", ""))
+    if not header:
+        raise ProtocolError("MissingAuthenticationTokenException", "Missing Authentication Token", 403)
+    if not header.startswith(f"{ALGORITHM} ") or len(parts) != 3 or credential is None:
+        raise ProtocolError(
+            "IncompleteSignatureException",
+            f"Authorization header requires {ALGORITHM} with Credential, SignedHeaders and Signature.",
+        )
+    if credential["service"] != SERVICE:
+        raise _bad_signature(f"Credential should be scoped to correct service: '{SERVICE}'.")
+    signed_at = _checked_date(environ.get("HTTP_X_AMZ_DATE", ""), credential["date"])
+    requester = Requester.objects.filter(access_key=credential["key"]).first()
+    secret = keys.unseal(requester.secret_sealed) if requester else None
+    if requester is None or secret is None:
+        raise ProtocolError(
+            "UnrecognizedClientException", "The security token included in the request is invalid."
+        )
+    signed_headers = parts["SignedHeaders"].split(";")
+    if not _MUST_BE_SIGNED.issubset(signed_headers):
+        raise _bad_signature(f"These headers must be signed: {', '.join(sorted(_MUST_BE_SIGNED))}.")
+    scope = f"{credential['date']}/{credential['region']}/{SERVICE}/aws4_request"
+    canonical = _canonical_request(environ, signed_headers, body)
+    to_sign = "\n".join((ALGORITHM, signed_at, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+    key = _signing_key(secret, credential["date"], credential["region"])
+    expected = hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), parts["Signature"].encode("utf-8", "surrogatepass")):
+        raise _bad_signature(
+            "The request signature we calculated does not match the signature you provided. "
+            "Check your AWS Secret Access Key and signing method."
+        )
+    return requester
+
+
+def _bad_signature(message: str) -> ProtocolError:
+    return ProtocolError("InvalidSignatureException", message)
+
+
+def _checked_date(value: str, scope_date: str) -> str:
+    try:
+        signed_at = datetime.strptime(value, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise ProtocolError(
+            "IncompleteSignatureException", "X-Amz-Date must look like 20261120T180736Z."
+        ) from error
+    if abs(timezone.now() - signed_at) > MAX_SKEW:
+        raise _bad_signature(f"Signature expired: {value} is not within 5 minutes of the server's clock.")
+    if not value.startswith(scope_date):
+        raise _bad_signature("Date in Credential scope does not match the date of the request.")
+    return value
+
+
+def _canonical_request(environ: dict[str, Any], signed_headers: list[str], body: bytes) -> str:
+    path = environ.get("PATH_INFO", "/").encode("latin-1", "replace")
+    query = "&".join(
+        f"{quote(name, safe='-_.~')}={quote(value, safe='-_.~')}"
+        for name, value in sorted(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True))
+    )
+    headers = "".join(f"{name}:{_header(environ, name)}\n" for name in signed_headers)
+    return "\n".join(
+        (
+            environ["REQUEST_METHOD"],
+            quote(path, safe="/~"),
+            query,
+            headers,
+            ";".join(signed_headers),
+            hashlib.sha256(body).hexdigest(),
+        )
+    )
+
+
+def _header(environ: dict[str, Any], name: str) -> str:
+    key = name.upper().replace("-", "_")
+    value = environ.get(key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}", "")
+    return " ".join(str(value).split())
+
+
+@lru_cache(maxsize=1024)
+def _signing_key(secret: str, date: str, region: str) -> bytes:
+    key = f"AWS4{secret}".encode()
+    for part in (date, region, SERVICE, "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return key

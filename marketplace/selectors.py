@@ -1,0 +1,38 @@
+"""Facts about HITs that are computed, never stored."""
+
+from datetime import datetime
+
+from django.db.models import F, Q
+
+from marketplace.models import HIT
+
+
+def is_expired(hit: HIT, now: datetime) -> bool:
+    """Expired HITs take no new workers; work in progress may still be submitted."""
+    return now >= hit.expires_at
+
+
+def hit_status(hit: HIT, now: datetime) -> str:
+    """HITStatus as the protocol defines it, from the counts and the clock."""
+    if hit.disposed_at:
+        return "Disposed"
+    if not is_expired(hit, now) and hit.open_places:
+        return "Assignable"
+    if hit.pending:
+        return "Unassignable"
+    return "Reviewing" if hit.reviewing else "Reviewable"
+
+
+def reviewable(now: datetime) -> Q:
+    """Condition of HITs that are Reviewable or Reviewing at this moment."""
+    return Q(disposed_at=None, pending=0) & (Q(expires_at__lte=now) | Q(open_places=0))
+
+
+def assignable(now: datetime) -> Q:
+    """Condition of HITs that a worker can accept at this moment."""
+    return Q(disposed_at=None, open_places__gt=0, expires_at__gt=now)
+
+
+def unreleased_after_expiry() -> Q:
+    """Condition of HITs that hold money for places nobody occupies."""
+    return Q(held_places__gt=F("pending") + F("submitted"))

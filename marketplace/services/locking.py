@@ -1,0 +1,16 @@
+"""Row locks, always taken in the order HIT, worker, requester, so that no two transactions wait in a ring.
+
+On SQLite every transaction begins IMMEDIATE and is alone with the database; the locks are no-ops there.
+"""
+
+from marketplace.models import HIT, Worker
+
+
+def lock_hit(pk: int) -> HIT:
+    """The HIT as it is now, locked until the transaction ends, with type and requester loaded."""
+    return HIT.objects.select_related("hit_type", "requester").select_for_update(of=("self",)).get(pk=pk)
+
+
+def lock_worker(pk: int) -> Worker:
+    """The worker as they are now, locked until the transaction ends."""
+    return Worker.objects.select_for_update().get(pk=pk)

@@ -1,0 +1,191 @@
+"""Requesters and workers: joining, keys, deposits, blocks, messages."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+
+from marketplace import clock, ids, keys, ledger
+from marketplace.errors import Refusal
+from marketplace.fees import PROFILES
+from marketplace.ledger import Kind, Movement
+from marketplace.models import Block, Holding, Invitation, Message, Requester, Worker
+
+MAX_BLOCKS = 100_000
+
+
+def create_requester(
+    *, name: str, fee_profile: str | None = None, owner: AbstractBaseUser | None = None
+) -> tuple[Requester, str]:
+    """A new requester and its secret key, which is shown this once."""
+    profile = fee_profile or settings.MARKETPLACE_FEE_PROFILE
+    if profile not in PROFILES:
+        raise Refusal(
+            "InvalidParameterValue", f"There is no fee profile {profile!r}; known are {', '.join(PROFILES)}."
+        )
+    secret = ids.new_secret()
+    try:
+        with transaction.atomic():
+            requester = Requester.objects.create(
+                name=_named(name),
+                customer_id=ids.new_customer_id(),
+                access_key=ids.new_access_key(),
+                secret_sealed=keys.seal(secret),
+                fee_profile=profile,
+                owner=owner,  # type: ignore[misc]
+                created_at=clock.now(),
+            )
+    except IntegrityError as error:
+        raise Refusal("NameTaken", f"There is already a requester named {name!r}.") from error
+    return requester, secret
+
+
+def _named(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > 120:
+        raise Refusal("InvalidParameterValue", "A name has between 1 and 120 characters.")
+    return name
+
+
+@transaction.atomic
+def deposit(*, requester: Requester, cents: int) -> Requester:
+    """Credit money to a requester's account."""
+    if cents <= 0:
+        raise Refusal("InvalidParameterValue", "A deposit is at least one cent.")
+    ledger.post(requester.pk, [Movement(Kind.DEPOSIT, cents)], at=clock.now())
+    requester.refresh_from_db()
+    return requester
+
+
+def create_scripted_worker(
+    *, name: str, country: str = "", subdivision: str = "", adult: bool = False
+) -> tuple[Worker, str]:
+    """A simulated worker with a token for the worker API; marked simulated for ever."""
+    token = keys.new_token()
+    try:
+        with transaction.atomic():
+            worker = Worker.objects.create(
+                worker_id=ids.new_customer_id(),
+                name=_named(name),
+                token_digest=keys.digest(token),
+                simulated=True,
+                country=country,
+                subdivision=subdivision,
+                adult=adult,
+                created_at=clock.now(),
+            )
+    except IntegrityError as error:
+        raise Refusal("NameTaken", f"There is already a worker named {name!r}.") from error
+    return worker, token
+
+
+def create_invitation(*, label: str, max_uses: int, days: int | None) -> tuple[Invitation, str]:
+    """A link for `max_uses` people, valid for `days` (None: until used up); the token is shown this once."""
+    token = keys.new_token()
+    now = clock.now()
+    invitation = Invitation.objects.create(
+        token_digest=keys.digest(token),
+        label=label,
+        max_uses=max_uses,
+        expires_at=now + timedelta(days=days) if days else None,
+        created_at=now,
+    )
+    return invitation, token
+
+
+def invitation_for(token: str) -> Invitation | None:
+    """The invitation that this token opens, if it can still be used."""
+    return (
+        Invitation.objects.filter(token_digest=keys.digest(token), uses__lt=F("max_uses"))
+        .filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()))
+        .first()
+    )
+
+
+@transaction.atomic
+def register_worker(
+    *,
+    user: Any,
+    name: str,
+    country: str = "",
+    subdivision: str = "",
+    adult: bool = False,
+    invitation_token: str | None = None,
+) -> Worker:
+    """Make `user` a worker: by an invitation, or freely where registration is open."""
+    if invitation_token is not None:
+        invitation = invitation_for(invitation_token)
+        used = invitation and Invitation.objects.filter(pk=invitation.pk, uses__lt=F("max_uses")).update(
+            uses=F("uses") + 1
+        )
+        if not used:
+            raise Refusal(
+                "InvitationUsed", "This invitation has been used up or has expired. Ask for a new one."
+            )
+    elif settings.MARKETPLACE_REGISTRATION != "open":
+        raise Refusal("RegistrationClosed", "This marketplace is open by invitation only.")
+    if Worker.objects.filter(Q(user=user) | Q(name=_named(name))).exists():
+        raise Refusal("NameTaken", "There is already a worker with this name; choose another one.")
+    return Worker.objects.create(
+        worker_id=ids.new_customer_id(),
+        name=_named(name),
+        user=user,
+        country=country,
+        subdivision=subdivision,
+        adult=adult,
+        created_at=clock.now(),
+    )
+
+
+def block(*, requester: Requester, worker: Worker, reason: str) -> Block:
+    """Keep a worker from accepting this requester's HITs; blocking twice renews the reason."""
+    if Block.objects.filter(requester=requester).count() >= MAX_BLOCKS:
+        raise Refusal("InvalidParameterValue", f"A requester can block at most {MAX_BLOCKS} workers.")
+    blocked, _ = Block.objects.update_or_create(
+        requester=requester,
+        worker=worker,
+        defaults={"reason": reason},
+        create_defaults={"reason": reason, "created_at": clock.now()},
+    )
+    return blocked
+
+
+def unblock(*, requester: Requester, worker: Worker) -> None:
+    """Lift a block; a worker who is not blocked stays so."""
+    Block.objects.filter(requester=requester, worker=worker).delete()
+
+
+def notify_workers(
+    *, requester: Requester, worker_ids: Sequence[str], subject: str, body: str
+) -> dict[str, str]:
+    """Put a message into workers' inboxes; the reasons for those who cannot get it, by worker id.
+
+    As on MTurk, only people who did work for the requester can be written to.
+    """
+    found = Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
+    known = set(
+        Holding.objects.filter(
+            worker__in=found.values(), hit__requester=requester, state__in=Holding.ANSWERED
+        ).values_list("worker_id", flat=True)
+    ) | set(requester.qualification_types.values_list("grants__worker_id", flat=True))
+    failures: dict[str, str] = {}
+    now = clock.now()
+    messages = []
+    for worker_id in dict.fromkeys(worker_ids):
+        worker = found.get(worker_id)
+        if worker is None:
+            failures[worker_id] = "There is no worker with this id."
+        elif worker.pk not in known:
+            failures[worker_id] = (
+                "This worker has not submitted work to you, nor holds a qualification of yours."
+            )
+        else:
+            messages.append(
+                Message(worker=worker, requester=requester, subject=subject, body=body, sent_at=now)
+            )
+    Message.objects.bulk_create(messages)
+    return failures

@@ -1,0 +1,149 @@
+"""A requester's decisions on submitted work, and the money that follows them."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from marketplace import fees, ledger
+from marketplace.errors import ParameterRefusal, Refusal
+from marketplace.ledger import Kind, Movement
+from marketplace.models import HIT, Bonus, Holding, Requester, Worker
+from marketplace.services.locking import lock_hit
+
+State = Holding.State
+#: How long after submission a rejection can be turned into an approval.
+OVERRIDE_WITHIN = timedelta(days=30)
+
+
+def wrong_assignment_state(wanted: str) -> Refusal:
+    """The protocol's refusal of an operation that needs another assignment state."""
+    return Refusal(
+        "InvalidAssignmentState",
+        "This operation can be called with a status of: " + wanted,
+    )
+
+
+@transaction.atomic
+def approve(*, holding: Holding, feedback: str | None, override: bool, now: datetime) -> Holding:
+    """Approve submitted work and pay its reward; with `override` also work that was rejected."""
+    hit = lock_hit(holding.hit_id)
+    holding = _current(holding)
+    if holding.state == State.REJECTED and override:
+        return _override_rejection(holding, hit, feedback, now)
+    if holding.visible_at and holding.visible_at > now:
+        raise wrong_assignment_state("null")
+    if holding.state != State.SUBMITTED:
+        raise wrong_assignment_state("Submitted")
+    approve_locked(holding=holding, hit=hit, at=now, feedback=feedback)
+    return holding
+
+
+def approve_locked(
+    *, holding: Holding, hit: HIT, at: datetime, auto: bool = False, feedback: str | None = None
+) -> None:
+    """Approve a submitted assignment of a locked HIT and pay it from what is on hold."""
+    updated = Holding.objects.filter(pk=holding.pk, state=State.SUBMITTED).update(
+        state=State.APPROVED, approved_at=at, auto_approved=auto, feedback=feedback or holding.feedback
+    )
+    if not updated:
+        raise wrong_assignment_state("Submitted")
+    holding.state = State.APPROVED
+    hit.submitted -= 1
+    hit.approved += 1
+    hit.held_places -= 1
+    hit.save(update_fields=["submitted", "approved", "held_places"])
+    Worker.objects.filter(pk=holding.worker_id).update(approved_count=F("approved_count") + 1)
+    _pay_reward(holding, hit, at)
+
+
+def _pay_reward(holding: Holding, hit: HIT, at: datetime) -> None:
+    ledger.post(
+        hit.requester_id,
+        [
+            Movement(Kind.REWARD, hit.reward_cents, hit=hit, holding=holding, worker=holding.worker),
+            Movement(Kind.REWARD_FEE, hit.fee_cents, hit=hit, holding=holding),
+        ],
+        at=at,
+    )
+
+
+def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: datetime) -> Holding:
+    assert holding.submitted_at is not None
+    if hit.disposed_at or now > holding.submitted_at + OVERRIDE_WITHIN:
+        raise Refusal(
+            "InvalidAssignmentState",
+            "A rejection can be overridden within 30 days of submission, while the HIT is not deleted. "
+            "This operation can be called with a status of: Submitted",
+        )
+    ledger.post(hit.requester_id, [Movement(Kind.HOLD, hit.reward_cents + hit.fee_cents, hit=hit)], at=now)
+    Holding.objects.filter(pk=holding.pk).update(
+        state=State.APPROVED, approved_at=now, rejected_at=None, feedback=feedback or holding.feedback
+    )
+    hit.rejected -= 1
+    hit.approved += 1
+    hit.save(update_fields=["rejected", "approved"])
+    Worker.objects.filter(pk=holding.worker_id).update(
+        approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
+    )
+    _pay_reward(holding, hit, now)
+    return holding
+
+
+@transaction.atomic
+def reject(*, holding: Holding, feedback: str, now: datetime) -> Holding:
+    """Reject submitted work: nothing is paid, the hold is released, the place stays used."""
+    hit = lock_hit(holding.hit_id)
+    holding = _current(holding)
+    if holding.visible_at and holding.visible_at > now:
+        raise wrong_assignment_state("null")
+    updated = Holding.objects.filter(pk=holding.pk, state=State.SUBMITTED).update(
+        state=State.REJECTED, rejected_at=now, feedback=feedback
+    )
+    if not updated:
+        raise wrong_assignment_state("Submitted")
+    hit.submitted -= 1
+    hit.rejected += 1
+    hit.held_places -= 1
+    hit.save(update_fields=["submitted", "rejected", "held_places"])
+    Worker.objects.filter(pk=holding.worker_id).update(rejected_count=F("rejected_count") + 1)
+    ledger.post(
+        hit.requester_id,
+        [Movement(Kind.RELEASE, hit.reward_cents + hit.fee_cents, hit=hit, memo=holding.assignment_id)],
+        at=now,
+    )
+    return holding
+
+
+@transaction.atomic
+def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now: datetime) -> Bonus:
+    """Pay a bonus to the worker who submitted this assignment."""
+    holding = Holding.objects.select_related("hit__requester", "worker").get(pk=holding.pk)
+    if holding.worker.worker_id != worker_id:
+        raise ParameterRefusal("WorkerId", worker_id)
+    requester: Requester = holding.hit.requester
+    fee_cents = fees.bonus_fee(requester.fee_profile, bonus_cents=cents)
+    bonus = Bonus.objects.create(
+        requester=requester,
+        holding=holding,
+        hit=holding.hit,
+        worker=holding.worker,
+        assignment_id=holding.assignment_id,
+        cents=cents,
+        fee_cents=fee_cents,
+        reason=reason,
+        granted_at=now,
+    )
+    ledger.post(
+        requester.pk,
+        [
+            Movement(Kind.BONUS, cents, hit=holding.hit, holding=holding, worker=holding.worker),
+            Movement(Kind.BONUS_FEE, fee_cents, hit=holding.hit, holding=holding),
+        ],
+        at=now,
+    )
+    return bonus
+
+
+def _current(holding: Holding) -> Holding:
+    return Holding.objects.select_related("worker").get(pk=holding.pk)

@@ -1,0 +1,98 @@
+"""Where task pages post their answers: the worker's browser, cross-site, without any cookie."""
+
+from collections.abc import Callable
+
+from csp.decorators import csp_replace
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from marketplace import chaos
+from marketplace.errors import Refusal
+from marketplace.frame import NO_ASSIGNMENT, holding_of
+from marketplace.models import Holding
+from marketplace.services import assignments
+
+_IN_FRAME = {
+    "default-src": ["'none'"],
+    "style-src": ["'self'"],
+    "script-src": ["'self'"],
+    "img-src": ["'self'"],
+}
+PREVIEW = "You are looking at a preview. Accept the HIT first; nothing was sent."
+UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
+
+
+def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A page that lives in the worker's frame: no cookie, no CSRF token, may be framed by anybody's page."""
+    return csrf_exempt(require_POST(xframe_options_exempt(csp_replace(_IN_FRAME)(view))))  # type: ignore[no-any-return]
+
+
+@_frame_view
+def signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
+    """A task page's form, posted to the address that belongs to one holding."""
+    pk = holding_of(signature)
+    holding = _load(pk=pk) if pk is not None else None
+    if holding is None:
+        return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
+    if request.POST.get("assignmentId", holding.assignment_id) not in (holding.assignment_id, ""):
+        if request.POST["assignmentId"] == NO_ASSIGNMENT:
+            return refused(request, "Nothing was sent", PREVIEW, status=400)
+        return refused(request, "This form belongs to another assignment", UNKNOWN, status=400)
+    return _record(request, holding)
+
+
+@_frame_view
+def bare_submit(request: HttpRequest) -> HttpResponse:
+    """The same without a signature: works only in the worker's own first-party session."""
+    assignment_id = request.POST.get("assignmentId", "")
+    if assignment_id == NO_ASSIGNMENT:
+        return refused(request, "Nothing was sent", PREVIEW, status=400)
+    user = request.user
+    holding = (
+        _load(assignment_id=assignment_id, worker__user=user, state__in=Holding.OCCUPYING)
+        if user.is_authenticated and assignment_id
+        else None
+    )
+    if holding is None:
+        return refused(request, "We do not know who you are", UNKNOWN, status=403)
+    return _record(request, holding)
+
+
+def _load(**conditions: object) -> Holding | None:
+    return Holding.objects.select_related("hit__hit_type", "worker").filter(**conditions).first()
+
+
+def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
+    fields = [(name, value) for name, values in request.POST.lists() for value in values]
+    delay = chaos.faults_for(holding.hit.requester_id).visibility_delay_s
+    try:
+        holding = assignments.submit(holding=holding, fields=fields, visible_after_s=delay)
+    except Refusal as refusal:
+        return refused(request, "Your work could not be submitted", refusal.message, status=409)
+    return render(
+        request,
+        "marketplace/frame/submitted.html",
+        {"holding": holding, "continue_url": continue_url(request, holding)},
+    )
+
+
+def continue_url(request: HttpRequest, holding: Holding) -> str:
+    """Where the worker goes on, as an absolute URL for the window around the frame."""
+    return site_url(request) + reverse("site:continue", args=[holding.pk])
+
+
+def site_url(request: HttpRequest) -> str:
+    """Origin of this installation as workers' browsers see it, without trailing slash."""
+    return settings.PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
+
+
+def refused(request: HttpRequest, title: str, sentence: str, *, status: int) -> HttpResponse:
+    """A page in the frame that says why nothing was recorded."""
+    return render(
+        request, "marketplace/frame/refused.html", {"title": title, "sentence": sentence}, status=status
+    )

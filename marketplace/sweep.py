@@ -1,0 +1,103 @@
+"""What time does by itself: deadlines, auto-approvals, expiries, disposal.
+
+Reads apply it to the HITs they show (`settle(hits=…)`), so states are right to the second; the periodic
+sweep applies it to everything, so money moves even where nobody looks.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Holding, TokenUse
+from marketplace.selectors import is_expired, unreleased_after_expiry
+from marketplace.services.endings import abandon
+from marketplace.services.locking import lock_hit
+from marketplace.services.publishing import release_expired
+from marketplace.services.review import approve_locked
+
+State = Holding.State
+#: A HIT that nobody touched is disposed of so long after it expired.
+DISPOSE_AFTER = timedelta(days=120)
+#: Tokens are remembered for 24 hours; rows are swept a day later.
+FORGET_TOKENS_AFTER = timedelta(hours=48)
+_BATCH = 500
+_SETTLED_FIELDS = ("pending", "submitted", "approved", "open_places", "held_places", "reviewing")
+
+
+def sweep() -> None:
+    """The periodic tick: everything that is due, disposal of old HITs, forgetting of old tokens."""
+    now = clock.now()
+    settle(now=now)
+    HIT.objects.filter(
+        disposed_at=None, expires_at__lte=now - DISPOSE_AFTER, pending=0, submitted=0, held_places=0
+    ).update(disposed_at=now)
+    TokenUse.objects.filter(at__lte=now - FORGET_TOKENS_AFTER).delete()
+
+
+def settle(*, hits: Sequence[HIT] | None = None, now: datetime | None = None) -> None:
+    """Apply everything that is due: to these HITs, which are refreshed, or to all.
+
+    Costs no query for HITs on which nothing can be due, and three short ones for all where nothing is.
+    """
+    now = now or clock.now()
+    if hits is None:
+        while _abandon(Holding.objects.all(), now):
+            pass
+        while _auto_approve(Holding.objects.all(), now):
+            pass
+        while _release(HIT.objects.all(), now):
+            pass
+        return
+    changed = 0
+    if pending := [hit.pk for hit in hits if hit.pending]:
+        changed += _abandon(Holding.objects.filter(hit__in=pending), now)
+    if submitted := [hit.pk for hit in hits if hit.submitted]:
+        changed += _auto_approve(Holding.objects.filter(hit__in=submitted), now)
+    if holding := [
+        hit.pk for hit in hits if is_expired(hit, now) and hit.held_places > hit.pending + hit.submitted
+    ]:
+        changed += _release(HIT.objects.filter(pk__in=holding), now)
+    if changed:
+        fresh = HIT.objects.in_bulk([hit.pk for hit in hits])
+        for hit in hits:
+            for name in _SETTLED_FIELDS:
+                setattr(hit, name, getattr(fresh[hit.pk], name))
+
+
+def _abandon(holdings: QuerySet[Holding], now: datetime) -> int:
+    due = list(holdings.filter(state=State.ACCEPTED, deadline__lte=now).order_by("deadline")[:_BATCH])
+    for holding in due:
+        abandon(holding=holding)
+    return len(due)
+
+
+def _auto_approve(holdings: QuerySet[Holding], now: datetime) -> int:
+    due = list(
+        holdings.filter(state=State.SUBMITTED, auto_approve_at__lte=now)
+        .select_related("worker")
+        .order_by("auto_approve_at")[:_BATCH]
+    )
+    for holding in due:
+        assert holding.auto_approve_at is not None
+        try:
+            with transaction.atomic():
+                approve_locked(
+                    holding=holding, hit=lock_hit(holding.hit_id), at=holding.auto_approve_at, auto=True
+                )
+        except Refusal:
+            # Somebody decided in between; their decision stands.
+            continue
+    return len(due)
+
+
+def _release(hits: QuerySet[HIT], now: datetime) -> int:
+    due = list(
+        hits.filter(unreleased_after_expiry(), expires_at__lte=now).values_list("pk", flat=True)[:_BATCH]
+    )
+    for pk in due:
+        release_expired(hit_pk=pk, now=now)
+    return len(due)

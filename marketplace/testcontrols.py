@@ -1,0 +1,104 @@
+"""Test controls: moving the clock and switching on faults, for whoever knows MARKETPLACE_TEST_TOKEN.
+
+Without that setting these addresses do not exist.
+"""
+
+import hmac
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from marketplace import chaos, clock
+from marketplace.models import Requester
+from marketplace.services.wipe import wipe_work
+
+_MAX_ADVANCE = 10 * 365 * 24 * 3600
+_COUNTERS = {"lose_response_after_commit", "throttle_next"}
+_RATES = {"throttle_rate", "error_rate"}
+
+
+class _InvalidControl(ValueError):
+    """A value that a control does not take; the text says which."""
+
+
+Control = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _control(control: Control) -> Callable[[HttpRequest], JsonResponse]:
+    @csrf_exempt
+    def view(request: HttpRequest) -> JsonResponse:
+        if not settings.MARKETPLACE_TEST_TOKEN:
+            raise Http404
+        given = request.headers.get("Authorization", "")
+        wanted = f"Bearer {settings.MARKETPLACE_TEST_TOKEN}"
+        if not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
+            return JsonResponse(
+                {"error": "Send MARKETPLACE_TEST_TOKEN as Authorization: Bearer."}, status=401
+            )
+        if request.method != "POST":
+            return JsonResponse({"error": "Use POST."}, status=405)
+        try:
+            body = json.loads(request.body or b"{}")
+            if not isinstance(body, dict):
+                raise _InvalidControl("Send a JSON object.")
+            return JsonResponse(control(body))
+        except ValueError as error:
+            return JsonResponse({"error": str(error)}, status=400)
+
+    return view
+
+
+def _number(name: str, value: Any, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise _InvalidControl(f"{name} is a number between 0 and {most:g}.")
+    return value
+
+
+@_control
+def advance_clock(body: dict[str, Any]) -> dict[str, Any]:
+    """{"advance_seconds": n}: the marketplace's time goes on by n seconds."""
+    seconds = body.get("advance_seconds")
+    if set(body) != {"advance_seconds"} or not isinstance(seconds, int):
+        raise _InvalidControl("advance_seconds is a whole number of seconds.")
+    clock.advance(int(_number("advance_seconds", seconds, _MAX_ADVANCE)))
+    return {"now": clock.now().timestamp(), "advanced_seconds": clock.advanced_seconds()}
+
+
+@_control
+def set_chaos(body: dict[str, Any]) -> dict[str, Any]:
+    """Switch faults on or off, for all requesters or for the one with `access_key`."""
+    requester = None
+    if access_key := body.pop("access_key", None):
+        requester = Requester.objects.filter(access_key=access_key).first()
+        if requester is None:
+            raise _InvalidControl("access_key is not one of this marketplace's.")
+    faults: dict[str, float | bool] = {}
+    for name, value in body.items():
+        if name in _COUNTERS:
+            faults[name] = int(_number(name, value, 1_000_000))
+        elif name in _RATES:
+            faults[name] = _number(name, value, 1)
+        elif name == "visibility_delay_s":
+            faults[name] = _number(name, value, 86_400)
+        elif name == "duplicate_events" and isinstance(value, bool):
+            faults[name] = value
+        else:
+            raise _InvalidControl(f"{name} is not a fault that can be switched this way.")
+    chaos.switch(requester, **faults)
+    return {"chaos": faults}
+
+
+@_control
+def reset(body: dict[str, Any]) -> dict[str, Any]:
+    """Real time and no faults; with {"data": true} also no HITs, assignments and payments."""
+    if not set(body) <= {"data"} or not isinstance(body.get("data", False), bool):
+        raise _InvalidControl("reset takes nothing, or data: true.")
+    clock.reset()
+    chaos.reset()
+    if body.get("data"):
+        wipe_work()
+    return {"reset": True}

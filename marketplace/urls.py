@@ -1,0 +1,21 @@
+"""Addresses of the marketplace, at the root as on the real worker site."""
+
+from django.urls import include, path, re_path
+
+from marketplace import submission, testcontrols, workerapi
+
+urlpatterns = [
+    re_path(
+        r"^s/(?P<signature>[A-Za-z0-9_-]+)/{1,2}mturk/externalSubmit/?$",
+        submission.signed_submit,
+        name="signed-submit",
+    ),
+    re_path(r"^(?:/|)mturk/externalSubmit/?$", submission.bare_submit, name="bare-submit"),
+    path("worker-api/next", workerapi.next_task),
+    path("worker-api/accept", workerapi.accept),
+    path("worker-api/return", workerapi.give_back_task),
+    path("mturk/test/clock", testcontrols.advance_clock),
+    path("mturk/test/chaos", testcontrols.set_chaos),
+    path("mturk/test/reset", testcontrols.reset),
+    path("", include("marketplace.site.urls")),
+]

@@ -1,0 +1,127 @@
+"""HTTP interface of scripted workers: the same services as the worker site, for a token instead of a login."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from marketplace import clock, eligibility, keys
+from marketplace.errors import Refusal
+from marketplace.frame import frame_url, preview_url, submit_to
+from marketplace.models import HIT, HITType, Holding, Worker
+from marketplace.money import dollars
+from marketplace.selectors import assignable
+from marketplace.services import assignments
+from marketplace.services.endings import give_back
+from marketplace.submission import site_url
+
+_STATUS = {"NoWork": 404, "HITDoesNotExist": 404, "AssignmentDoesNotExist": 404, "InvalidParameterValue": 400}
+Handler = Callable[[HttpRequest, Worker, dict[str, Any]], dict[str, Any]]
+
+
+def _endpoint(handler: Handler) -> Callable[[HttpRequest], JsonResponse]:
+    """A POST view with JSON in and out, for the holder of a worker token."""
+
+    @csrf_exempt
+    def view(request: HttpRequest) -> JsonResponse:
+        if request.method != "POST":
+            return _error(405, "MethodNotAllowed", "Use POST.")
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        worker = Worker.objects.filter(token_digest=keys.digest(token)).first() if token else None
+        if worker is None:
+            return _error(401, "Unauthorized", "Send the worker's token as Authorization: Bearer TOKEN.")
+        try:
+            body = json.loads(request.body or b"{}")
+            if not isinstance(body, dict) or not all(isinstance(value, str) for value in body.values()):
+                raise ValueError
+        except (ValueError, RecursionError):
+            return _error(400, "InvalidBody", "Send a JSON object with string values.")
+        try:
+            return JsonResponse(handler(request, worker, body))
+        except Refusal as refusal:
+            return _error(_STATUS.get(refusal.code, 409), refusal.code, refusal.message)
+
+    return view
+
+
+def _error(status: int, code: str, message: str) -> JsonResponse:
+    return JsonResponse({"error": code, "message": message}, status=status)
+
+
+@_endpoint
+def next_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+    """The HIT that `accept` would give, of one group or of any; null where nothing is left."""
+    for hit_type in _groups(worker, body):
+        hit = assignments.next_hit(worker=worker, hit_type=hit_type)
+        if hit is not None:
+            return {"hit": {**_hit(hit), "preview_url": preview_url(hit=hit)}}
+    return {"hit": None}
+
+
+@_endpoint
+def accept(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+    """Accept a HIT by id, or the next one of a group or of any; says where its task page is."""
+    if "hit_id" in body:
+        hit = HIT.objects.select_related("hit_type").filter(hit_id=body["hit_id"]).first()
+        if hit is None:
+            raise Refusal("HITDoesNotExist", f"Hit {body['hit_id']} does not exist.")
+        return _holding(request, assignments.accept(worker=worker, hit=hit))
+    for hit_type in _groups(worker, body):
+        try:
+            return _holding(request, assignments.accept_next(worker=worker, hit_type=hit_type))
+        except Refusal as refusal:
+            if refusal.code != "NoWork":
+                raise
+    raise Refusal("NoWork", assignments.NO_WORK)
+
+
+@_endpoint
+def give_back_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+    """Return an assignment that the worker holds."""
+    holding = Holding.objects.filter(
+        assignment_id=body.get("assignment_id", ""), worker=worker, state=Holding.State.ACCEPTED
+    ).first()
+    if holding is None:
+        raise Refusal("AssignmentDoesNotExist", "You hold no assignment with this id.")
+    give_back(holding=holding)
+    return {"returned": True}
+
+
+def _groups(worker: Worker, body: dict[str, Any]) -> list[HITType]:
+    open_hits = HIT.objects.filter(assignable(clock.now()))
+    groups = HITType.objects.filter(pk__in=open_hits.values("hit_type_id")).order_by("pk")
+    if "group_id" in body:
+        groups = groups.filter(group_id=body["group_id"])
+    if "hit_type_id" in body:
+        groups = groups.filter(type_id=body["hit_type_id"])
+    found = list(groups)
+    allowed = eligibility.verdicts(worker=worker, hit_types=found)
+    return [group for group in found if allowed[group.pk].accept]
+
+
+def _hit(hit: HIT) -> dict[str, Any]:
+    return {
+        "hit_id": hit.hit_id,
+        "hit_type_id": hit.hit_type.type_id,
+        "group_id": hit.hit_type.group_id,
+        "title": hit.hit_type.title,
+        "reward": dollars(hit.reward_cents),
+        "duration_s": hit.hit_type.duration_s,
+    }
+
+
+def _holding(request: HttpRequest, holding: Holding) -> dict[str, Any]:
+    base_url = site_url(request)
+    address = submit_to(holding=holding, base_url=base_url)
+    return {
+        **_hit(holding.hit),
+        "assignment_id": holding.assignment_id,
+        "worker_id": holding.worker.worker_id,
+        "frame_url": frame_url(holding=holding, base_url=base_url),
+        "turk_submit_to": address,
+        "submit_url": f"{address}/mturk/externalSubmit",
+        "accepted_at": holding.accepted_at.isoformat(),
+        "deadline": holding.deadline.isoformat(),
+    }
