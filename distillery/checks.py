@@ -1,0 +1,481 @@
+"""What can be wrong with a set-up, in plain words.
+
+Two doors lead here: Django's system checks (`check_…`, run before every command; an error stops it) for what
+is dangerous in the settings, and `findings` for `manage.py doctor` and `up`, which also look at the machine:
+folders, database, broker, worker.
+"""
+
+import ipaddress
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core import checks as django_checks
+from django.core.checks import CheckMessage
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http.request import validate_host
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from distillery.celery import app as celery_app
+from jobs import selectors as jobs_selectors
+
+Level = Literal["ok", "warning", "error"]
+
+LEAST_SECRET_LENGTH = 32
+LOW_DISK_BYTES, NO_DISK_BYTES = 1 << 30, 100 << 20
+TOLERATED_SKEW = timedelta(seconds=5)
+WORKER_SILENCE = timedelta(seconds=60)
+OLDEST_POSTGRES = 140000
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+NETWORK_FILE_SYSTEMS = {
+    *("9p", "afs", "afpfs", "beegfs", "ceph", "cifs", "davfs", "fuse.ceph", "fuse.glusterfs"),
+    *("fuse.rclone", "fuse.s3fs", "fuse.sshfs", "gfs2", "glusterfs", "gpfs", "lustre", "nfs", "nfs4"),
+    *("ocfs2", "smb3", "smbfs"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: how it is, and what to do if it is not well."""
+
+    level: Level
+    topic: str
+    sentence: str
+    remedy: str = ""
+
+
+# System checks: settings that are dangerous as they stand
+
+
+def check_hosts(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """No `*` host; no debug pages for anybody but this machine."""
+    found: list[CheckMessage] = []
+    if "*" in settings.ALLOWED_HOSTS:
+        found.append(
+            django_checks.Error(
+                "ALLOWED_HOSTS contains *, so anybody can make this site link to theirs.",
+                hint="List the names people use for this site, separated by commas.",
+                id="distillery.E001",
+            )
+        )
+    elsewhere = [host for host in settings.ALLOWED_HOSTS if not is_loopback(host)]
+    if settings.DEBUG and elsewhere:
+        found.append(
+            django_checks.Error(
+                f"DEBUG is on and the site answers as {', '.join(elsewhere)}: its error pages tell secrets.",
+                hint="Set DEBUG=0, or allow loopback hosts alone.",
+                id="distillery.E002",
+            )
+        )
+    return found
+
+
+def check_public_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """PUBLIC_URL is a whole address that this site answers, and encrypted if it is not loopback."""
+    if not settings.PUBLIC_URL:
+        return []
+    url = urlsplit(settings.PUBLIC_URL)
+    if url.scheme not in {"http", "https"} or not url.hostname or url.path or url.query:
+        return [
+            django_checks.Error(
+                f"PUBLIC_URL={settings.PUBLIC_URL} is not an address like https://crowd.example.org.",
+                hint="Scheme and host, a port if it is unusual, and nothing after them.",
+                id="distillery.E003",
+            )
+        ]
+    found: list[CheckMessage] = []
+    if not validate_host(url.hostname, settings.ALLOWED_HOSTS):
+        found.append(
+            django_checks.Error(
+                f"PUBLIC_URL names {url.hostname}, ALLOWED_HOSTS does not: every visitor would be refused.",
+                hint=f"Add {url.hostname} to ALLOWED_HOSTS.",
+                id="distillery.E005",
+            )
+        )
+    if url.scheme == "http" and not is_loopback(url.hostname):
+        found.append(
+            django_checks.Warning(
+                "PUBLIC_URL is http: passwords and answers travel unencrypted.",
+                hint="Put a TLS proxy in front (docs/operator.md) and use https.",
+                id="distillery.W001",
+            )
+        )
+    if url.scheme == "https" and getattr(settings, "SECURE_PROXY_SSL_HEADER", None) is None:
+        found.append(
+            django_checks.Warning(
+                "PUBLIC_URL is https, but requests look like http: BEHIND_TLS_PROXY is not set.",
+                hint="Set BEHIND_TLS_PROXY=1 if a proxy in front encrypts and sets X-Forwarded-Proto.",
+                id="distillery.W002",
+            )
+        )
+    return found
+
+
+def check_secret_key(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """A given SECRET_KEY is as hard to guess as a generated one: sessions and requesters' keys hang on it."""
+    key = settings.SECRET_KEY
+    if len(key) >= LEAST_SECRET_LENGTH and len(set(key)) >= 8 and not key.startswith("django-insecure-"):
+        return []
+    return [
+        django_checks.Error(
+            f"SECRET_KEY is easy to guess: it needs {LEAST_SECRET_LENGTH} random characters or more.",
+            hint='Leave it out and one is generated, or use the output of: python3 -c "import secrets; '
+            'print(secrets.token_urlsafe(50))"',
+            id="distillery.E004",
+        )
+    ]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the host of that name."""
+    name = host.strip("[]").removeprefix(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+# Findings: the settings and the machine
+
+
+def findings(*, before_start: bool = False) -> list[Finding]:
+    """Everything there is to say; `before_start` leaves out what `up` itself puts right."""
+    found = [*system_checks(), *(look() for look in _ALWAYS)]
+    database_well = all(finding.level != "error" for finding in found if finding.topic == "database")
+    if database_well:
+        found += [sqlite_journal(), clock()]
+        if not before_start:
+            found += [migrations()]
+    if database_well and not before_start and found[-1].level != "error":
+        found += [worker(), failed_jobs()]
+    return [finding for finding in found if finding.sentence]
+
+
+def system_checks() -> list[Finding]:
+    """Django's checks with ours among them."""
+    messages = [message for message in django_checks.run_checks() if not message.is_silenced()]
+    found = [
+        Finding(
+            "error" if message.is_serious() else "warning",
+            f"settings ({message.id})",
+            str(message.msg),
+            str(message.hint or ""),
+        )
+        for message in messages
+        if message.level >= django_checks.WARNING
+    ]
+    hosts = ", ".join(settings.ALLOWED_HOSTS)
+    return found or [Finding("ok", "settings", f"Nothing dangerous. The site answers as {hosts}.")]
+
+
+def python_version() -> Finding:
+    """Python 3.11 or newer."""
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    if sys.version_info < (3, 11):  # noqa: UP036  # whoever asks may run an older one
+        return Finding("error", "python", f"Python {version} is too old.", "Install Python 3.11 or newer.")
+    return Finding("ok", "python", f"Python {version}.")
+
+
+def user() -> Finding:
+    """Not root: whatever goes wrong should go wrong with few rights."""
+    if os.geteuid() == 0:
+        return Finding(
+            "warning",
+            "user",
+            "This is root. A fault in Distillery could then touch the whole machine.",
+            "Run it as a user of its own (docs/operator.md shows a systemd unit that does).",
+        )
+    return Finding("ok", "user", "An ordinary user, as it should be.")
+
+
+def data_folder() -> Finding:
+    """The folder exists, can be written, and is closed to strangers."""
+    folder: Path = settings.DATA_DIR
+    if not folder.is_dir():
+        return Finding("error", "data folder", f"{folder} does not exist.", "Create it, or set DATA_DIR.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding(
+            "error",
+            "data folder",
+            f"{folder} cannot be written by this user.",
+            "Give the folder to the user that runs Distillery, or set DATA_DIR.",
+        )
+    if folder.stat().st_mode & stat.S_IRWXO and connection.vendor == "sqlite":
+        return Finding(
+            "warning",
+            "data folder",
+            f"Every user of this machine can look into {folder}, where the answers of people are.",
+            f"chmod o= {folder}",
+        )
+    return Finding("ok", "data folder", f"{folder} can be written.")
+
+
+def database_place() -> Finding:
+    """SQLite's locks do not hold on a network file system."""
+    topic = "data folder"
+    if connection.vendor != "sqlite":
+        return Finding("ok", topic, "")
+    kind = file_system_of(Path(str(connection.settings_dict["NAME"])).parent)
+    if kind in NETWORK_FILE_SYSTEMS:
+        return Finding(
+            "error",
+            topic,
+            f"The SQLite database lies on a network file system ({kind}), where it can be damaged.",
+            "Set DATA_DIR to a folder on a local disk, or use PostgreSQL (DATABASE_URL).",
+        )
+    return Finding("ok", topic, f"The database lies on a local file system ({kind})." if kind else "")
+
+
+def file_system_of(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
+    """Type of the file system that holds the folder, "" where the system does not say."""
+    try:
+        lines = mounts.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    inside = [line.split()[1:3] for line in lines]
+    holding = [
+        (len(Path(_unescaped(place)).parts), number, kind)
+        for number, (place, kind) in enumerate(inside)
+        if folder.resolve().is_relative_to(_unescaped(place))
+    ]
+    return max(holding)[2] if holding else ""
+
+
+def _unescaped(place: str) -> str:
+    return place.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+
+
+def secrets_modes() -> Finding:
+    """Generated secrets are for our eyes only."""
+    folder = settings.DATA_DIR / "secrets"
+    open_ones = [path for path in sorted(folder.glob("*")) if path.stat().st_mode & OTHERS]
+    if open_ones:
+        names = ", ".join(str(path) for path in open_ones)
+        return Finding("error", "secrets", f"Other users can read {names}.", f"chmod 600 {names}")
+    return Finding("ok", "secrets", "Only this user can read the generated secrets.")
+
+
+def database() -> Finding:
+    """It answers, and is new enough."""
+    try:
+        connection.ensure_connection()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            version = _database_version()
+    except DatabaseError as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        return Finding(
+            "error",
+            "database",
+            f"The database does not answer: {first_line}.",
+            "Start it, or correct DATABASE_URL (user, password, host, name).",
+        )
+    if connection.vendor == "postgresql" and connection.cursor().connection.server_version < OLDEST_POSTGRES:
+        return Finding("error", "database", f"{version} is too old.", "Upgrade it to PostgreSQL 14 or newer.")
+    return Finding("ok", "database", f"{version} answers.")
+
+
+def _database_version() -> str:
+    query, name = {
+        "postgresql": ("SHOW server_version", "PostgreSQL"),
+        "sqlite": ("SELECT sqlite_version()", "SQLite"),
+    }[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return f"{name} {cursor.fetchone()[0]}"
+
+
+def sqlite_journal() -> Finding:
+    """WAL lets readers work while somebody writes."""
+    if connection.vendor != "sqlite":
+        return Finding("ok", "database", "")
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA journal_mode")
+        mode = cursor.fetchone()[0]
+    if mode != "wal":
+        return Finding(
+            "error",
+            "database",
+            f"SQLite's journal mode is {mode}, so readers and writers lock each other out.",
+            "Stop everything that uses the file; it is set to WAL at the next start if the disk allows that.",
+        )
+    return Finding("ok", "database", "SQLite writes ahead (WAL).")
+
+
+def migrations() -> Finding:
+    """The tables are those of this version."""
+    executor = MigrationExecutor(connection)
+    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    if missing:
+        return Finding(
+            "error",
+            "migrations",
+            f"{missing} migration{'s are' if missing > 1 else ' is'} not applied.",
+            "Run `manage.py migrate`, or start with `manage.py up`, which does.",
+        )
+    return Finding("ok", "migrations", "All migrations are applied.")
+
+
+def clock() -> Finding:
+    """Host and database agree about the time."""
+    if connection.vendor != "postgresql":
+        return Finding("ok", "clock", "")
+    before = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        there: datetime = cursor.fetchone()[0]
+    skew = abs(there - (before + (timezone.now() - before) / 2))
+    if skew > TOLERATED_SKEW:
+        return Finding(
+            "warning",
+            "clock",
+            f"The clocks of this host and of the database differ by {skew.total_seconds():.0f} s.",
+            "Run a time service (chrony, systemd-timesyncd) on both.",
+        )
+    return Finding("ok", "clock", "Host and database agree about the time.")
+
+
+def broker() -> Finding:
+    """Messages can be sent."""
+    if settings.REDIS_URL:
+        return _redis()
+    folder = settings.DATA_DIR / "broker" / "queue"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding(
+            "error", "broker", f"The broker's folder {folder} cannot be written.", "Give it to this user."
+        )
+    waiting = sum(1 for _ in folder.glob("*.msg"))
+    return Finding("ok", "broker", f"Messages waiting in the embedded broker: {waiting}.")
+
+
+def _redis() -> Finding:
+    try:
+        with celery_app.connection_for_write() as broker_connection:
+            broker_connection.ensure_connection(max_retries=1, interval_start=0, timeout=5)
+    except (OperationalError, OSError) as error:
+        return Finding(
+            "error", "broker", f"Redis does not answer: {error}.", "Start it, or correct REDIS_URL."
+        )
+    return Finding("ok", "broker", "Redis answers.")
+
+
+def worker() -> Finding:
+    """A jobs worker did something lately."""
+    silence = jobs_selectors.worker_silence()
+    remedy = "Start one: `manage.py up`, or `manage.py up --no-web` beside a web server of its own."
+    if silence is None:
+        return Finding("warning", "worker", "No jobs worker has ever answered here.", remedy)
+    if silence > WORKER_SILENCE:
+        return Finding("warning", "worker", f"No jobs worker has answered for {_spoken(silence)}.", remedy)
+    return Finding("ok", "worker", f"A jobs worker answered {_spoken(silence)} ago.")
+
+
+def _spoken(time_span: timedelta) -> str:
+    seconds = int(time_span.total_seconds())
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}s"
+    return f"{seconds} seconds"
+
+
+def failed_jobs() -> Finding:
+    """Jobs that nobody will try again by himself."""
+    failed = jobs_selectors.jobs_counted()["failed"]
+    if failed:
+        return Finding(
+            "warning",
+            "jobs",
+            f"{failed} job{'s have' if failed > 1 else ' has'} failed for good.",
+            "See `manage.py jobs list --state failed`; `manage.py jobs retry NUMBER` tries one again.",
+        )
+    return Finding("ok", "jobs", "No job has failed.")
+
+
+def debug_mode() -> Finding:
+    """DEBUG is for development (that it is off elsewhere is distillery.E002)."""
+    if settings.DEBUG:
+        return Finding("warning", "debug", "DEBUG is on: slow, and talkative about errors.", "Set DEBUG=0.")
+    return Finding("ok", "debug", "DEBUG is off.")
+
+
+def public_url() -> Finding:
+    """Where people find the site."""
+    if settings.PUBLIC_URL:
+        return Finding("ok", "public address", f"People find the site at {settings.PUBLIC_URL}.")
+    elsewhere = [host for host in settings.ALLOWED_HOSTS if not is_loopback(host)]
+    if elsewhere:
+        return Finding(
+            "warning",
+            "public address",
+            "PUBLIC_URL is not set, so links and submit addresses follow what each browser calls the site.",
+            f"Set PUBLIC_URL=https://{elsewhere[0].removeprefix('.')} or whatever people type.",
+        )
+    return Finding("ok", "public address", "The site is for this machine alone (PUBLIC_URL is not set).")
+
+
+def test_controls() -> Finding:
+    """Whoever holds the test token can move the clock and delete every HIT."""
+    if settings.MARKETPLACE_TEST_TOKEN:
+        return Finding(
+            "warning",
+            "test controls",
+            "MARKETPLACE_TEST_TOKEN is set: whoever knows it can move the clock and delete all HITs.",
+            "Unset it where people work for money.",
+        )
+    return Finding("ok", "test controls", "Test controls are off.")
+
+
+def disk_space() -> Finding:
+    """Room for what people will write."""
+    folder = settings.DATA_DIR
+    if not folder.is_dir():
+        return Finding("ok", "disk", "")
+    free = shutil.disk_usage(folder).free
+    sentence = f"{free / (1 << 30):.1f} GiB are free for {folder}."
+    if free < LOW_DISK_BYTES:
+        level: Level = "error" if free < NO_DISK_BYTES else "warning"
+        return Finding(level, "disk", sentence, "Make room: a full disk loses answers.")
+    return Finding("ok", "disk", sentence)
+
+
+def static_files() -> Finding:
+    """Style sheets and scripts are where the server looks."""
+    empty = [str(folder) for folder in settings.STATICFILES_DIRS if not any(Path(folder).glob("*"))]
+    if empty or not finders.find("admin/css/base.css"):
+        return Finding(
+            "error",
+            "static files",
+            f"Style sheets are missing{' from ' + ', '.join(empty) if empty else ''}.",
+            "Install Distillery anew; the folder `static` belongs beside `manage.py`.",
+        )
+    return Finding("ok", "static files", "Style sheets and scripts are there.")
+
+
+_ALWAYS: tuple[Callable[[], Finding], ...] = (
+    python_version,
+    user,
+    data_folder,
+    database_place,
+    secrets_modes,
+    public_url,
+    debug_mode,
+    test_controls,
+    disk_space,
+    static_files,
+    broker,
+    database,
+)

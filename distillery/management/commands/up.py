@@ -1,0 +1,147 @@
+"""`manage.py up`: everything an installation needs, in one command."""
+
+import contextlib
+import fcntl
+import socket
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection, connections
+
+from distillery import env
+from distillery.checks import findings
+from distillery.management.commands.doctor import write
+from distillery.supervisor import Child, Probe, Supervisor
+
+BACKLOG = 1024
+MIGRATION_LOCK = 7_265_641
+WORKER_UP_SECONDS = 5
+
+
+class Command(BaseCommand):
+    """Check the set-up, migrate, then run the web server and the jobs worker until told to stop."""
+
+    help = (
+        "Check the set-up, migrate the database, then run the web server and the jobs worker with its timer. "
+        "A process that dies is started again; Ctrl-C or SIGTERM stops all."
+    )
+    requires_system_checks: list[str] = []  # they are among the findings
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where to listen, and what to leave to other processes."""
+        parser.add_argument("--bind", default=env.text("WEB_BIND", "127.0.0.1"), metavar="ADDRESS")
+        parser.add_argument("--port", type=int, default=env.integer("PORT", 8000), help="0: any free one")
+        parser.add_argument("--no-web", action="store_true", help="no web server, jobs only")
+        parser.add_argument("--no-jobs", action="store_true", help="no jobs worker, web server only")
+        parser.add_argument("--no-beat", action="store_true", help="a jobs worker without the timer")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run until stopped."""
+        if options["no_web"] and options["no_jobs"]:
+            raise CommandError("--no-web and --no-jobs together leave nothing to run.")
+        self._check()
+        with contextlib.ExitStack() as opened:
+            children, answers, ready_line = [], None, "The jobs worker is running (Ctrl-C stops it)."
+            if not options["no_web"]:
+                listener = opened.enter_context(bound(options["bind"], options["port"]))
+                address, port = listener.getsockname()[:2]
+                children.append(web(listener))
+                answers = probe(address, port).answers
+                ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
+            if not options["no_jobs"]:
+                children.append(jobs(beat=not options["no_beat"]))
+            with one_at_a_time():
+                call_command("migrate", interactive=False, verbosity=0)
+            connections.close_all()
+            if not options["no_web"]:
+                listener.listen(BACKLOG)
+            supervisor = Supervisor(children, say=self._say)
+            code = supervisor.run(
+                answers=answers or (lambda: children[0].runs_since(WORKER_UP_SECONDS)), ready_line=ready_line
+            )
+        if code:
+            raise CommandError("Stopped, because the set-up does not work.", returncode=code)
+        self._say("Stopped.")
+
+    def _check(self) -> None:
+        found = [finding for finding in findings(before_start=True) if finding.level != "ok"]
+        for finding in found:
+            write(finding, self.stderr if finding.level == "error" else self.stdout, self.style)
+        if any(finding.level == "error" for finding in found):
+            raise CommandError("Not started. Put the above right first; `manage.py doctor` shows it again.")
+
+    def _say(self, sentence: str) -> None:
+        self.stdout.write(sentence)
+        self.stdout.flush()
+
+
+def web(listener: socket.socket) -> Child:
+    """The web server, on a socket that stays open while it restarts."""
+    return Child(
+        "web",
+        "The web server",
+        environment={"DISTILLERY_SOCKET": str(listener.fileno())},
+        descriptors=(listener.fileno(),),
+    )
+
+
+def jobs(*, beat: bool) -> Child:
+    """The jobs worker, with the timer or without."""
+    return Child("jobs", "The jobs worker", environment={"JOBS_BEAT": "1" if beat else "0"})
+
+
+def bound(address: str, port: int) -> socket.socket:
+    """A socket on this address, or an error in words."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            address.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, OverflowError) as error:
+        raise CommandError(f"{address}, port {port}, is not an address of this machine: {error}.") from error
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(place)
+    except OSError as error:
+        listener.close()
+        raise CommandError(
+            f"Cannot listen on {address}, port {port}: {error.strerror}. "
+            "Stop what listens there, or choose another with --port."
+        ) from error
+    return listener
+
+
+def probe(address: str, port: int) -> Probe:
+    """How to ask the web server itself, under a name that it answers to."""
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104
+    names = [host for host in settings.ALLOWED_HOSTS if not host.startswith("*")]
+    return Probe(reachable, port, names[0].removeprefix(".") if names else "localhost")
+
+
+def shown_url(address: str, port: int) -> str:
+    """The address people can click."""
+    if settings.PUBLIC_URL:
+        return f"{settings.PUBLIC_URL}/"
+    if address in {"0.0.0.0", "::", "127.0.0.1", "::1"}:  # noqa: S104
+        return f"http://localhost:{port}/"
+    return f"http://{f'[{address}]' if ':' in address else address}:{port}/"
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let one process migrate while others that start at the same moment wait."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+            try:
+                yield
+            finally:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+    else:
+        with (settings.DATA_DIR / "migrate.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield

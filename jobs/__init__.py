@@ -1,0 +1,1 @@
+"""Durable jobs: the database row is the job, the message only a hint."""

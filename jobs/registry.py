@@ -1,0 +1,44 @@
+"""Which function does which kind of job.
+
+A room registers its handlers in its `tasks` module:
+
+    @handler("marketplace.ledger-audit")
+    def audit_ledger(context: JobContext) -> None:
+        ...
+        context.commit(lambda: store(report))
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django.utils.module_loading import autodiscover_modules
+
+if TYPE_CHECKING:
+    from jobs.runner import JobContext
+
+Handler = Callable[["JobContext"], Any]
+
+_handlers: dict[str, Handler] = {}
+
+
+def handler(kind: str) -> Callable[[Handler], Handler]:
+    """Register the decorated function for jobs of this kind."""
+
+    def register(function: Handler) -> Handler:
+        known = _handlers.setdefault(kind, function)
+        if (known.__module__, known.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"Jobs of kind {kind!r} already have the handler {known.__qualname__}.")
+        _handlers[kind] = function
+        return function
+
+    return register
+
+
+def find(kind: str) -> Handler:
+    """Handler of this kind, looked for in every room's `tasks` module; LookupError if there is none."""
+    if kind not in _handlers:
+        autodiscover_modules("tasks")
+    try:
+        return _handlers[kind]
+    except KeyError as error:
+        raise LookupError(f"This worker has no handler for jobs of kind {kind!r}.") from error

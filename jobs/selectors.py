@@ -1,0 +1,27 @@
+"""Questions about jobs."""
+
+from datetime import timedelta
+
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Now
+
+from jobs.models import Job, JobState, WorkerHeartbeat
+
+
+def jobs_listed(*, state: str | None = None) -> QuerySet[Job]:
+    """Jobs, newest first; of one state if given."""
+    jobs = Job.objects.order_by("-pk")
+    return jobs if state is None else jobs.filter(state=state)
+
+
+def jobs_counted() -> dict[str, int]:
+    """How many jobs there are in each state."""
+    counted = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
+    return {state: counted.get(state, 0) for state in JobState.values}
+
+
+def worker_silence() -> timedelta | None:
+    """How long ago a worker last answered the reconcile tick; None if none ever did."""
+    beats = WorkerHeartbeat.objects.annotate(now=Now()).order_by("-seen_at")
+    newest = beats.values_list("seen_at", "now").first()
+    return None if newest is None else max(newest[1] - newest[0], timedelta())
