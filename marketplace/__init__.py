@@ -1,1 +1,1 @@
-"""A crowd marketplace that speaks the MTurk requester protocol, with its own worker site, ledger and clock."""
+"""A crowd marketplace that speaks the MTurk requester protocol, with worker site, ledger and clock."""

@@ -1,6 +1,7 @@
 """The marketplace room: our own crowd marketplace, speaking the MTurk requester protocol."""
 
 from django.apps import AppConfig
+from django.core.checks import register
 
 
 class MarketplaceConfig(AppConfig):
@@ -8,3 +9,9 @@ class MarketplaceConfig(AppConfig):
 
     name = "marketplace"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register the system checks."""
+        from marketplace.checks import check_fee_profile
+
+        register(check_fee_profile)

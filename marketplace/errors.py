@@ -1,7 +1,7 @@
 """Refusals of the marketplace: one exception with a code for programs and a sentence for people."""
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818 - the domain's own noun
     """Something that the marketplace will not do; nothing was changed.
 
     `code` is a TurkErrorCode without its `AWS.MechanicalTurk.` prefix, `message` a sentence that both

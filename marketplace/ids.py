@@ -3,7 +3,7 @@
 import secrets
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-#: Largest multiple of 36 that fits into a byte: bytes above it are redrawn so that letters stay equally likely.
+#: Largest multiple of 36 within a byte: bytes above it are redrawn so that letters stay equally likely.
 _EVEN = 252
 
 

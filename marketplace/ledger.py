@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import connection, transaction
 from django.db.models import F, Q, Sum
 
 from marketplace.errors import Refusal
@@ -95,8 +96,18 @@ def audit() -> list[str]:
     """Sentences about everything that does not add up; an empty list is a clean ledger.
 
     Checks, per requester, that the balances are what the movements sum to, that available + held + paid +
-    fees = deposits, and that what is on hold is what open and undecided places cost.
+    fees = deposits, and that what is on hold is what open and undecided places cost. Reads one snapshot, so
+    work that goes on meanwhile raises no false alarm.
     """
+    outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if outermost and connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        return _faults()
+
+
+def _faults() -> list[str]:
     faults: list[str] = []
     sums: dict[tuple[int, str], int] = defaultdict(int)
     for row in LedgerEntry.objects.values("requester_id", "debit", "credit").annotate(total=Sum("cents")):

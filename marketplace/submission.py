@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from csp.decorators import csp_replace
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -27,9 +27,9 @@ PREVIEW = "You are looking at a preview. Accept the HIT first; nothing was sent.
 UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
 
 
-def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """A page that lives in the worker's frame: no cookie, no CSRF token, may be framed by anybody's page."""
-    return csrf_exempt(require_POST(xframe_options_exempt(csp_replace(_IN_FRAME)(view))))  # type: ignore[no-any-return]
+    return csrf_exempt(require_POST(xframe_options_exempt(csp_replace(_IN_FRAME)(view))))
 
 
 @_frame_view

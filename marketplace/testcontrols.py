@@ -21,7 +21,7 @@ _COUNTERS = {"lose_response_after_commit", "throttle_next"}
 _RATES = {"throttle_rate", "error_rate"}
 
 
-class _InvalidControl(ValueError):
+class InvalidControlError(ValueError):
     """A value that a control does not take; the text says which."""
 
 
@@ -44,7 +44,7 @@ def _control(control: Control) -> Callable[[HttpRequest], JsonResponse]:
         try:
             body = json.loads(request.body or b"{}")
             if not isinstance(body, dict):
-                raise _InvalidControl("Send a JSON object.")
+                raise InvalidControlError("Send a JSON object.")
             return JsonResponse(control(body))
         except ValueError as error:
             return JsonResponse({"error": str(error)}, status=400)
@@ -54,7 +54,7 @@ def _control(control: Control) -> Callable[[HttpRequest], JsonResponse]:
 
 def _number(name: str, value: Any, most: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        raise _InvalidControl(f"{name} is a number between 0 and {most:g}.")
+        raise InvalidControlError(f"{name} is a number between 0 and {most:g}.")
     return value
 
 
@@ -63,7 +63,7 @@ def advance_clock(body: dict[str, Any]) -> dict[str, Any]:
     """{"advance_seconds": n}: the marketplace's time goes on by n seconds."""
     seconds = body.get("advance_seconds")
     if set(body) != {"advance_seconds"} or not isinstance(seconds, int):
-        raise _InvalidControl("advance_seconds is a whole number of seconds.")
+        raise InvalidControlError("advance_seconds is a whole number of seconds.")
     clock.advance(int(_number("advance_seconds", seconds, _MAX_ADVANCE)))
     return {"now": clock.now().timestamp(), "advanced_seconds": clock.advanced_seconds()}
 
@@ -75,7 +75,7 @@ def set_chaos(body: dict[str, Any]) -> dict[str, Any]:
     if access_key := body.pop("access_key", None):
         requester = Requester.objects.filter(access_key=access_key).first()
         if requester is None:
-            raise _InvalidControl("access_key is not one of this marketplace's.")
+            raise InvalidControlError("access_key is not one of this marketplace's.")
     faults: dict[str, float | bool] = {}
     for name, value in body.items():
         if name in _COUNTERS:
@@ -87,7 +87,7 @@ def set_chaos(body: dict[str, Any]) -> dict[str, Any]:
         elif name == "duplicate_events" and isinstance(value, bool):
             faults[name] = value
         else:
-            raise _InvalidControl(f"{name} is not a fault that can be switched this way.")
+            raise InvalidControlError(f"{name} is not a fault that can be switched this way.")
     chaos.switch(requester, **faults)
     return {"chaos": faults}
 
@@ -96,7 +96,7 @@ def set_chaos(body: dict[str, Any]) -> dict[str, Any]:
 def reset(body: dict[str, Any]) -> dict[str, Any]:
     """Real time and no faults; with {"data": true} also no HITs, assignments and payments."""
     if not set(body) <= {"data"} or not isinstance(body.get("data", False), bool):
-        raise _InvalidControl("reset takes nothing, or data: true.")
+        raise InvalidControlError("reset takes nothing, or data: true.")
     clock.reset()
     chaos.reset()
     if body.get("data"):

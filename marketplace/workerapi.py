@@ -1,4 +1,4 @@
-"""HTTP interface of scripted workers: the same services as the worker site, for a token instead of a login."""
+"""HTTP interface of scripted workers: the services of the worker site, for a token instead of a login."""
 
 import json
 from collections.abc import Callable

@@ -44,6 +44,7 @@ class Text(Shape):
     enum: tuple[str, ...] = ()
 
     def check(self, value: Any, path: str, faults: list[str]) -> str:
+        """Text as it came."""
         if not isinstance(value, str):
             raise _wrong_type(path, "a string")
         if len(value) < self.least:
@@ -82,6 +83,7 @@ class Whole(Shape):
     most: int | None = None
 
     def check(self, value: Any, path: str, faults: list[str]) -> int:
+        """The number as it came."""
         if isinstance(value, bool) or not isinstance(value, int):
             raise _wrong_type(path, "a whole number")
         if not -(2 ** (self.bits - 1)) <= value < 2 ** (self.bits - 1):
@@ -100,6 +102,7 @@ class Flag(Shape):
     """true or false."""
 
     def check(self, value: Any, path: str, faults: list[str]) -> bool:
+        """The flag as it came."""
         if not isinstance(value, bool):
             raise _wrong_type(path, "true or false")
         return value
@@ -110,6 +113,7 @@ class Moment(Shape):
     """A time: epoch seconds as botocore sends it, as a datetime in UTC."""
 
     def check(self, value: Any, path: str, faults: list[str]) -> datetime:
+        """The moment in UTC."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise _wrong_type(path, "a time in epoch seconds")
         try:
@@ -126,6 +130,7 @@ class ListOf(Shape):
     item: Shape
 
     def check(self, value: Any, path: str, faults: list[str]) -> list[Any]:
+        """The members, each checked."""
         if not isinstance(value, list):
             raise _wrong_type(path, "a list")
         return [
@@ -142,6 +147,7 @@ class Structure(Shape):
     optional: Mapping[str, Shape] = field(default_factory=dict)
 
     def check(self, value: Any, path: str, faults: list[str]) -> dict[str, Any]:
+        """The members that are present, each checked."""
         if not isinstance(value, dict):
             raise _wrong_type(path or "the body", "an object")
         prefix = f"{path}." if path else ""
@@ -151,13 +157,12 @@ class Structure(Shape):
             if given is None:
                 continue
             if name not in members:
-                faults.append(
-                    _violated(name, path or "the request", "Member must be one that the operation knows")
-                )
+                faults.append(_violated(name, path or "the request", "Member must be a known one"))
                 continue
             checked[name] = members[name].check(given, prefix + _wire_name(name), faults)
         faults.extend(
-            f"Value null at '{prefix}{_wire_name(name)}' failed to satisfy constraint: Member must not be null"
+            f"Value null at '{prefix}{_wire_name(name)}' failed to satisfy constraint: "
+            "Member must not be null"
             for name in self.required
             if value.get(name) is None
         )

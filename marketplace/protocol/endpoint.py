@@ -42,6 +42,7 @@ class ProtocolMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer the request, or pass it on."""
         path = request.path_info
         if path in PATHS or (
             path == "/" and request.method == "POST" and "HTTP_X_AMZ_TARGET" in request.META
@@ -73,10 +74,9 @@ def answer(request: HttpRequest) -> HttpResponse:
     response = HttpResponse(json.dumps(body), status=status, content_type=CONTENT_TYPE)
     response["Content-Length"] = str(len(response.content))
     response["x-amzn-RequestId"] = str(record.request_id)
-    if record.executed and OPERATIONS[record.operation].writes and record.requester_id:
-        if chaos.take_lost_response(record.requester_id):
-            _drop_connection(request)
-            response.status_code = 503
+    if record.executed and record.requester_id and chaos.take_lost_response(record.requester_id):
+        _drop_connection(request)
+        response.status_code = 503
     return response
 
 

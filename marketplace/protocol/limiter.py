@@ -17,7 +17,7 @@ def throttled(message: str = "Rate exceeded") -> ProtocolError:
 
 
 def check(requester_id: int) -> None:
-    """Let a call pass or raise ThrottlingException; bursts of twice the rate are allowed. 0 means no limit."""
+    """Let a call pass or raise ThrottlingException; bursts of twice the rate pass. 0 means no limit."""
     rate = settings.MARKETPLACE_REQUESTS_PER_SECOND
     if not rate:
         return

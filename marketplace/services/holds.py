@@ -9,7 +9,7 @@ from marketplace.selectors import is_expired
 
 
 def places_to_hold(hit: HIT, now: datetime) -> int:
-    """Places that may still have to be paid: occupied and undecided ones, and open ones while they can be taken."""
+    """Places that may have to be paid: occupied undecided ones, and open ones while they can be taken."""
     open_places = 0 if hit.disposed_at or is_expired(hit, now) else hit.open_places
     return hit.pending + hit.submitted + open_places
 

@@ -104,7 +104,7 @@ def add_places(*, hit: HIT, places: int, now: datetime) -> HIT:
     if hit.max_at_creation < LARGE_HIT <= total:
         raise Refusal(
             "InvalidMaximumAssignmentsIncrease",
-            f"A HIT created with fewer than {LARGE_HIT} assignments cannot be extended to {LARGE_HIT} or more; "
+            f"A HIT created with fewer than {LARGE_HIT} assignments cannot be extended to that many; "
             f"this one has {hit.max_assignments}. Create another HIT instead.",
         )
     if total > 1_000_000_000:

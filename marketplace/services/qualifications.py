@@ -103,7 +103,7 @@ def grant(
             worker=worker,
             requester=qualification_type.requester,
             subject=f"You now hold the qualification “{qualification_type.name[:150]}”",
-            body=f"{qualification_type.requester.name} gave you this qualification with the value {value}.\n\n"
+            body=f"{qualification_type.requester.name} gave you this qualification, value {value}.\n\n"
             f"{qualification_type.description}",
             sent_at=now,
         )

@@ -25,7 +25,7 @@ def wipe_work() -> None:
     """Delete all work and what it moved; requesters, workers, their keys and their deposits stay."""
     LedgerEntry.objects.exclude(kind=LedgerEntry.Kind.DEPOSIT).delete()
     for table in (Bonus, Holding, Place, HIT, HITType, QualificationType, Block, Message, TokenUse, CallLog):
-        table.objects.all().delete()  # type: ignore[attr-defined]
+        table.objects.all().delete()
     Requester.objects.update(available_cents=F("deposited_cents"), held_cents=0, paid_cents=0, fees_cents=0)
     Worker.objects.update(
         submitted_count=0, approved_count=0, rejected_count=0, returned_count=0, abandoned_count=0

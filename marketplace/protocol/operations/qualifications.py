@@ -49,7 +49,7 @@ def _check(call: Call) -> None:
         if name in call.parameters:
             raise Refusal(
                 "NotSupported",
-                f"Qualification tests ({name}) are not supported by this marketplace yet; nothing was changed.",
+                f"Qualification tests ({name}) are not supported by this marketplace yet; nothing changed.",
             )
     for name, most in (("Name", 200), ("Description", 2000), ("Keywords", 1000)):
         value = call.get(name)

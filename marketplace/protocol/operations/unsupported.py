@@ -9,7 +9,7 @@ from marketplace.protocol.calls import Call, Result, operation
 _LATER = "is not supported by this marketplace yet; nothing was done."
 WHY = {
     "AcceptQualificationRequest": f"AcceptQualificationRequest {_LATER}",
-    "GetFileUploadURL": "GetFileUploadURL is deprecated and not supported; use an ExternalQuestion to collect files.",
+    "GetFileUploadURL": "GetFileUploadURL is deprecated and not supported; collect files on your own page.",
     "ListHITsForQualificationType": f"ListHITsForQualificationType {_LATER}",
     "ListQualificationRequests": f"ListQualificationRequests {_LATER}",
     "ListQualificationTypes": f"ListQualificationTypes {_LATER}",
