@@ -1,8 +1,11 @@
 """The project itself as an app, for its commands, checks and the folders of the embedded services."""
 
+from pathlib import Path
+
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import register
+from django.core.exceptions import ImproperlyConfigured
 
 
 class DistilleryConfig(AppConfig):
@@ -14,11 +17,20 @@ class DistilleryConfig(AppConfig):
         """Make the folders of the embedded database and broker; register the system checks."""
         from distillery import checks  # noqa: PLC0415  # it needs the models, which are there only now
 
-        settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o750)
-        if not settings.REDIS_URL:
-            broker = settings.DATA_DIR / "broker"
-            broker.mkdir(exist_ok=True, mode=0o700)
-            for folder in ("queue", "control", "taken"):
-                (broker / folder).mkdir(exist_ok=True)
+        try:
+            _make_folders(settings.DATA_DIR, broker=not settings.REDIS_URL)
+        except OSError as error:
+            raise ImproperlyConfigured(
+                f"{error.filename} cannot be made: {error.strerror}. "
+                "Set DATA_DIR to a folder this user can write."
+            ) from error
         for check in (checks.check_hosts, checks.check_public_url, checks.check_secret_key):
             register(check)
+
+
+def _make_folders(data: Path, *, broker: bool) -> None:
+    data.mkdir(parents=True, exist_ok=True, mode=0o750)
+    if broker:
+        (data / "broker").mkdir(exist_ok=True, mode=0o700)
+        for folder in ("queue", "control", "taken"):
+            (data / "broker" / folder).mkdir(exist_ok=True)

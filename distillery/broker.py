@@ -21,7 +21,7 @@ from kombu.utils.json import dumps, loads
 class Channel(filesystem.Channel):
     """Puts and takes whole messages."""
 
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]  # the stubs disagree
         name = f"{time.time_ns():020d}_{uuid4().hex}.{queue}.msg"
         folder = Path(self.data_folder_out)
         unfinished = folder / f".{name}"

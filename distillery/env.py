@@ -17,9 +17,12 @@ def text(name: str, default: str = "") -> str:
         if name in os.environ:
             raise ImproperlyConfigured(f"Both {name} and {name}_FILE are set; keep one of them.")
         try:
-            return Path(path).read_text(encoding="utf-8").strip()
+            content = Path(path).read_text(encoding="utf-8").strip()
         except OSError as error:
             raise ImproperlyConfigured(f"{name}_FILE={path} cannot be read: {error.strerror}.") from error
+        if not content:
+            raise ImproperlyConfigured(f"{name}_FILE={path} is empty.")
+        return content
     return os.environ.get(name, default)
 
 
@@ -64,13 +67,21 @@ def secret(name: str, folder: Path) -> str:
     given = text(name)
     if given:
         return given
-    path = folder / name.lower()
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        pass
+        return _generated(name, folder)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name} cannot be kept in {folder}: {error.strerror}. "
+            "Set DATA_DIR to a folder this user can write."
+        ) from error
+
+
+def _generated(name: str, folder: Path) -> str:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o750)
     folder.mkdir(exist_ok=True, mode=0o700)
+    path = folder / name.lower()
+    if path.exists():
+        return path.read_text(encoding="utf-8").strip()
     candidate = folder / f".{name.lower()}.{secrets.token_hex(4)}"
     descriptor = os.open(candidate, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
