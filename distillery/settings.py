@@ -142,7 +142,7 @@ USE_I18N = False
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = DATA_DIR / "static"
+# Files are served from where they lie; there is nothing to collect.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 300
 

@@ -3,6 +3,8 @@
 from django.apps import AppConfig
 from django.core.checks import register
 
+from marketplace.checks import check_fee_profile
+
 
 class MarketplaceConfig(AppConfig):
     """Django's handle on the room."""
@@ -12,6 +14,4 @@ class MarketplaceConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks."""
-        from marketplace.checks import check_fee_profile
-
         register(check_fee_profile)

@@ -1,0 +1,178 @@
+"""Who may discover, preview and accept what."""
+
+import pytest
+
+from marketplace import requirements as rules
+from marketplace.eligibility import verdict, verdicts
+from marketplace.errors import Refusal
+from marketplace.models import Worker
+from marketplace.requirements import normalise
+from marketplace.services import people, qualifications
+
+from .conftest import make_hit, make_requester, make_worker
+
+
+def kind_of(requester, **changes):
+    values = {
+        "name": "Careful reader",
+        "description": "d",
+        "keywords": "",
+        "status": "Active",
+        "auto_granted": False,
+        "auto_granted_value": 1,
+        "retry_delay_s": None,
+        "now": requester.created_at,
+    }
+    return qualifications.create_qualification_type(requester=requester, **(values | changes))
+
+
+def type_with(requester, *raw):
+    return make_hit(requester, requirements=normalise(list(raw)), title=str(raw)[:100]).hit_type
+
+
+@pytest.mark.parametrize(
+    ("comparator", "values", "has_5", "lacks"),
+    [
+        ("LessThan", [6], True, False),
+        ("LessThan", [5], False, False),
+        ("LessThanOrEqualTo", [5], True, False),
+        ("GreaterThan", [5], False, False),
+        ("GreaterThanOrEqualTo", [5], True, False),
+        ("EqualTo", [5], True, False),
+        ("EqualTo", [4], False, False),
+        ("NotEqualTo", [4], True, False),
+        ("NotEqualTo", [5], False, False),
+        ("Exists", None, True, False),
+        ("DoesNotExist", None, False, True),
+        ("In", [1, 5], True, False),
+        ("In", [1, 2], False, False),
+        ("NotIn", [1, 2], True, False),
+        ("NotIn", [5], False, False),
+    ],
+)
+def test_comparators(requester, worker, comparator, values, has_5, lacks):
+    kind = kind_of(requester)
+    raw = {"QualificationTypeId": kind.qualification_type_id, "Comparator": comparator}
+    if values:
+        raw["IntegerValues"] = values
+    hit_type = type_with(requester, raw)
+    assert verdict(worker=worker, hit_type=hit_type).accept is lacks
+    qualifications.grant(qualification_type=kind, worker=worker, value=5, notify=False)
+    assert verdict(worker=worker, hit_type=hit_type).accept is has_5
+    qualifications.revoke(qualification_type=kind, worker=worker, reason="")
+    assert verdict(worker=worker, hit_type=hit_type).accept is lacks
+
+
+@pytest.mark.parametrize(
+    ("guarded", "allowed"),
+    [
+        ("Accept", (True, True, False)),
+        ("PreviewAndAccept", (True, False, False)),
+        ("DiscoverPreviewAndAccept", (False, False, False)),
+    ],
+)
+def test_what_is_guarded_is_closed_to_those_who_lack_it(requester, worker, guarded, allowed):
+    kind = kind_of(requester)
+    hit_type = type_with(
+        requester,
+        {
+            "QualificationTypeId": kind.qualification_type_id,
+            "Comparator": "Exists",
+            "ActionsGuarded": guarded,
+        },
+    )
+    for person in (worker, None):
+        found = verdict(worker=person, hit_type=hit_type)
+        assert (found.discover, found.preview, found.accept) == allowed
+        assert found.missing == ["You need the qualification “Careful reader”."]
+
+
+@pytest.mark.parametrize(
+    ("country", "state", "comparator", "wanted", "fits"),
+    [
+        ("US", "PA", "EqualTo", [{"Country": "US"}], True),
+        ("US", "PA", "EqualTo", [{"Country": "US", "Subdivision": "PA"}], True),
+        ("US", "NY", "EqualTo", [{"Country": "US", "Subdivision": "PA"}], False),
+        ("US", "", "EqualTo", [{"Country": "US", "Subdivision": "PA"}], False),
+        ("DE", "", "NotEqualTo", [{"Country": "US"}], True),
+        ("DE", "", "In", [{"Country": "US"}, {"Country": "DE"}], True),
+        ("FR", "", "NotIn", [{"Country": "US"}, {"Country": "DE"}], True),
+        ("", "", "NotIn", [{"Country": "US"}], False),
+    ],
+)
+def test_places(requester, country, state, comparator, wanted, fits):
+    hit_type = type_with(
+        requester, {"QualificationTypeId": rules.LOCALE, "Comparator": comparator, "LocaleValues": wanted}
+    )
+    worker = make_worker(country=country, subdivision=state)
+    assert verdict(worker=worker, hit_type=hit_type).accept is fits
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"QualificationTypeId": rules.LOCALE, "Comparator": "EqualTo", "IntegerValues": [1]},
+        {"QualificationTypeId": rules.LOCALE, "Comparator": "LessThan", "LocaleValues": [{"Country": "US"}]},
+        {"QualificationTypeId": rules.ADULT, "Comparator": "Exists", "IntegerValues": [1]},
+        {"QualificationTypeId": rules.ADULT, "Comparator": "In", "IntegerValues": list(range(16))},
+        {"QualificationTypeId": rules.ADULT, "Comparator": "EqualTo", "IntegerValues": [1, 2]},
+        {"QualificationTypeId": rules.ADULT, "Comparator": "EqualTo"},
+        {"QualificationTypeId": "3NOSUCH", "Comparator": "Exists"},
+        {
+            "QualificationTypeId": rules.ADULT,
+            "Comparator": "Exists",
+            "RequiredToPreview": True,
+            "ActionsGuarded": "Accept",
+        },
+    ],
+)
+def test_requirements_that_mean_nothing_are_refused(db, raw):
+    with pytest.raises(Refusal) as refusal:
+        normalise([raw])
+    assert refusal.value.code == "InvalidParameterValue"
+
+
+def test_the_approval_rate_counts_from_a_hundred_assignments(requester):
+    hit_type = type_with(
+        requester,
+        {
+            "QualificationTypeId": rules.PERCENT_APPROVED,
+            "Comparator": "GreaterThanOrEqualTo",
+            "IntegerValues": [95],
+        },
+    )
+    beginner = Worker(submitted_count=99, approved_count=10, rejected_count=80)
+    known = Worker(submitted_count=100, approved_count=94, rejected_count=6)
+    for worker, fits in ((beginner, True), (known, False)):
+        worker.worker_id, worker.name, worker.created_at = f"A{fits}", f"n{fits}", requester.created_at
+        worker.save()
+        assert verdict(worker=worker, hit_type=hit_type).accept is fits
+
+
+def test_a_blocked_worker_may_look_but_not_accept_and_does_not_read_the_reason(requester, worker):
+    hit_type = make_hit(requester).hit_type
+    people.block(requester=requester, worker=worker, reason="secret reason")
+    found = verdict(worker=worker, hit_type=hit_type)
+    assert (found.discover, found.preview, found.accept) == (True, True, False)
+    assert "secret" not in " ".join(found.missing)
+
+
+def test_what_is_granted_on_request_is_offered_and_works_once_requested(requester, worker):
+    kind = kind_of(requester, auto_granted=True, auto_granted_value=7)
+    hit_type = type_with(
+        requester,
+        {"QualificationTypeId": kind.qualification_type_id, "Comparator": "EqualTo", "IntegerValues": [7]},
+    )
+    assert verdict(worker=worker, hit_type=hit_type).on_request == [kind]
+    qualifications.request_auto_granted(worker=worker, qualification_type=kind)
+    assert verdict(worker=worker, hit_type=hit_type).accept
+
+
+def test_thirty_groups_are_judged_in_as_many_queries_as_one(requester, worker, django_assert_num_queries):
+    kind = kind_of(requester)
+    raw = {"QualificationTypeId": kind.qualification_type_id, "Comparator": "Exists"}
+    types = [
+        make_hit(make_requester(), requirements=normalise([raw]), title=f"T{n}").hit_type for n in range(30)
+    ]
+    with django_assert_num_queries(3):
+        assert len(verdicts(worker=worker, hit_types=types)) == 30
