@@ -1,0 +1,11 @@
+"""A jobs worker that knows the handlers of the tests: `python -m tests.jobs.worker`."""
+
+import django
+
+from distillery.celery import WORKER_ARGUMENTS, app
+
+if __name__ == "__main__":
+    django.setup()
+    from tests.jobs import handlers  # noqa: F401
+
+    app.worker_main(["--quiet", *WORKER_ARGUMENTS])
