@@ -6,7 +6,6 @@ from itertools import count
 from django.contrib.auth.models import User
 
 from accounts.services import create_user_with_printed_password
-from distillery.demo.place import FEE_PROFILE
 from marketplace.models import Requester, Worker
 from marketplace.services.people import (
     create_invitation,
@@ -19,6 +18,7 @@ from marketplace.services.people import (
 ADMIN, LAB, SCRIPT = "admin", "Demo lab", "Demo script"
 WORKERS = ("ada", "bruno")
 DEPOSIT_CENTS = 100_00
+FEE_PROFILE = "mturk-2026"
 
 
 @dataclass(frozen=True)

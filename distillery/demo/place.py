@@ -16,7 +16,8 @@ from django.core.management.base import CommandError
 
 #: Set inside the demonstration's own process: when the command was started, in seconds since 1970.
 STARTED = "DISTILLERY_DEMO_STARTED"
-FEE_PROFILE = "mturk-2026"
+#: Settings of an installation that others reach under a name; a demonstration is for one's own machine.
+ELSEWHERE = {"ALLOWED_HOSTS", "BEHIND_TLS_PROXY", "CSRF_TRUSTED_ORIGINS", "PUBLIC_URL", "WEB_BIND"}
 
 
 def started_at() -> float | None:
@@ -36,12 +37,8 @@ def enter() -> None:
         previous = folder.with_name("demo-previous")
         shutil.rmtree(previous, ignore_errors=True)
         folder.rename(previous)
-    environment = {
-        "MARKETPLACE_FEE_PROFILE": FEE_PROFILE,
-        **os.environ,
-        "DATA_DIR": str(folder),
-        STARTED: str(time.time()),
-    }
+    kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    environment = {**kept, "DATA_DIR": str(folder), STARTED: str(time.time())}
     os.execve(sys.executable, [sys.executable, *sys.argv], environment)  # noqa: S606
 
 

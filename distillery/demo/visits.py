@@ -13,7 +13,9 @@ from django.http import HttpRequest, QueryDict
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ASSIGNMENT_ID = re.compile(r"[A-Z0-9]{1,64}")
-SUBMIT_TO = re.compile(r"(?P<origin>https?://[^/?#\\@\s]+)(?P<path>(?:/[A-Za-z0-9_.:=~-]+)*)/?")
+SUBMIT_TO = re.compile(
+    r"(?P<origin>https?://[^/?#\\@\s]+)(?P<path>(?:/[A-Za-z0-9_:=~-][A-Za-z0-9_.:=~-]*)*)/?"
+)
 LOOPBACK = ("localhost", "127.0.0.1")
 
 

@@ -1,0 +1,193 @@
+"""`manage.py demo` for real: from an empty folder to a marketplace with work in it, and away again."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from tests.clients import ask
+from tests.server import ROOT, drop_database, free_port, new_database
+
+TIMEOUT = 120
+
+
+class Demo:
+    """One run of the command; its words are collected while it runs."""
+
+    def __init__(self, data_dir: Path, **variables: str) -> None:
+        self.folder = data_dir / "demo"
+        environment = {**os.environ, "DATA_DIR": str(data_dir), "COLUMNS": "200", **variables}
+        environment.pop("REDIS_URL", None)
+        self.process = subprocess.Popen(
+            [sys.executable, str(ROOT / "manage.py"), "demo"],
+            cwd="/",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.words = ""
+        self._ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.words += line
+            if "Ctrl-C" in line:
+                self._ready.set()
+        self._ready.set()
+
+    def wait_until_served(self) -> None:
+        assert self._ready.wait(TIMEOUT), self.words
+        assert self.process.poll() is None, self.words
+
+    def finish(self) -> int:
+        code = self.process.wait(TIMEOUT)
+        self._reader.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.finish()
+
+    @property
+    def summary(self) -> dict:
+        return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+
+    @property
+    def client(self):
+        """A client made from the line that the command printed."""
+        said = re.search(
+            r'endpoint_url="([^"]+)", region_name="([^"]+)", aws_access_key_id="([^"]+)", '
+            r'aws_secret_access_key="([^"]+)"',
+            self.words,
+        )
+        assert said, self.words
+        return boto3.client(
+            "mturk",
+            endpoint_url=said[1],
+            region_name=said[2],
+            aws_access_key_id=said[3],
+            aws_secret_access_key=said[4],
+            config=Config(proxies={}),
+        )
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory) -> dict[str, str]:
+    """Nothing (the demonstration makes its own SQLite file), or a scratch database on PostgreSQL."""
+    if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
+        yield {}
+        return
+    url = new_database(tmp_path_factory.mktemp("unused"))
+    yield {"DATABASE_URL": url}
+    drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory, database) -> Demo:
+    """A demonstration that is being served."""
+    running = Demo(tmp_path_factory.mktemp("data"), PORT=str(free_port()), **database)
+    try:
+        running.wait_until_served()
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.stop()
+
+
+def cents(amount: str) -> int:
+    return round(float(amount) * 100)
+
+
+def test_it_posts_ten_hits_that_a_script_can_see(demo):
+    hits = [hit for page in demo.client.get_paginator("list_hits").paginate() for hit in page["HITs"]]
+    assert len(hits) == demo.summary["hits_posted"] == 10
+    assert {hit["MaxAssignments"] for hit in hits} == {3}
+    assert demo.summary["assignments_offered"] == 30
+    assert all(hit["RequesterAnnotation"].startswith("demo ") for hit in hits)
+
+
+def test_the_money_is_the_marketplaces_own(demo):
+    balance, summary = demo.client.get_account_balance(), demo.summary
+    assert cents(balance["AvailableBalance"]) == summary["available_cents"]
+    assert cents(balance["OnHoldBalance"]) == summary["held_cents"]
+    assert (summary["deposited_cents"], summary["paid_cents"], summary["fees_cents"]) == (100_00, 50, 10)
+    assert summary["held_cents"] == 29 * 60
+    spent = summary["held_cents"] + summary["paid_cents"] + summary["fees_cents"]
+    assert summary["available_cents"] + spent == summary["deposited_cents"]
+
+
+def test_one_assignment_has_a_history(demo):
+    client = demo.client
+    hits = client.list_hits(MaxResults=100)["HITs"]
+    done = [
+        assignment
+        for hit in hits
+        for assignment in client.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    ]
+    assert [assignment["AssignmentStatus"] for assignment in done] == ["Approved"]
+    assert "A script wrote this answer" in done[0]["Answer"]
+    assert demo.summary["assignments_done"] == 1
+
+
+def test_its_task_pages_can_be_opened(demo):
+    question = demo.client.list_hits(MaxResults=100)["HITs"][0]["Question"]
+    found = re.search(r"<ExternalURL>([^<]+)</ExternalURL>", question)
+    assert found
+    answer = ask("GET", found[1].replace("localhost", "127.0.0.1"))
+    assert answer.status == 200
+    assert "accept the task first" in answer.text
+
+
+def test_it_prints_who_can_log_in_and_where(demo):
+    url = demo.summary["url"]
+    assert f"{url}/desk/" in demo.words
+    for username in ("admin", "ada", "bruno"):
+        assert re.search(rf"{username}(-\d+)? +\w{{4}}-\w{{4}}-\w{{4}}-\w{{4}}", demo.words)
+
+
+def test_a_second_one_in_the_same_folder_is_refused(demo):
+    second = Demo(demo.folder.parent, SERVE="0")
+    assert second.finish() == 1
+    assert "already running" in second.words
+    assert demo.process.poll() is None
+
+
+def test_without_serving_it_ends_by_itself_and_a_second_run_starts_anew(tmp_path, database):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for _ in range(2):
+            run = Demo(tmp_path, SERVE="0", PORT=str(port), **database)
+            assert run.finish() == 0, run.words
+            assert f"Port {port} is taken; using " in run.words
+            assert run.summary["hits_posted"] == 10
+            assert run.summary["wall_seconds"] < TIMEOUT
+            with pytest.raises(OSError):
+                ask("GET", run.summary["url"].replace("localhost", "127.0.0.1"))
+    if not database:
+        assert (tmp_path / "demo-previous" / "summary.json").exists()
+
+
+def test_ctrl_c_ends_it_and_its_server(demo):
+    url = demo.summary["url"].replace("localhost", "127.0.0.1")
+    assert ask("GET", f"{url}/health/").status == 200
+    assert demo.stop() == 0, demo.words
+    with pytest.raises(OSError):
+        ask("GET", f"{url}/health/")
