@@ -259,7 +259,7 @@ def test_a_call_that_fails_inside_is_a_fault_and_leaves_nothing(client, keyed, m
         "POST", "/mturk/api/", body, content_type="application/x-amz-json-1.1", **environ
     )
     assert response.status_code == 500
-    assert response.json()["__type"] == "ServiceFault"
+    assert json.loads(response.content)["__type"] == "ServiceFault"
     assert response["x-amzn-RequestId"] in caplog.text
     assert not HIT.objects.filter(requester=requester).exists()
     requester.refresh_from_db()
