@@ -20,6 +20,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var"))).absolute()
 
 SECRET_KEY = env.secret("SECRET_KEY", DATA_DIR / "secrets")
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS", [])
 DEBUG = env.flag("DEBUG")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_URL = env.text("PUBLIC_URL").rstrip("/")

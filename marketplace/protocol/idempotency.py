@@ -16,10 +16,13 @@ from marketplace.protocol.calls import Call
 REMEMBERED = timedelta(hours=24)
 
 
-def claim(call: Call, *, duplicate: Callable[[str, str], Refusal], token: str | None = None) -> None:
+def claim(
+    call: Call, *, duplicate: Callable[[str, str], Refusal], token: str | None = None, result: str = ""
+) -> None:
     """Take the call's token; must run in the operation's transaction. Calls without a token pass.
 
-    Raises `duplicate(token, result of the first call)` where the token was used in the last 24 hours.
+    `result` is what the call is about to make. Raises `duplicate(token, result of the first call)` where
+    the token was used in the last 24 hours.
     """
     token = token or call.get("UniqueRequestToken")
     if token is None:
@@ -31,6 +34,7 @@ def claim(call: Call, *, duplicate: Callable[[str, str], Refusal], token: str | 
                 operation=call.operation,
                 token=token,
                 call_id=call.request_id,
+                result=result,
                 at=call.now,
             )
         ],
@@ -40,15 +44,8 @@ def claim(call: Call, *, duplicate: Callable[[str, str], Refusal], token: str | 
     if use.call_id == call.request_id:
         return
     expired = _uses(call, token).filter(call_id=use.call_id, at__lte=call.now - REMEMBERED)
-    if not expired.update(call_id=call.request_id, at=call.now, result=""):
+    if not expired.update(call_id=call.request_id, at=call.now, result=result):
         raise duplicate(token, use.result)
-
-
-def remember(call: Call, result: str, *, token: str | None = None) -> None:
-    """Keep what the call made, for the message to whoever repeats its token."""
-    token = token or call.get("UniqueRequestToken")
-    if token is not None:
-        _uses(call, token).update(result=result)
 
 
 def _uses(call: Call, token: str) -> QuerySet[TokenUse]:

@@ -38,16 +38,15 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
     The search goes on after the HIT they held last, so its cost does not grow with what they have done, nor
     with the number of open HITs. Raises Refusal("NoWork") where nothing is left.
     """
-    if not (verdict := eligibility.verdict(worker=worker, hit_type=hit_type)).accept:
-        raise _unqualified(verdict)
     wait_for_others = False
-    while next_hit(worker=worker, hit_type=hit_type) is not None:
+    while True:
         with transaction.atomic():
             hit = next_hit(worker=worker, hit_type=hit_type, lock=True, wait_for_others=wait_for_others)
             if hit is not None:
                 return _accept_locked(worker, hit)
+        if next_hit(worker=worker, hit_type=hit_type) is None:
+            raise Refusal("NoWork", NO_WORK)
         wait_for_others = True
-    raise Refusal("NoWork", NO_WORK)
 
 
 def next_hit(

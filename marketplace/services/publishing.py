@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace import fees, ids
+from marketplace import fees, ids, ledger
 from marketplace.errors import Refusal, invalid_value
+from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, HITType, Requester
 from marketplace.questions import parse_question
 from marketplace.requirements import Requirement
@@ -55,6 +56,7 @@ def create_hit_type(*, requester: Requester, properties: TypeProperties, now: da
 
 def create_hit(
     *,
+    hit_id: str,
     hit_type: HITType,
     question: str,
     max_assignments: int,
@@ -72,7 +74,7 @@ def create_hit(
     hit = HIT(
         requester=requester,
         hit_type=hit_type,
-        hit_id=ids.new_entity_id(),
+        hit_id=hit_id,
         question=question,
         annotation=annotation,
         created_at=created,
@@ -80,7 +82,7 @@ def create_hit(
         max_assignments=max_assignments,
         max_at_creation=max_assignments,
         open_places=max_assignments,
-        held_places=0,
+        held_places=max_assignments,
         reward_cents=hit_type.reward_cents,
         fee_profile=requester.fee_profile,
         fee_cents=fees.reward_fee(
@@ -91,8 +93,8 @@ def create_hit(
         ),
     )
     hit.save(force_insert=True)
-    settle_hold(hit, created)
-    hit.save(update_fields=["held_places"])
+    cost = max_assignments * (hit.reward_cents + hit.fee_cents)
+    ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit)], at=created)
     return hit
 
 

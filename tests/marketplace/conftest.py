@@ -6,6 +6,7 @@ import random
 import pytest
 from django.utils import timezone
 
+from marketplace import ids
 from marketplace.models import HIT, Requester, Worker
 from marketplace.services import people, publishing
 from marketplace.services.publishing import TypeProperties
@@ -52,6 +53,7 @@ def make_hit(requester: Requester, *, places: int = 1, lifetime_s: int = 3600, *
         requester=requester, properties=TypeProperties(**values), now=timezone.now()
     )
     return publishing.create_hit(
+        hit_id=ids.new_entity_id(),
         hit_type=hit_type,
         question=QUESTION,
         max_assignments=places,

@@ -1,5 +1,6 @@
 """HIT types and HITs: creating, reading, extending, expiring, deleting."""
 
+from marketplace import ids
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import HIT, HITType
 from marketplace.money import cents
@@ -24,21 +25,27 @@ def create_hit_type(call: Call) -> Result:
 @operation("CreateHIT", writes=True)
 def create_hit(call: Call) -> Result:
     """A HIT together with its type."""
-    _check_hit(call)
-    idempotency.claim(call, duplicate=idempotency.hit_exists)
-    return _create(call, _type_of(call))
+    hit_id = _claim_hit_id(call)
+    return _create(call, hit_id, _type_of(call))
 
 
 @operation("CreateHITWithHITType", writes=True)
 def create_hit_with_hit_type(call: Call) -> Result:
     """A HIT of a type that exists."""
+    hit_id = _claim_hit_id(call)
+    return _create(call, hit_id, lookup.hit_type(call))
+
+
+def _claim_hit_id(call: Call) -> str:
     _check_hit(call)
-    idempotency.claim(call, duplicate=idempotency.hit_exists)
-    return _create(call, lookup.hit_type(call))
+    hit_id = ids.new_entity_id()
+    idempotency.claim(call, duplicate=idempotency.hit_exists, result=hit_id)
+    return hit_id
 
 
-def _create(call: Call, hit_type: HITType) -> Result:
+def _create(call: Call, hit_id: str, hit_type: HITType) -> Result:
     row = publishing.create_hit(
+        hit_id=hit_id,
         hit_type=hit_type,
         question=call["Question"],
         max_assignments=call.get("MaxAssignments", 1),
@@ -46,7 +53,6 @@ def _create(call: Call, hit_type: HITType) -> Result:
         annotation=call.get("RequesterAnnotation", ""),
         now=call.now,
     )
-    idempotency.remember(call, row.hit_id)
     return {"HIT": render.hit(row, call.now)}
 
 
