@@ -1,0 +1,47 @@
+"""Urls of the worker site and the desk. The shapes are the real service's, so that printed links work."""
+
+from django.urls import path, register_converter
+
+from marketplace.site.views import browse, desk, membership, records, work
+
+
+class EntityIdConverter:
+    """Ids of the protocol: HITs, their types and groups, qualification types."""
+
+    regex = "[A-Z0-9]{1,64}"
+
+    def to_python(self, value: str) -> str:
+        """As it stands in the URL."""
+        return value
+
+    def to_url(self, value: str) -> str:
+        """As it stands in the database."""
+        return value
+
+
+register_converter(EntityIdConverter, "id")
+
+app_name = "site"
+urlpatterns = [
+    path("", browse.groups, name="groups"),
+    path("projects/<id:group_id>/tasks", browse.preview, name="preview"),
+    path("projects/<id:group_id>/tasks/accept", work.accept, name="accept"),
+    path("projects/<id:group_id>/tasks/<id:hit_id>", work.work, name="work"),
+    path("projects/<id:group_id>/tasks/<id:hit_id>/return", work.give_back, name="return"),
+    path(
+        "projects/<id:group_id>/qualifications/<id:qualification_type_id>",
+        browse.request_qualification,
+        name="request_qualification",
+    ),
+    path("mturk/preview", browse.preview_by_query, name="preview_by_query"),
+    path("tasks", work.queue, name="queue"),
+    path("tasks/continue/<int:holding_id>", work.after_submit, name="continue"),
+    path("history", records.history, name="history"),
+    path("dashboard", records.earnings, name="earnings"),
+    path("inbox", records.inbox, name="inbox"),
+    path("signup", membership.signup, name="signup"),
+    path("invitation/<slug:token>", membership.invitation, name="invitation"),
+    path("profile", membership.profile, name="profile"),
+    path("profile/accept-next", membership.accept_next, name="accept_next"),
+    path("desk/", desk.desk, name="desk"),
+]

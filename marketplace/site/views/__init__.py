@@ -1,0 +1,1 @@
+"""Pages of the worker site and of the desk."""

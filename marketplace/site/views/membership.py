@@ -1,0 +1,87 @@
+"""Becoming a worker, and what a worker says about themselves."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import Worker
+from marketplace.services.people import invitation_for
+from marketplace.site.access import for_workers
+from marketplace.site.forms import JoinForm, ProfileForm, SignUpForm
+from marketplace.site.pages import page
+from marketplace.site.people import current_worker, join
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters()
+def signup(request: HttpRequest) -> HttpResponse:
+    """Sign-up where registration is open; elsewhere a page that says how to get in."""
+    if settings.MARKETPLACE_REGISTRATION != "open":
+        return page(request, "closed.html", worker=current_worker(request), now=clock.now(), status=403)
+    return _sign_up(request, invitation_token=None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters()
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Sign-up by invitation."""
+    if invitation_for(token) is None:
+        worker = current_worker(request)
+        return page(request, "invitation_gone.html", worker=worker, now=clock.now(), status=404)
+    return _sign_up(request, invitation_token=token)
+
+
+def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpResponse:
+    worker = current_worker(request)
+    if worker is not None:
+        messages.info(request, "You are a worker already.")
+        return redirect("site:groups")
+    user = request.user if isinstance(request.user, User) else None
+    form = (JoinForm if user else SignUpForm)(request.POST or None)
+    if form.is_valid():
+        try:
+            joined = join(user=user, newcomer=form.newcomer(), invitation_token=invitation_token)
+        except Refusal as refusal:
+            form.add_error("username" if "username" in form.fields else None, refusal.message)
+        else:
+            if user is None:
+                login(request, joined, backend="django.contrib.auth.backends.ModelBackend")
+            messages.success(request, "Welcome. Choose a group of HITs and have a look at one.")
+            return redirect("site:groups")
+    return page(request, "signup.html", worker=None, now=clock.now(), form=form, account=user)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_workers
+def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """What the worker says about themselves, and what the marketplace counts of their work."""
+    choices = {name: getattr(worker, name) for name in ProfileForm.base_fields}
+    form = ProfileForm(request.POST or None, initial=choices)
+    if form.is_valid():
+        form.save(worker)
+        messages.success(request, "Your profile is saved.")
+        return redirect("site:profile")
+    return page(request, "profile.html", worker=worker, now=clock.now(), form=form)
+
+
+@require_POST
+@for_workers
+def accept_next(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Switch the automatic acceptance of the next HIT on or off; scripts get an empty answer."""
+    Worker.objects.filter(pk=worker.pk).update(accept_next=bool(request.POST.get("accept_next")))
+    if request.headers.get("Accept") == "application/json":
+        return HttpResponse(status=204)
+    back = request.POST.get("back", "")
+    safe = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
+    return redirect(back if safe else "site:profile")

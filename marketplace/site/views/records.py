@@ -1,0 +1,63 @@
+"""One worker's records: history, earnings, inbox."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from marketplace import clock
+from marketplace.models import Worker
+from marketplace.site.access import for_workers
+from marketplace.site.chart import bar_chart
+from marketplace.site.fresh import settle_worker
+from marketplace.site.pages import page
+from marketplace.site.paging import numbered
+from marketplace.site.selectors import records
+
+
+@require_safe
+@for_workers
+def history(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """What the worker did, with state, money and feedback; filtered by the URL."""
+    now = clock.now()
+    wanted = request.GET.get("state", "")
+    wanted = wanted if wanted in records.FILTERS else "all"
+    settle_worker(worker, now)
+    found = numbered(records.history(worker=worker, states=records.FILTERS[wanted]), request)
+    return page(request, "history.html", worker=worker, now=now, pages=found, wanted=wanted)
+
+
+@require_safe
+@for_workers
+def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Money per day and per hour, over a period chosen in the URL."""
+    now = clock.now()
+    asked = request.GET.get("days", "")
+    days = int(asked) if asked in map(str, records.PERIODS) else records.PERIODS[1]
+    settle_worker(worker, now)
+    earned = records.earnings(worker=worker, days=days, now=now)
+    return page(
+        request,
+        "earnings.html",
+        worker=worker,
+        now=now,
+        earnings=earned,
+        chart=bar_chart(earned.days),
+        days=days,
+        periods=records.PERIODS,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_workers
+def inbox(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Messages of requesters; a POST marks one of them, or all, as read."""
+    now = clock.now()
+    messages = records.inbox(worker=worker)
+    if request.method == "POST":
+        unread = messages.filter(read_at=None)
+        named = request.POST.get("message", "")
+        if named.isascii() and named.isdigit() and len(named) < 19:
+            unread = unread.filter(pk=int(named))
+        unread.update(read_at=now)
+        return redirect("site:inbox")
+    return page(request, "inbox.html", worker=worker, now=now, pages=numbered(messages, request))

@@ -1,0 +1,154 @@
+"""Working on HITs: accept, work, return, and what comes after a submission."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from marketplace import clock, frame
+from marketplace.eligibility import verdict
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Holding, Worker
+from marketplace.services import assignments, endings
+from marketplace.site import framing
+from marketplace.site.access import for_workers
+from marketplace.site.fresh import settle_worker
+from marketplace.site.lookup import entity_id, group_named, own_holding, work_url
+from marketplace.site.pages import page
+from marketplace.site.selectors import records
+from marketplace.submission import site_url
+from marketplace.sweep import settle
+
+State = Holding.State
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_workers
+def accept(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
+    """Accept the HIT that was previewed, or the next one of the group."""
+    hit_type = group_named(group_id)
+    if request.method != "POST":
+        return redirect("site:preview", group_id=hit_type.group_id)
+    hit_id = entity_id(request.POST.get("hit_id"))
+    try:
+        if hit_id:
+            hits = HIT.objects.select_related("hit_type", "requester")
+            hit = get_object_or_404(hits, hit_id=hit_id, hit_type=hit_type)
+            holding = assignments.accept(worker=worker, hit=hit)
+        else:
+            holding = assignments.accept_next(worker=worker, hit_type=hit_type)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+        if refusal.code == "NoWork":
+            return redirect("site:groups")
+        return redirect("site:preview", group_id=hit_type.group_id)
+    return redirect(work_url(holding))
+
+
+@require_safe
+@never_cache
+@login_required
+@framing.may_frame_tasks
+def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
+    """The requester's task page in its frame, with the time that is left.
+
+    Kept to one query for the work itself: this page is opened more often than any other.
+    """
+    mine = Holding.objects.select_related("worker", "hit__hit_type__requester").defer("answer")
+    mine = mine.filter(worker__user=request.user.pk, hit__hit_id=hit_id).order_by("-pk")
+    assignment_id = entity_id(request.GET.get("assignment_id"))
+    if assignment_id:
+        mine = mine.filter(assignment_id=assignment_id)
+    holding = mine.first()
+    if holding is None:
+        raise Http404("You do not hold this HIT.")
+    hit_type = holding.hit.hit_type
+    if group_id not in (hit_type.group_id, hit_type.type_id):
+        return redirect(work_url(holding))
+    now = clock.now()
+    if holding.state == State.ACCEPTED and holding.deadline <= now:
+        settle(now=now, hits=[holding.hit])
+        holding.refresh_from_db(fields=["state", "ended_at"])
+    if holding.state != State.ACCEPTED:
+        return _ended(request, holding)
+    return render(
+        request,
+        "marketplace/site/work.html",
+        {
+            "holding": holding,
+            "hit_type": hit_type,
+            "worker": holding.worker,
+            "now": now,
+            "seconds_left": int((holding.deadline - now).total_seconds()),
+            "frame_url": frame.frame_url(holding=holding, base_url=site_url(request)),
+            "frame_height": frame.question(holding.hit).frame_height,
+            "sandbox": framing.AT_WORK,
+        },
+    )
+
+
+def _ended(request: HttpRequest, holding: Holding) -> HttpResponse:
+    now = clock.now()
+    return page(request, "ended.html", worker=holding.worker, now=now, holding=holding)
+
+
+@require_POST
+@for_workers
+def give_back(request: HttpRequest, worker: Worker, group_id: str, hit_id: str) -> HttpResponse:
+    """Return an accepted HIT unfinished."""
+    mine = Holding.objects.filter(worker=worker, hit__hit_id=hit_id).order_by("-pk")
+    assignment_id = entity_id(request.POST.get("assignment_id"))
+    holding = mine.filter(assignment_id=assignment_id).first() if assignment_id else mine.first()
+    if holding is None:
+        raise Http404("You do not hold this HIT.")
+    try:
+        endings.give_back(holding=holding)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "You returned the HIT. It is open to others again.")
+    return redirect("site:queue" if request.POST.get("from") == "queue" else "site:groups")
+
+
+@require_safe
+@for_workers
+def queue(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """The HITs the worker has accepted and not finished."""
+    now = clock.now()
+    settle_worker(worker, now)
+    holdings = list(records.queue(worker=worker, now=now))
+    limit = settings.MARKETPLACE_QUEUE_LIMIT
+    return page(request, "queue.html", worker=worker, now=now, holdings=holdings, limit=limit)
+
+
+@require_safe
+@never_cache
+@for_workers
+def after_submit(request: HttpRequest, worker: Worker, holding_id: int) -> HttpResponse:
+    """After a submission: thanks, and the next HIT of the group, at once for workers who want that.
+
+    Nothing is accepted here: the page posts to `accept`, by script or by its button.
+    """
+    holding = own_holding(worker, holding_id)
+    now = clock.now()
+    if holding.state == State.ACCEPTED and holding.deadline > now:
+        return redirect(work_url(holding))
+    if holding.state not in Holding.ANSWERED:
+        return _ended(request, holding)
+    hit_type = holding.hit.hit_type
+    more = verdict(worker=worker, hit_type=hit_type).accept and bool(
+        assignments.next_hit(worker=worker, hit_type=hit_type)
+    )
+    return page(
+        request,
+        "submitted.html",
+        worker=worker,
+        now=now,
+        holding=holding,
+        hit_type=hit_type,
+        more=more,
+        at_once=more and worker.accept_next,
+    )

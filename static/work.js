@@ -1,0 +1,62 @@
+// The working page: counts the time down, saves "accept the next one", and goes on after a submission.
+"use strict";
+
+(() => {
+  const frame = document.getElementById("task");
+  const timer = document.querySelector(".timer");
+  const words = timer.querySelector(".timer-words");
+  const says = document.getElementById("timer-says");
+  const end = Date.now() + Number(timer.dataset.secondsLeft) * 1000;
+  const announcements = [[300, "Five minutes left."], [60, "One minute left."]];
+
+  function clock(seconds) {
+    const pad = (number) => String(number).padStart(2, "0");
+    const hours = Math.floor(seconds / 3600);
+    const minutes = Math.floor(seconds / 60) % 60;
+    if (hours >= 24) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+    return hours ? `${hours}:${pad(minutes)}:${pad(seconds % 60)}` : `${minutes}:${pad(seconds % 60)}`;
+  }
+
+  function announce(left) {
+    while (announcements.length && left <= announcements[0][0]) {
+      const [limit, sentence] = announcements.shift();
+      if (left > limit - 30) says.textContent = sentence;
+    }
+  }
+
+  function tick() {
+    const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+    words.textContent = clock(left);
+    timer.classList.toggle("soon", left <= 300);
+    announce(left);
+    if (left > 0) return;
+    clearInterval(ticking);
+    timer.classList.add("over");
+    frame.hidden = true;
+    document.querySelector(".time-over").hidden = false;
+  }
+
+  const ticking = setInterval(tick, 1000);
+  tick();
+
+  window.addEventListener("message", (event) => {
+    if (event.source !== frame.contentWindow || typeof event.data !== "object" || event.data === null) return;
+    if (event.data.distillery === "submitted" && String(event.data.holding) === frame.dataset.holding) {
+      window.location.assign(frame.dataset.continue);
+    }
+  });
+
+  const form = document.querySelector(".accept-next");
+  const saved = form.querySelector(".saved");
+  form.querySelector("button").hidden = true;
+  form.addEventListener("change", async () => {
+    saved.textContent = "";
+    const body = new FormData(form);
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+      saved.textContent = answer.ok ? "Saved" : "Not saved";
+    } catch {
+      saved.textContent = "Not saved";
+    }
+  });
+})();
