@@ -34,7 +34,7 @@ def type_properties(**changes: Any) -> dict[str, Any]:
 
 def hit_properties(**changes: Any) -> dict[str, Any]:
     """Parameters of CreateHIT, minimal but for `changes`."""
-    return type_properties(LifetimeInSeconds=3600, Question=external_question(), **changes)
+    return type_properties(**{"LifetimeInSeconds": 3600, "Question": external_question(), **changes})
 
 
 def create_hit(client: Any, **changes: Any) -> dict[str, Any]:

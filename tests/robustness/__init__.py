@@ -1,0 +1,1 @@
+"""The whole server under crowds, kills and garbage, seen from outside."""
