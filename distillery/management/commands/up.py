@@ -12,14 +12,13 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
-from distillery import env
+from distillery import env, gunicorn_conf
 from distillery.checks import findings
 from distillery.management.commands.doctor import write
 from distillery.supervisor import Child, Probe, Supervisor
 
-BACKLOG = 1024
 MIGRATION_LOCK = 7_265_641
-WORKER_UP_SECONDS = 5
+WORKER_UP_SECONDS = 3
 
 
 class Command(BaseCommand):
@@ -58,7 +57,7 @@ class Command(BaseCommand):
                 call_command("migrate", interactive=False, verbosity=0)
             connections.close_all()
             if not options["no_web"]:
-                listener.listen(BACKLOG)
+                listener.listen(gunicorn_conf.backlog)
             supervisor = Supervisor(children, say=self._say)
             code = supervisor.run(
                 answers=answers or (lambda: children[0].runs_since(WORKER_UP_SECONDS)), ready_line=ready_line

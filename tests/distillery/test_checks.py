@@ -1,0 +1,293 @@
+"""What the system checks and the doctor say, and when."""
+
+import json
+import os
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from distillery import checks
+from jobs import services
+from jobs.models import Job, WorkerHeartbeat
+
+FOR_THIS_MACHINE = ["localhost", "127.0.0.1", "[::1]"]
+
+
+@pytest.fixture(autouse=True)
+def an_ordinary_set_up(settings):
+    settings.ALLOWED_HOSTS = list(FOR_THIS_MACHINE)
+    settings.PUBLIC_URL = ""
+    settings.DEBUG = False
+    settings.MARKETPLACE_TEST_TOKEN = ""
+
+
+def ids(messages):
+    return [message.id for message in messages]
+
+
+# System checks
+
+
+def test_an_ordinary_set_up_passes_every_check():
+    assert checks.check_hosts(None) == []
+    assert checks.check_public_url(None) == []
+    assert checks.check_secret_key(None) == []
+
+
+def test_a_star_among_the_hosts_is_an_error(settings):
+    settings.ALLOWED_HOSTS = ["*"]
+    [error] = checks.check_hosts(None)
+    assert error.id == "distillery.E001"
+    assert error.hint == "List the names people use for this site, separated by commas."
+
+
+def test_debug_is_an_error_where_others_can_come_in(settings):
+    settings.DEBUG = True
+    assert checks.check_hosts(None) == []
+    settings.ALLOWED_HOSTS = ["localhost", "crowd.example.org"]
+    [error] = checks.check_hosts(None)
+    assert (error.id, "crowd.example.org" in error.msg) == ("distillery.E002", True)
+
+
+@pytest.mark.parametrize(
+    "url", ["crowd.example.org", "ftp://crowd.example.org", "https://", "https://crowd.example.org/site"]
+)
+def test_a_public_url_that_is_no_address_of_a_site_is_an_error(settings, url):
+    settings.PUBLIC_URL = url
+    assert ids(checks.check_public_url(None)) == ["distillery.E003"]
+
+
+@pytest.mark.parametrize("key", ["secret", "x" * 60, "django-insecure-" + "abcdefghij" * 5])
+def test_a_secret_key_that_can_be_guessed_is_an_error(settings, key):
+    settings.SECRET_KEY = key
+    assert ids(checks.check_secret_key(None)) == ["distillery.E004"]
+
+
+def test_a_public_url_that_is_not_answered_is_an_error(settings):
+    settings.PUBLIC_URL = "https://crowd.example.org"
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    assert ids(checks.check_public_url(None)) == ["distillery.E005"]
+    settings.ALLOWED_HOSTS = [".example.org"]
+    assert checks.check_public_url(None) == []
+
+
+def test_a_public_url_without_encryption_is_a_warning(settings):
+    settings.ALLOWED_HOSTS = ["crowd.example.org", "localhost"]
+    settings.PUBLIC_URL = "http://crowd.example.org"
+    assert ids(checks.check_public_url(None)) == ["distillery.W001"]
+    settings.PUBLIC_URL = "http://localhost:8000"
+    assert checks.check_public_url(None) == []
+
+
+def test_https_that_django_does_not_see_is_a_warning(settings):
+    settings.ALLOWED_HOSTS = ["crowd.example.org"]
+    settings.PUBLIC_URL = "https://crowd.example.org"
+    settings.SECURE_PROXY_SSL_HEADER = None
+    assert ids(checks.check_public_url(None)) == ["distillery.W002"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.8.8", "[::1]", "::1", "a.localhost"])
+def test_these_hosts_are_this_machine(host):
+    assert checks.is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["*", "0.0.0.0", "localhost.example.org", ".example.org", "10.0.0.1"])
+def test_these_hosts_are_not_this_machine(host):
+    assert not checks.is_loopback(host)
+
+
+# Findings
+
+
+def one(topic, found):
+    return [finding for finding in found if finding.topic == topic]
+
+
+def test_a_folder_that_is_not_there_is_an_error(settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "nowhere"
+    finding = checks.data_folder()
+    assert (finding.level, finding.sentence) == ("error", f"{tmp_path}/nowhere does not exist.")
+
+
+def test_a_folder_that_is_open_to_all_users_is_a_warning(settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(checks.connection, "vendor", "sqlite")
+    settings.DATA_DIR = tmp_path
+    tmp_path.chmod(0o755)
+    assert checks.data_folder().remedy == f"chmod o= {tmp_path}"
+    tmp_path.chmod(0o750)
+    assert checks.data_folder().level == "ok"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_an_error(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    tmp_path.chmod(0o500)
+    assert checks.data_folder().level == "error"
+
+
+def test_a_secret_that_others_can_read_is_an_error(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    secret = tmp_path / "secrets" / "secret_key"
+    secret.parent.mkdir()
+    secret.write_text("x")
+    secret.chmod(0o640)
+    finding = checks.secrets_modes()
+    assert (finding.level, finding.remedy) == ("error", f"chmod 600 {secret}")
+    secret.chmod(0o600)
+    assert checks.secrets_modes().level == "ok"
+
+
+def test_the_file_system_is_that_of_the_deepest_mount(tmp_path):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "/dev/sda1 / ext4 rw 0 0\n"
+        f"server:/home {tmp_path}/home nfs4 rw 0 0\n"
+        f"/dev/sdb1 {tmp_path}/home/with\\040blank xfs rw 0 0\n"
+    )
+    assert checks.file_system_of(tmp_path / "home" / "mary", mounts) == "nfs4"
+    assert checks.file_system_of(tmp_path / "home" / "with blank", mounts) == "xfs"
+    assert checks.file_system_of(Path("/var"), mounts) == "ext4"
+    assert checks.file_system_of(tmp_path, tmp_path / "no such file") == ""
+
+
+def test_sqlite_on_a_network_file_system_is_an_error(monkeypatch):
+    monkeypatch.setattr(checks, "file_system_of", lambda folder: "nfs4")
+    finding = checks.database_place()
+    if connection.vendor == "sqlite":
+        assert (finding.level, "network file system (nfs4)" in finding.sentence) == ("error", True)
+    else:
+        assert finding.level == "ok"
+
+
+def test_debug_and_test_controls_are_warnings(settings):
+    settings.DEBUG, settings.MARKETPLACE_TEST_TOKEN = True, "token"
+    assert checks.debug_mode().level == "warning"
+    assert checks.test_controls().level == "warning"
+    assert "move the clock" in checks.test_controls().sentence
+
+
+def test_names_without_a_public_url_are_a_warning(settings):
+    settings.ALLOWED_HOSTS = ["localhost", ".example.org"]
+    assert checks.public_url().level == "warning"
+    assert "PUBLIC_URL=https://example.org" in checks.public_url().remedy
+
+
+@pytest.mark.parametrize(("free", "level"), [(5 << 30, "ok"), (500 << 20, "warning"), (50 << 20, "error")])
+def test_little_room_on_the_disk_is_said(monkeypatch, free, level):
+    monkeypatch.setattr(checks.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": free}))
+    assert checks.disk_space().level == level
+
+
+def test_missing_style_sheets_are_an_error(settings, tmp_path):
+    settings.STATICFILES_DIRS = [tmp_path]
+    assert checks.static_files().level == "error"
+    (tmp_path / "site.css").touch()
+    assert checks.static_files().level == "ok"
+
+
+@pytest.mark.django_db
+def test_the_database_in_force_is_named():
+    name = {"sqlite": "SQLite 3.", "postgresql": "PostgreSQL 1"}[connection.vendor]
+    assert checks.database().sentence.startswith(name)
+    assert checks.sqlite_journal().level == "ok"
+    assert checks.clock().level == "ok"
+    assert checks.migrations().sentence == "All migrations are applied."
+    assert checks.broker().level == "ok"
+
+
+@pytest.mark.django_db
+def test_two_clocks_that_disagree_are_a_warning(monkeypatch):
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has the clock of its host")
+    ahead = timezone.now() + timedelta(minutes=2)
+    monkeypatch.setattr(checks.timezone, "now", lambda: ahead)
+    assert "differ by 120 s" in checks.clock().sentence
+
+
+@pytest.mark.django_db
+def test_a_worker_is_missed_after_a_minute():
+    assert checks.worker().sentence == "No jobs worker has ever answered here."
+    services.worker_seen(name="here:1")
+    assert checks.worker().level == "ok"
+    WorkerHeartbeat.objects.update(seen_at=timezone.now() - timedelta(minutes=5, seconds=1))
+    assert checks.worker().sentence == "No jobs worker has answered for 5 minutes."
+
+
+@pytest.mark.django_db
+def test_failed_jobs_are_a_warning():
+    assert checks.failed_jobs().level == "ok"
+    Job.objects.create(kind="a", state="failed", finished_at=timezone.now())
+    assert checks.failed_jobs().sentence == "1 job has failed for good."
+
+
+@pytest.mark.django_db
+def test_a_migration_that_is_missing_is_an_error():
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
+    assert checks.migrations().sentence == "1 migration is not applied."
+
+
+# The command
+
+
+def doctor(*options):
+    said = StringIO()
+    code = 0
+    try:
+        call_command("doctor", *options, stdout=said, no_color=True)
+    except SystemExit as end:
+        code = end.code
+    return code, said.getvalue()
+
+
+@pytest.mark.django_db
+def test_the_doctor_says_what_is_well_and_what_is_not():
+    code, said = doctor()
+    assert code == 0
+    assert "The site answers as localhost, 127.0.0.1, [::1]." in said
+    assert "warning worker: No jobs worker has ever answered here.\n        Start one: `manage.py up`" in said
+    assert "No errors, " in said
+
+
+@pytest.mark.django_db
+def test_an_error_is_said_with_its_remedy_and_the_exit_code_is_1(settings):
+    settings.ALLOWED_HOSTS = ["*"]
+    code, said = doctor()
+    assert code == 1
+    assert "ERROR   settings (distillery.E001): ALLOWED_HOSTS contains *" in said
+    assert "\n        List the names people use for this site" in said
+    assert "1 error, " in said
+
+
+@pytest.mark.django_db
+def test_programs_can_read_it(settings):
+    settings.ALLOWED_HOSTS = ["*"]
+    code, said = doctor("--json")
+    report = json.loads(said)
+    assert (code, report["ok"]) == (1, False)
+    assert {"level", "topic", "sentence", "remedy"} == set(report["findings"][0])
+
+
+def test_a_database_that_does_not_answer_and_a_broker_that_is_gone_are_said(installation):
+    examined = installation.manage(
+        "doctor",
+        "--json",
+        DATABASE_URL="postgres://nobody@127.0.0.1:1/nothing",
+        REDIS_URL="redis://127.0.0.1:1/0",
+    )
+    assert examined.returncode == 1, examined.stderr
+    found = json.loads(examined.stdout)["findings"]
+    errors = {finding["topic"]: finding["sentence"] for finding in found if finding["level"] == "error"}
+    assert set(errors) == {"database", "broker"}
+    assert "does not answer" in errors["database"]
+    assert "does not answer" in errors["broker"]
+
+
+def test_a_setting_that_cannot_be_used_is_one_sentence(installation):
+    examined = installation.manage("doctor", DEBUG="maybe")
+    assert (examined.returncode, examined.stderr) == (1, "DEBUG='maybe' is neither yes nor no. Use 1 or 0.\n")
