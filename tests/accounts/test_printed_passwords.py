@@ -1,0 +1,115 @@
+"""A password that was printed on a screen opens nothing but the page on which it is changed."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpResponse
+from django.test import Client
+
+from accounts.middleware import PasswordChangeMiddleware
+from accounts.models import PasswordState
+from accounts.passwords import KEY
+from accounts.services import create_user_with_printed_password
+
+
+@pytest.fixture
+def printed(db) -> str:
+    return create_user_with_printed_password(username="admin", staff=True, superuser=True)
+
+
+@pytest.fixture
+def admin(printed) -> Client:
+    client = Client()
+    client.post("/accounts/login/", {"username": "admin", "password": printed})
+    return client
+
+
+def change(client, old, new):
+    return client.post(
+        "/accounts/password/", {"old_password": old, "new_password1": new, "new_password2": new}
+    )
+
+
+def test_a_printed_password_is_random_and_readable(printed):
+    other = create_user_with_printed_password(username="other", staff=False, superuser=False)
+    assert re.fullmatch(r"([a-z2-9]{4}-){3}[a-z2-9]{4}", printed)
+    assert printed != other
+    user = User.objects.get(username="admin")
+    assert user.is_staff and user.is_superuser and user.check_password(printed)
+    assert not User.objects.get(username="other").is_staff
+
+
+@pytest.mark.parametrize("path", ["/", "/desk/", "/tasks", "/admin/", "/accounts/home/", "/nothing"])
+def test_it_leads_from_everywhere_to_the_change_page(admin, path):
+    assert admin.get(path).headers["Location"] == "/accounts/password/"
+    assert admin.post(path).headers["Location"] == "/accounts/password/"
+
+
+def test_it_opens_the_change_page_and_the_way_out(admin):
+    page = admin.get("/accounts/password/")
+    assert page.status_code == 200
+    assert "Your password was printed on a screen." in page.content.decode()
+    assert admin.post("/accounts/logout/").headers["Location"] == "/"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/static/distillery.css", 200), ("/accounts/logout/", 200), ("/", 302)]
+)
+def test_it_keeps_styles_and_scripts_open(rf, path, status):
+    request = rf.get(path)
+    request.COOKIES["sessionid"] = "any"
+    request.session = {KEY: True}
+    assert PasswordChangeMiddleware(lambda _: HttpResponse())(request).status_code == status
+
+
+def test_signing_in_by_the_admin_is_no_way_around(printed, client):
+    client.post("/admin/login/", {"username": "admin", "password": printed})
+    assert client.get("/admin/").headers["Location"] == "/accounts/password/"
+
+
+def test_after_the_change_everything_is_open(admin, printed):
+    assert change(admin, printed, "seven green kettles").headers["Location"] == "/accounts/home/"
+    assert admin.get("/desk/").status_code == 200
+    assert not PasswordState.objects.get().must_change
+    client = Client()
+    client.post("/accounts/login/", {"username": "admin", "password": "seven green kettles"})
+    page = client.get("/accounts/password/").content.decode()
+    assert "printed" not in page
+
+
+def test_the_new_password_must_be_new(admin, printed):
+    page = change(admin, printed, printed).content.decode()
+    assert "This is the password you have now." in page
+    assert PasswordState.objects.get().must_change
+
+
+def test_the_old_password_must_be_right(admin):
+    assert "entered incorrectly" in change(admin, "wrong", "seven green kettles").content.decode()
+
+
+def test_people_who_chose_their_password_are_left_alone(db, client):
+    user = User.objects.create_user("mira", password="seven green kettles")
+    client.force_login(user)
+    assert client.get("/accounts/home/").headers["Location"] == "/"
+
+
+def test_a_flag_set_by_an_administrator_counts_from_the_next_log_in(db, client):
+    user = User.objects.create_user("mira", password="seven green kettles")
+    PasswordState.objects.create(user=user)
+    client.force_login(user)
+    assert client.get("/").headers["Location"] == "/accounts/password/"
+
+
+def test_the_middleware_asks_the_database_nothing_about_visitors(db, rf, django_assert_num_queries):
+    request = rf.get("/")
+    request.user = AnonymousUser()
+    with django_assert_num_queries(0):
+        answer = PasswordChangeMiddleware(lambda _: HttpResponse("through"))(request)
+    assert answer.content == b"through"
+
+
+def test_the_middleware_needs_only_the_session_of_others(db, client, django_assert_num_queries):
+    client.force_login(User.objects.create_user("mira", password="seven green kettles"))
+    with django_assert_num_queries(2):  # session and user, which the page itself needs
+        client.get("/accounts/home/")

@@ -1,0 +1,124 @@
+"""Signing up, and the profile."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from marketplace.models import Invitation, Worker
+from marketplace.services import people
+from tests.site import world
+
+FORM = {"username": "mira", "password1": "seven green kettles", "password2": "seven green kettles"}
+
+
+@pytest.fixture
+def link(db) -> str:
+    _, token = people.create_invitation(label="Course", max_uses=1, days=None)
+    return f"/invitation/{token}"
+
+
+def test_an_invitation_makes_a_worker_who_is_signed_in(link, visitor):
+    assert "Sign up" in visitor.get(link).content.decode()
+    page = visitor.post(link, {**FORM, "country": "US", "subdivision": "pa", "adult": "on"}, follow=True)
+    assert page.redirect_chain == [("/", 302)]
+    assert "Welcome." in page.content.decode()
+    worker = Worker.objects.get(user__username="mira")
+    assert page.context["worker"] == worker
+    assert (worker.country, worker.subdivision, worker.adult) == ("US", "PA", True)
+    assert worker.user.check_password("seven green kettles")
+    assert not worker.simulated
+
+
+def test_an_invitation_works_as_often_as_it_says(link, visitor):
+    visitor.post(link, FORM)
+    again = Client().get(link)
+    assert again.status_code == 404
+    assert "This invitation can no longer be used" in again.content.decode()
+
+
+def test_an_invitation_that_was_used_up_meanwhile_leaves_no_account(link, visitor):
+    visitor.get(link)
+    Invitation.objects.update(uses=1)
+    assert visitor.post(link, FORM).status_code == 404
+    assert not User.objects.filter(username="mira").exists()
+
+
+def test_an_unknown_invitation_is_told_in_words(db, visitor):
+    assert visitor.get("/invitation/nonsense").status_code == 404
+
+
+def test_sign_up_is_closed_where_registration_is_by_invitation(db, visitor):
+    page = visitor.get("/signup")
+    assert page.status_code == 403
+    assert "open by invitation" in page.content.decode()
+    assert visitor.post("/signup", FORM).status_code == 403
+    assert not User.objects.exists()
+
+
+def test_sign_up_is_open_where_registration_is(db, visitor, settings):
+    settings.MARKETPLACE_REGISTRATION = "open"
+    assert 'href="/signup"' in visitor.get("/").content.decode()
+    visitor.post("/signup", FORM)
+    assert Worker.objects.get().user.username == "mira"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"username": ""}, "This field is required."),
+        ({"username": "ROSA"}, "A user with that username already exists."),
+        ({"username": "a" * 61}, "at most 60 characters"),
+        ({"username": "mi ra"}, "Enter a valid username."),
+        ({"password2": "eight green kettles"}, "fields didn"),
+        ({"password1": "12345678901", "password2": "12345678901"}, "This password is entirely numeric."),
+        (
+            {"password1": "short", "password2": "short"},
+            "This password is too short.",
+        ),
+        ({"country": "XX"}, "not one of the available choices"),
+        ({"subdivision": "PA"}, "Choose the country this state or province belongs to."),
+        ({"country": "US", "subdivision": "P!"}, "Two letters, as in PA."),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_summary_and_beside_the_field(link, rosa, visitor, change, sentence):
+    page = visitor.post(link, FORM | change).content.decode()
+    assert page.count(sentence) == 2
+    assert 'role="alert"' in page
+    assert not User.objects.filter(username="mira").exists()
+
+
+def test_an_account_without_a_worker_can_become_one(link, staff, as_staff):
+    page = as_staff.get(link).content.decode()
+    assert "Become a worker" in page
+    assert 'name="password1"' not in page
+    as_staff.post(link, {"country": "DE"})
+    assert staff.marketplace_worker.country == "DE"
+
+
+def test_a_worker_cannot_become_a_second_one(link, rosa, as_rosa):
+    page = as_rosa.get(link, follow=True)
+    assert "You are a worker already." in page.content.decode()
+    as_rosa.post(link, FORM)
+    assert Worker.objects.count() == 1
+    assert Invitation.objects.get().uses == 0
+
+
+def test_the_profile_is_changed(rosa, as_rosa):
+    page = as_rosa.post("/profile", {"country": "GB", "accept_next": "on"}, follow=True)
+    assert "Your profile is saved." in page.content.decode()
+    rosa.refresh_from_db()
+    assert (rosa.country, rosa.subdivision, rosa.adult, rosa.accept_next) == ("GB", "", False, True)
+
+
+def test_an_empty_profile_can_be_saved(rosa, as_rosa):
+    Worker.objects.update(country="US", adult=True)
+    as_rosa.post("/profile", {"country": ""})
+    rosa.refresh_from_db()
+    assert (rosa.country, rosa.adult) == ("", False)
+
+
+def test_the_profile_shows_what_is_counted(lab, rosa, as_rosa):
+    world.approve(world.do(rosa, world.post(world.make_group(lab))))
+    page = as_rosa.get("/profile").content.decode()
+    assert "AROSA" in page
+    assert "<dt>Approved</dt><dd>1</dd>" in page

@@ -1,0 +1,94 @@
+"""Times, durations and the chart."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from marketplace.site.chart import bar_chart
+from marketplace.site.countries import COUNTRIES
+from marketplace.site.selectors.records import Day
+from marketplace.templatetags import marketplace_time as words
+
+NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (45, "45 s"),
+        (60, "1 min"),
+        (90, "1 min 30 s"),
+        (754, "12 min"),
+        (3600, "1 h"),
+        (5400, "1 h 30 min"),
+        (86_400, "1 day"),
+        (100_000, "1 day 3 h"),
+        (7 * 86_400 + 7200, "7 days"),
+    ],
+)
+def test_durations_are_said_in_two_units(seconds, said):
+    assert words.span(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("back", "said"),
+    [
+        (timedelta(seconds=2), "just now"),
+        (timedelta(seconds=40), "40 s ago"),
+        (timedelta(minutes=59), "59 min ago"),
+        (timedelta(hours=23), "23 h ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=9), "9 days ago"),
+        (timedelta(days=20), "31 Oct 2026"),
+    ],
+)
+def test_times_gone_are_relative_until_they_are_long_ago(back, said):
+    assert f">{said}</time>" in words.ago(NOW - back, NOW)
+
+
+@pytest.mark.parametrize(
+    ("on", "said"),
+    [
+        (timedelta(seconds=-1), "now"),
+        (timedelta(seconds=30), "in 30 s"),
+        (timedelta(days=3), "in 3 days"),
+        (timedelta(days=30), "on 20 Dec 2026"),
+    ],
+)
+def test_times_to_come_are_relative_until_they_are_far(on, said):
+    assert f">{said}</time>" in words.ahead(NOW + on, NOW)
+
+
+def test_every_time_says_the_moment_in_full():
+    assert words.clock(NOW) == (
+        '<time datetime="2026-11-20T12:00:00+00:00" title="20 Nov 2026, 12:00:00 UTC">12:00 UTC</time>'
+    )
+    assert "20 Nov 2026, 12:00 UTC</time>" in words.moment(NOW)
+
+
+def test_the_highest_bar_fills_the_chart():
+    days = [
+        Day(date(2026, 11, 18), paid_cents=100, bonus_cents=100, pending_cents=200),
+        Day(date(2026, 11, 19), pending_cents=100),
+        Day(date(2026, 11, 20)),
+    ]
+    chart = bar_chart(days)
+    assert (chart.width, chart.height, chart.highest_cents) == (30, 120, 400)
+    first, second, third = chart.bars
+    assert (first.earned_y, first.earned_height, first.pending_y, first.pending_height) == (60, 60, 0, 60)
+    assert (second.earned_height, second.pending_y, second.pending_height) == (0, 90, 30)
+    assert (third.earned_height, third.pending_height) == (0, 0)
+    assert [bar.x for bar in chart.bars] == [1, 11, 21]
+
+
+def test_days_without_money_draw_an_empty_chart():
+    chart = bar_chart([Day(date(2026, 11, 20), hits=1)])
+    assert chart.highest_cents == 0
+    assert chart.bars[0].earned_height == 0
+
+
+def test_all_countries_of_the_standard_are_there():
+    assert len(COUNTRIES) == 249
+    assert all(len(code) == 2 and code.isupper() for code in COUNTRIES)
+    assert COUNTRIES["US"] == "United States"
