@@ -64,7 +64,18 @@ def bare_submit(request: HttpRequest) -> HttpResponse:
 
 
 def _load(**conditions: object) -> Holding | None:
-    return Holding.objects.select_related("hit__hit_type", "worker").filter(**conditions).first()
+    return (
+        Holding.objects.select_related("hit__hit_type", "worker")
+        .only(
+            "assignment_id",
+            "state",
+            "hit__requester_id",
+            "hit__hit_type__auto_approval_s",
+            "worker__worker_id",
+        )
+        .filter(**conditions)
+        .first()
+    )
 
 
 def _record(request: HttpRequest, holding: Holding) -> HttpResponse:

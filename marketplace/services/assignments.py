@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db import IntegrityError, transaction
+from django.db.models import F
 
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.questions import answers_xml
-from marketplace.selectors import assignable, hit_status
+from marketplace.selectors import hit_status
+from marketplace.services.candidates import next_hit_pk
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
 from marketplace.sweep import settle
@@ -22,54 +23,45 @@ LATE = "The time for this HIT is over; it was offered to somebody else."
 
 
 def accept(*, worker: Worker, hit: HIT) -> Holding:
-    """Give `worker` a place of this HIT.
+    """Give `worker` a place of this HIT, whose type must be loaded.
 
     Raises Refusal, with a sentence for the worker, where the HIT has no open place, was done or is being
     done by them, needs a qualification they lack, or their queue is full.
     """
     settle(hits=[hit])
     with transaction.atomic():
-        return _accept_locked(worker, lock_hit(hit.pk))
+        locked = HIT.objects.select_for_update().get(pk=hit.pk)
+        locked.hit_type = hit.hit_type
+        return _accept_locked(worker, locked)
 
 
 def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
     """Give `worker` a place of the next HIT of the group they have not held.
 
-    The search goes on after the HIT they held last, so its cost does not grow with what they have done, nor
-    with the number of open HITs. Raises Refusal("NoWork") where nothing is left.
+    Its cost grows neither with what they have done nor with the number of open HITs. Raises
+    Refusal("NoWork") where nothing is left.
     """
-    wait_for_others = False
+    lock = "skip"
     while True:
         with transaction.atomic():
-            hit = next_hit(worker=worker, hit_type=hit_type, lock=True, wait_for_others=wait_for_others)
-            if hit is not None:
+            pk = next_hit_pk(worker_pk=worker.pk, hit_type_pk=hit_type.pk, now=clock.now(), lock=lock)
+            if pk is not None:
+                hit = HIT.objects.get(pk=pk)
+                hit.hit_type = hit_type
                 return _accept_locked(worker, hit)
         if next_hit(worker=worker, hit_type=hit_type) is None:
             raise Refusal("NoWork", NO_WORK)
-        wait_for_others = True
+        lock = "wait"
 
 
-def next_hit(
-    *, worker: Worker | None, hit_type: HITType, lock: bool = False, wait_for_others: bool = True
-) -> HIT | None:
-    """First HIT of the group with an open place that `worker` has not taken; None where there is none.
-
-    With `lock` the HIT stays locked until the transaction ends; without `wait_for_others` HITs that other
-    workers are just taking are passed over.
-    """
-    open_hits = HIT.objects.filter(assignable(clock.now()), hit_type=hit_type).order_by("pk")
-    if lock:
-        open_hits = open_hits.select_for_update(of=("self",), skip_locked=not wait_for_others)
-    open_hits = open_hits.select_related("hit_type", "requester")
-    if worker is None:
-        return open_hits.first()
-    held = Holding.objects.filter(worker=worker)
-    open_hits = open_hits.exclude(Exists(held.filter(hit=OuterRef("pk"), state__in=Holding.OCCUPYING)))
-    last = (
-        held.filter(hit__hit_type=hit_type).order_by("-accepted_at").values_list("hit_id", flat=True).first()
-    )
-    later = open_hits.filter(pk__gt=last).first() if last is not None else None
-    return later or open_hits.first()
+def next_hit(*, worker: Worker | None, hit_type: HITType) -> HIT | None:
+    """The HIT that `accept_next` would give at this moment, or None; a visitor gets the first open one."""
+    pk = next_hit_pk(worker_pk=worker.pk if worker else None, hit_type_pk=hit_type.pk, now=clock.now())
+    if pk is None:
+        return None
+    hit = HIT.objects.get(pk=pk)
+    hit.hit_type = hit_type
+    return hit
 
 
 def _accept_locked(worker: Worker, hit: HIT) -> Holding:
@@ -77,8 +69,6 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
     worker = lock_worker(worker.pk)
     if hit_status(hit, now) != "Assignable":
         raise Refusal("HITUnavailable", "Somebody else took the last place of this HIT, or it has expired.")
-    if Holding.objects.filter(hit=hit, worker=worker, state__in=Holding.OCCUPYING).exists():
-        raise Refusal("AssignmentAlreadyExists", "You have already taken this HIT.")
     if not (verdict := eligibility.verdict(worker=worker, hit_type=hit.hit_type)).accept:
         raise _unqualified(verdict)
     in_queue = Holding.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now).count()
@@ -87,24 +77,35 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
             "QueueFull",
             f"Your queue holds {in_queue} HITs, which is the limit. Submit or return one of them first.",
         )
-    place = Place.objects.filter(hit=hit, free=True).order_by("ordinal").first()
-    if place is None:
-        hit.places_made += 1
-        place = Place.objects.create(hit=hit, ordinal=hit.places_made, assignment_id=ids.new_entity_id())
-    else:
-        Place.objects.filter(pk=place.pk).update(free=False)
-    holding = Holding.objects.create(
-        place=place,
-        hit=hit,
-        worker=worker,
-        assignment_id=place.assignment_id,
-        accepted_at=now,
-        deadline=now + timedelta(seconds=hit.hit_type.duration_s),
-    )
+    place = _open_place(hit)
+    try:
+        with transaction.atomic():
+            holding = Holding.objects.create(
+                place=place,
+                hit=hit,
+                worker=worker,
+                assignment_id=place.assignment_id,
+                accepted_at=now,
+                deadline=now + timedelta(seconds=hit.hit_type.duration_s),
+            )
+    except IntegrityError as error:
+        raise Refusal("AssignmentAlreadyExists", "You have already taken this HIT.") from error
     hit.open_places -= 1
     hit.pending += 1
     hit.save(update_fields=["open_places", "pending", "places_made"])
     return holding
+
+
+def _open_place(hit: HIT) -> Place:
+    """A place that was given back, with its AssignmentId, else a new one."""
+    occupied = hit.max_assignments - hit.open_places
+    if hit.places_made > occupied:
+        place = Place.objects.filter(hit=hit, free=True).order_by("ordinal").first()
+        assert place is not None
+        Place.objects.filter(pk=place.pk).update(free=False)
+        return place
+    hit.places_made += 1
+    return Place.objects.create(hit=hit, ordinal=hit.places_made, assignment_id=ids.new_entity_id())
 
 
 def _unqualified(verdict: eligibility.Verdict) -> Refusal:
@@ -114,30 +115,36 @@ def _unqualified(verdict: eligibility.Verdict) -> Refusal:
 def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], visible_after_s: float = 0) -> Holding:
     """Record a worker's answer; a second submission of the same holding changes nothing.
 
-    Raises Refusal when the deadline has passed or the assignment was returned. `visible_after_s` delays
-    what the requester sees (test controls only).
+    `holding` has its HIT, HIT type and worker loaded. Raises Refusal when the deadline has passed or the
+    assignment was returned. `visible_after_s` delays what the requester sees (test controls only).
     """
+    if holding.state in Holding.ANSWERED:
+        return holding
     now = clock.now()
-    answer = answers_xml(fields)
+    delay = timedelta(seconds=holding.hit.hit_type.auto_approval_s)
+    answer = {
+        "state": State.SUBMITTED,
+        "submitted_at": now,
+        "visible_at": now + timedelta(seconds=visible_after_s) if visible_after_s else None,
+        "auto_approve_at": now + delay,
+        "answer": answers_xml(fields),
+    }
+    open_holding = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)
     with transaction.atomic():
-        hit = lock_hit(holding.hit_id)
-        delay = timedelta(seconds=hit.hit_type.auto_approval_s)
-        updated = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now).update(
-            state=State.SUBMITTED,
-            submitted_at=now,
-            visible_at=now + timedelta(seconds=visible_after_s) if visible_after_s else None,
-            auto_approve_at=now + delay,
-            answer=answer,
+        # The HIT first, as everywhere: whoever holds its row decides about its assignments.
+        HIT.objects.filter(pk=holding.hit_id, pending__gt=0).update(
+            pending=F("pending") - 1, submitted=F("submitted") + 1
         )
-        holding = Holding.objects.select_related("hit__hit_type", "worker").get(pk=holding.pk)
-        if not updated:
-            if holding.state in Holding.ANSWERED:
-                return holding
+        if not open_holding.update(**answer):
+            transaction.set_rollback(True)
+        else:
+            Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
+            for name, value in answer.items():
+                setattr(holding, name, value)
+            if not delay:
+                approve_locked(holding=holding, hit=lock_hit(holding.hit_id), at=now, auto=True)
+    if holding.state == State.ACCEPTED:
+        holding.refresh_from_db()
+        if holding.state not in Holding.ANSWERED:
             raise Refusal("InvalidAssignmentState", LATE)
-        hit.pending -= 1
-        hit.submitted += 1
-        hit.save(update_fields=["pending", "submitted"])
-        Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
-        if not delay:
-            approve_locked(holding=holding, hit=hit, at=now, auto=True)
     return holding
