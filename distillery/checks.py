@@ -22,7 +22,8 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core import checks as django_checks
 from django.core.checks import CheckMessage
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseTrouble
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
 from django.utils import timezone
@@ -276,7 +277,7 @@ def database() -> Finding:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
             version = _database_version()
-    except DatabaseError as error:
+    except DatabaseTrouble as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         return Finding(
             "error",

@@ -1,6 +1,7 @@
 """`/health/` for load balancers and the supervisor: is this installation able to answer people?"""
 
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseTrouble
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
 from django.views.decorators.cache import never_cache
@@ -28,7 +29,7 @@ def _database_answers() -> bool:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except DatabaseTrouble:
         connection.close()
         return False
     return True

@@ -92,7 +92,7 @@ REDIS_URL = env.text("REDIS_URL")
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.broker:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
-    {}
+    {"socket_connect_timeout": 5, "socket_keepalive": True}
     if REDIS_URL
     else {
         "data_folder_in": str(DATA_DIR / "broker" / "queue"),

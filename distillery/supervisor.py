@@ -159,7 +159,10 @@ class Supervisor:
 
     @contextlib.contextmanager
     def _signals_counted(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self._on_signal) for number in STOP_SIGNALS}
+        ignored = {number for number in STOP_SIGNALS if signal.getsignal(number) is signal.SIG_IGN}  # nohup
+        before = {
+            number: signal.signal(number, self._on_signal) for number in STOP_SIGNALS if number not in ignored
+        }
         try:
             yield
         finally:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseTrouble
+from django.db import connection
 
 from jobs import registry, services
 from jobs.errors import LeaseLostError, PermanentError, StoppingError
@@ -80,7 +81,7 @@ class JobContext:
                 if not services.heartbeat(job=self.job):
                     self._lost.set()
                     return
-            except DatabaseError:
+            except DatabaseTrouble:
                 logger.warning("The heartbeat of %s failed once.", self.job, exc_info=True)
             finally:
                 connection.close()

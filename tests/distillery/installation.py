@@ -85,10 +85,13 @@ class Installation:
             assert time.monotonic() < deadline, f"waited {PATIENCE_SECONDS} s for: {what}\n{self.words()}"
             time.sleep(0.05)
 
+    def port(self) -> int:
+        """The port that `up` printed last."""
+        return int(re.findall(r"http://localhost:(\d+)/", self.words())[-1])
+
     def health(self) -> tuple[int, dict]:
         """Status and answer of /health/ at the address that `up` printed."""
-        port = int(re.findall(r"http://localhost:(\d+)/", self.words())[-1])
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE_SECONDS)
         with contextlib.closing(connection):
             connection.request("GET", "/health/")
             answer = connection.getresponse()

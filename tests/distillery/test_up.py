@@ -10,6 +10,9 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from distillery.supervisor import Child, Supervisor
+from tests.distillery.installation import PATIENCE_SECONDS
+
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
 
 
@@ -74,6 +77,18 @@ def test_a_number_that_is_none_is_an_error_in_words(installation):
     assert (refused.returncode, refused.stderr) == (1, "WEB_THREADS='many' is not a whole number.\n")
 
 
+def test_a_process_that_never_comes_up_is_given_up(capfd):
+    said = []
+    supervisor = Supervisor([Child("no such role", "The kettle")], say=said.append)
+    assert supervisor.run(answers=lambda: False, ready_line="Tea is ready.") == 1
+    assert said == [
+        "The kettle ended (exit code 1); starting it again in 0.5 s.",
+        "The kettle ended (exit code 1); starting it again in 1 s.",
+        "The kettle does not start (exit code 1); its own words are above.",
+    ]
+    assert "no such role" in capfd.readouterr().err
+
+
 def test_asked_to_stop_it_stops_in_good_order_and_leaves_no_process(installation):
     installation.up()
     assert len(installation.processes()) == 5, "up, gunicorn, its two workers, the jobs worker"
@@ -83,10 +98,17 @@ def test_asked_to_stop_it_stops_in_good_order_and_leaves_no_process(installation
     assert "Traceback" not in installation.words()
 
 
-def test_the_web_server_can_run_alone_and_ctrl_c_stops_it(installation):
+def test_the_web_server_can_run_alone_and_ctrl_c_lets_it_answer_what_is_under_way(installation):
     installation.up("--no-jobs", WEB_WORKERS="1")
     assert installation.processes("distillery.child jobs") == []
-    assert installation.stop(signal.SIGINT) == 0
+    with socket.create_connection(("127.0.0.1", installation.port()), timeout=PATIENCE_SECONDS) as visitor:
+        visitor.sendall(b"POST /mturk/api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n{")
+        time.sleep(0.5)
+        os.kill(installation.process.pid, signal.SIGINT)
+        time.sleep(0.5)
+        visitor.sendall(b"  }")
+        assert visitor.recv(1000).startswith(b"HTTP/1.1 ")
+    assert installation.process.wait(PATIENCE_SECONDS) == 0
     assert installation.processes() == []
 
 

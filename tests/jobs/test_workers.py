@@ -85,9 +85,9 @@ def test_a_worker_that_is_asked_to_stop_gives_its_job_back_at_once(start_worker,
 
 
 def test_a_silent_handler_keeps_its_lease_by_heartbeats(start_worker):
-    job = services.enqueue(kind="test.silent", payload={"name": "silent", "seconds": 5})
+    job = services.enqueue(kind="test.silent", payload={"name": "silent", "seconds": 3.5})
     start_worker()
-    eventually(reconciled_until(job, JobState.DONE), what="five seconds of silence under a lease of two")
+    eventually(reconciled_until(job, JobState.DONE), what="long silence under a lease of two seconds")
     job.refresh_from_db()
     assert job.attempts == 1
     assert effects("silent") == 1

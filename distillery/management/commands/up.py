@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
 from distillery import env, gunicorn_conf
-from distillery.checks import findings
+from distillery.checks import findings, is_loopback
 from distillery.management.commands.doctor import write
 from distillery.supervisor import Child, Probe, Supervisor
 
@@ -48,6 +48,8 @@ class Command(BaseCommand):
             if not options["no_web"]:
                 listener = opened.enter_context(bound(options["bind"], options["port"]))
                 address, port = listener.getsockname()[:2]
+                if not is_loopback(address) and all(map(is_loopback, settings.ALLOWED_HOSTS)):
+                    self._say(f"Listening on {address}, but ALLOWED_HOSTS lets in nobody but this machine.")
                 children.append(web(listener))
                 answers = probe(address, port).answers
                 ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
