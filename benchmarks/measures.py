@@ -44,7 +44,7 @@ class Bench:
         self.requester = self.fill("requester")
         self.people = self.fill("web_workers", WORKERS)
 
-    def fill(self, what: str, *numbers: object) -> Any:  # noqa: ANN401  # JSON
+    def fill(self, what: str, *numbers: object) -> Any:  # JSON
         """Make data in bulk with the server's settings."""
         command = [sys.executable, "-m", "benchmarks.fill", what, *map(str, numbers)]
         made = subprocess.run(
