@@ -3,6 +3,7 @@
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
@@ -13,7 +14,7 @@ from distillery.demo.visits import marketplace_origins, read_visit
 
 @require_safe
 @xframe_options_exempt
-def answer(request: HttpRequest, number: int) -> HttpResponse:
+def answer(request: HttpRequest, number: int) -> HttpResponseBase:
     """Ask for an answer, in the worker's own words, to one question; the marketplace receives it."""
     task = task_numbered(number)
     if task is None:
