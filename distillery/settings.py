@@ -78,7 +78,9 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'distillery.sqlite3'}")
-DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600)}
+DATABASES: dict[str, Any] = {
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Writers queue for up to 20 s instead of failing with "database is locked": measured with 20 writers.
     DATABASES["default"]["OPTIONS"] = {
@@ -112,7 +114,7 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: the schedule has nothing worth a file
 CELERY_BEAT_SCHEDULE = {
     "marketplace-sweep": {"task": "marketplace.sweep", "schedule": 10.0, "options": {"expires": 10}},
-    "marketplace-nightly": {"task": "marketplace.nightly", "schedule": 3600.0, "options": {"expires": 3600}},
+    "marketplace-nightly": {"task": "marketplace.nightly", "schedule": 600.0, "options": {"expires": 600}},
     "jobs-reconcile": {"task": "jobs.reconcile", "schedule": 15.0, "options": {"expires": 15}},
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,33 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     folder = os.environ.get("DISTILLERY_TEST_RUN")
     if folder and not hasattr(config, "workerinput"):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests of parts that are not in force in this run; another run of the suite has them."""
+    in_force = parts_in_force()
+    left_out = [
+        item
+        for item in items
+        if any(marker.args[0] not in in_force for marker in item.iter_markers("only_on"))
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def parts_in_force() -> set[str]:
+    """Names that the marker `only_on` takes, as far as they are true here."""
+    from django.conf import settings
+    from django.db import connection
+
+    parts = {
+        connection.vendor: True,
+        "file-broker": not settings.REDIS_URL,
+        "linux": sys.platform.startswith("linux"),
+        "unprivileged": os.geteuid() != 0,
+    }
+    return {name for name, true in parts.items() if true}
 
 
 @pytest.fixture

@@ -28,10 +28,9 @@ def test_it_is_unavailable_without_a_database_and_keeps_the_reason_to_itself(cli
     assert answer.json() == {"status": "unavailable", "database": "unreachable", "version": VERSION}
 
 
+@pytest.mark.only_on("postgresql")
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_died_is_made_anew():
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite has no connection to lose")
     connection.ensure_connection()
     connection.connection.close()
     assert health._database_answers() or health._database_answers()

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import sys
 import time
 from io import StringIO
 
@@ -13,7 +12,7 @@ from django.core.management import CommandError, call_command
 from distillery.supervisor import Child, Supervisor
 from tests.distillery.installation import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
+pytestmark = pytest.mark.only_on("linux")  # finds processes in /proc
 
 
 def test_it_says_where_it_is_and_answers_there(running):

@@ -93,9 +93,8 @@ def test_a_silent_handler_keeps_its_lease_by_heartbeats(start_worker):
     assert effects("silent") == 1
 
 
+@pytest.mark.only_on("file-broker")
 def test_messages_leave_no_files_behind(start_worker, settings):
-    if settings.REDIS_URL:
-        pytest.skip("the embedded broker is not in use")
     job = services.enqueue(kind="test.effect", payload={"name": "one"})
     start_worker()
     eventually(job_is(job, JobState.DONE), what="the job is done")
