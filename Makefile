@@ -28,10 +28,10 @@ run: env ## web server, job worker and timer on this machine (PORT=n)
 	PORT=$(PORT) $(BIN)/python manage.py up
 
 test: env-dev ## all tests but those in a browser, on SQLite (ARGS="tests/jobs -x")
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) -m "$(NOT_HERE)"
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)"
 
 test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them
-	$(BIN)/python .ci/services.py -- $(PYTEST) -n $(WORKERS) -m "$(NOT_HERE)"
+	$(BIN)/python .ci/services.py -- $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)"
 
 test-browser: env-dev ## the tests that drive chromium
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m browser
@@ -51,9 +51,8 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) requirements/base.in -o requirements/base.txt
 	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
 
-benchmark: env-dev ## measure the marketplace on SQLite, then on PostgreSQL
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m benchmarks.marketplace $(ARGS)
-	$(BIN)/python .ci/services.py --durable -- $(BIN)/python -m benchmarks.marketplace $(ARGS)
+benchmark: env-dev ## measure the marketplace on SQLite and on PostgreSQL (ARGS="--seconds 5")
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
 
 clean: ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
