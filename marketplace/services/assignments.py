@@ -135,15 +135,16 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], visible_after
         HIT.objects.filter(pk=holding.hit_id, pending__gt=0).update(
             pending=F("pending") - 1, submitted=F("submitted") + 1
         )
-        if not open_holding.update(**answer):
-            transaction.set_rollback(True)
-        else:
+        recorded = open_holding.update(**answer)
+        if recorded:
             Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
             for name, value in answer.items():
                 setattr(holding, name, value)
             if not delay:
                 approve_locked(holding=holding, hit=lock_hit(holding.hit_id), at=now, auto=True)
-    if holding.state == State.ACCEPTED:
+        else:
+            transaction.set_rollback(True)
+    if not recorded:
         holding.refresh_from_db()
         if holding.state not in Holding.ANSWERED:
             raise Refusal("InvalidAssignmentState", LATE)

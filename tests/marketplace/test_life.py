@@ -76,9 +76,12 @@ def test_the_next_holder_of_a_place_gets_the_same_assignment_id(requester):
     again = assignments.accept(worker=second, hit=hit)
     assert again.assignment_id == held.assignment_id
     assert again.pk != held.pk
-    with pytest.raises(Refusal):
-        assignments.submit(holding=held, fields=[("late", "post")])
+    for late in (held, Holding.objects.get(pk=held.pk)):
+        with pytest.raises(Refusal):
+            assignments.submit(holding=late, fields=[("late", "post")])
     assert Holding.objects.get(pk=again.pk).state == "accepted"
+    hit.refresh_from_db()
+    assert (hit.pending, hit.submitted) == (1, 0)
 
 
 def test_submitting_twice_changes_nothing(requester, worker):
