@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from csp.decorators import csp_replace
+from csp.decorators import csp
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -17,11 +17,14 @@ from marketplace.frame import NO_ASSIGNMENT, holding_of
 from marketplace.models import Holding
 from marketplace.services import assignments
 
+#: The whole policy of pages in the frame: unlike elsewhere, nothing is said about who may frame them.
 _IN_FRAME = {
     "default-src": ["'none'"],
     "style-src": ["'self'"],
     "script-src": ["'self'"],
     "img-src": ["'self'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'none'"],
 }
 PREVIEW = "You are looking at a preview. Accept the HIT first; nothing was sent."
 UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
@@ -29,7 +32,7 @@ UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. 
 
 def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """A page that lives in the worker's frame: no cookie, no CSRF token, may be framed by anybody's page."""
-    return csrf_exempt(require_POST(xframe_options_exempt(csp_replace(_IN_FRAME)(view))))
+    return csrf_exempt(require_POST(xframe_options_exempt(csp(_IN_FRAME)(view))))
 
 
 @_frame_view
