@@ -30,7 +30,7 @@ def accept(*, worker: Worker, hit: HIT) -> Holding:
     """
     settle(hits=[hit])
     with transaction.atomic():
-        locked = HIT.objects.select_for_update().get(pk=hit.pk)
+        locked = HIT.objects.select_for_update(no_key=True).get(pk=hit.pk)
         locked.hit_type = hit.hit_type
         return _accept_locked(worker, locked)
 
@@ -137,11 +137,11 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], visible_after
         )
         recorded = open_holding.update(**answer)
         if recorded:
-            Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
             for name, value in answer.items():
                 setattr(holding, name, value)
             if not delay:
                 approve_locked(holding=holding, hit=lock_hit(holding.hit_id), at=now, auto=True)
+            Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
         else:
             transaction.set_rollback(True)
     if not recorded:

@@ -40,7 +40,7 @@ def next_hit_pk(*, worker_pk: int | None, hit_type_pk: int, now: datetime, lock:
     """
     sql = _NEXT
     if lock and connection.features.has_select_for_update:
-        sql += " FOR UPDATE OF hit" + (" SKIP LOCKED" if lock == "skip" else "")
+        sql += " FOR NO KEY UPDATE OF hit" + (" SKIP LOCKED" if lock == "skip" else "")
     moment = connection.ops.adapt_datetimefield_value(now)
     with connection.cursor() as cursor:
         after = 0

@@ -1,4 +1,6 @@
-"""Row locks, always taken in the order HIT, worker, requester, so that no two transactions wait in a ring.
+"""Row locks, always taken in the order HIT, requester, worker, so that no two transactions wait in a ring.
+
+They are "no key" locks: rows elsewhere that refer to a locked row can be committed meanwhile.
 
 On SQLite every transaction begins IMMEDIATE and is alone with the database; the locks are no-ops there.
 """
@@ -8,9 +10,9 @@ from marketplace.models import HIT, Worker
 
 def lock_hit(pk: int) -> HIT:
     """The HIT as it is now, locked until the transaction ends, with type and requester loaded."""
-    return HIT.objects.select_related("hit_type", "requester").select_for_update(of=("self",)).get(pk=pk)
+    return HIT.objects.select_related("hit_type", "requester").select_for_update(of=("self",), no_key=True).get(pk=pk)
 
 
 def lock_worker(pk: int) -> Worker:
     """The worker as they are now, locked until the transaction ends."""
-    return Worker.objects.select_for_update().get(pk=pk)
+    return Worker.objects.select_for_update(no_key=True).get(pk=pk)

@@ -53,8 +53,8 @@ def approve_locked(
     hit.approved += 1
     hit.held_places -= 1
     hit.save(update_fields=["submitted", "approved", "held_places"])
-    Worker.objects.filter(pk=holding.worker_id).update(approved_count=F("approved_count") + 1)
     _pay_reward(holding, hit, at)
+    Worker.objects.filter(pk=holding.worker_id).update(approved_count=F("approved_count") + 1)
 
 
 def _pay_reward(holding: Holding, hit: HIT, at: datetime) -> None:
@@ -83,10 +83,10 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
     hit.rejected -= 1
     hit.approved += 1
     hit.save(update_fields=["rejected", "approved"])
+    _pay_reward(holding, hit, now)
     Worker.objects.filter(pk=holding.worker_id).update(
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
-    _pay_reward(holding, hit, now)
     return holding
 
 
@@ -106,12 +106,12 @@ def reject(*, holding: Holding, feedback: str, now: datetime) -> Holding:
     hit.rejected += 1
     hit.held_places -= 1
     hit.save(update_fields=["submitted", "rejected", "held_places"])
-    Worker.objects.filter(pk=holding.worker_id).update(rejected_count=F("rejected_count") + 1)
     ledger.post(
         hit.requester_id,
         [Movement(Kind.RELEASE, hit.reward_cents + hit.fee_cents, hit=hit, memo=holding.assignment_id)],
         at=now,
     )
+    Worker.objects.filter(pk=holding.worker_id).update(rejected_count=F("rejected_count") + 1)
     return holding
 
 

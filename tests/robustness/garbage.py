@@ -28,50 +28,101 @@ CODES = {
     "AccessDeniedException",
 }
 
-text = st.one_of(
+#: Optional members that nearly always, and nearly never, go with a success.
+USUAL = {"Question"}
+RARE = {
+    "QualificationRequirements",
+    "HITLayoutId",
+    "HITLayoutParameters",
+    "AssignmentReviewPolicy",
+    "HITReviewPolicy",
+    "Test",
+    "AnswerKey",
+    "TestDurationInSeconds",
+}
+
+odd_text = st.one_of(
     st.sampled_from(["", " ", "\0", "\ud800", "\x1b[0m", "0.10", "A1", "3" * 64, "a" * 300, "🧪", "null"]),
     st.text(max_size=40),
 )
-numbers = st.one_of(
-    st.integers(-5, 200),
-    st.sampled_from([2**31 - 1, 2**31, 2**63 - 1, 2**63, -(2**63), 10**400, 31_536_000, 2_592_000]),
-)
+odd_numbers = st.sampled_from([-1, 2**31, 2**63, -(2**63), 10**400]) | st.integers()
 anything = st.recursive(
-    st.none() | st.booleans() | numbers | st.floats(allow_nan=True) | text,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    st.none() | st.booleans() | odd_numbers | st.floats(allow_nan=True) | odd_text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(odd_text, inner, max_size=3),
     max_leaves=6,
 )
+#: Text that a model without constraints allows, and that a database or an XML writer may not.
+plain_text = st.one_of(
+    st.sampled_from(
+        ["Answer a question", "0.10", "<b>&amp;", "%s %(x)s {0}", "x" * 129, "🧪", "\x1b[0m", ""]
+    ),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60),
+)
+numbers = st.sampled_from([0, 1, 2, 3, 9, 10, 30, 60, 600, 3600, 2_592_000, 31_536_000, -1, 2**31 - 1])
+large_numbers = st.sampled_from([2**31, 2**40, 2**63 - 1, -(2**63)])
+moments = st.sampled_from([0, -1, 1.5, 1_795_000_000, 4_102_444_800, 253_402_300_799, -62_135_596_800])
 
 
-def values(shape: Any, known: dict[str, list[str]], name: str = "") -> st.SearchStrategy[Any]:
-    """Values for a shape: mostly of the right type, often of the right form, sometimes neither."""
-    right: st.SearchStrategy[Any]
+def fitting(shape: Any, known: dict[str, list[str]], name: str = "") -> st.SearchStrategy[Any]:
+    """Values that the model allows, though the marketplace may not."""
     if shape.type_name == "structure":
-        right = structures(shape, known)
-    elif shape.type_name == "list":
-        right = st.lists(values(shape.member, known, name), max_size=3)
-    elif shape.type_name in ("integer", "long"):
-        right = numbers
-    elif shape.type_name == "boolean":
-        right = st.booleans()
-    elif shape.type_name == "timestamp":
-        right = numbers | st.floats()
+        return members(shape, known)
+    if shape.type_name == "list":
+        return st.lists(fitting(shape.member, known, name), max_size=3)
+    if shape.type_name == "boolean":
+        return st.booleans()
+    if shape.type_name == "timestamp":
+        return moments
+    if shape.type_name in ("integer", "long"):
+        usual = st.sampled_from(known[name]) if name in known else numbers
+        if "max" in shape.metadata:
+            return st.integers(shape.metadata.get("min", 0), shape.metadata["max"])
+        return (
+            st.one_of(usual, usual, numbers, large_numbers) if shape.type_name == "long" else usual | numbers
+        )
+    if "enum" in shape.metadata:
+        return st.sampled_from(shape.metadata["enum"])
+    choices = known.get(name) or known.get(shape.name)
+    limits = shape.metadata
+    if "pattern" in limits:
+        made = st.from_regex(re.compile(limits["pattern"].strip("^$"), re.ASCII), fullmatch=True)
+        made = made.filter(lambda value: limits.get("min", 0) <= len(value) <= limits.get("max", 10**9))
+    elif "max" in limits:
+        made = st.text("aZ09é-_=", min_size=limits.get("min", 0), max_size=limits["max"])
     else:
-        fitting = shape.metadata.get("enum") or known.get(name) or known.get(shape.name) or []
-        right = st.sampled_from(fitting) | text if fitting else text
-    return st.one_of(right, right, right, anything)
+        made = plain_text
+    return mostly(st.sampled_from(choices), made) if choices else made
+
+
+@st.composite
+def members(draw: st.DrawFn, shape: Any, known: dict[str, list[str]]) -> dict[str, Any]:
+    """A structure that the model allows; members that end in a refusal are rare."""
+    given = {}
+    for name, member in shape.members.items():
+        tenths = 10 if name in shape.required_members else 9 if name in USUAL else 1 if name in RARE else 5
+        if draw(st.integers(0, 9)) < tenths:
+            given[name] = draw(fitting(member, known, name))
+    return given
+
+
+def mostly(usual: st.SearchStrategy[Any], rare: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Four times of five `usual`."""
+    return st.integers(0, 4).flatmap(lambda number: usual if number else rare)
 
 
 def structures(shape: Any, known: dict[str, list[str]]) -> st.SearchStrategy[dict[str, Any]]:
-    """A structure with required members mostly there, optional ones sometimes, unknown ones rarely."""
-    required = set(shape.required_members)
-    members = {name: values(member, known, name) for name, member in shape.members.items()}
-    complete = st.fixed_dictionaries(
-        {name: value for name, value in members.items() if name in required},
-        optional={name: value for name, value in members.items() if name not in required},
-    )
-    partial = st.fixed_dictionaries({}, optional={**members, "Unknown": anything})
-    return st.one_of(complete, complete, complete, partial)
+    """Parameters that the model allows, and as many that have something wrong with them."""
+    good = fitting(shape, known)
+    wrong: list[st.SearchStrategy[dict[str, Any]]] = [
+        st.builds(
+            lambda base, extra: {**base, **extra}, good, st.dictionaries(odd_text, anything, max_size=2)
+        )
+    ]
+    for name in shape.members:
+        replaced = st.builds(lambda base, value, key=name: {**base, key: value}, good, anything)
+        dropped = st.builds(lambda base, key=name: {k: v for k, v in base.items() if k != key}, good)
+        wrong += [replaced, replaced, dropped]
+    return st.one_of(good, st.one_of(wrong))
 
 
 def violations(shape: Any, value: Any, path: str = "") -> list[str]:

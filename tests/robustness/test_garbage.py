@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.clients import TARGET, ask, external_question
-from tests.conformance.protocol import create_hit, type_properties
+from tests.conformance.protocol import create_hit
 from tests.robustness.garbage import (
     MODEL,
     OPERATIONS,
@@ -33,15 +33,16 @@ def requester(server):
     return server.requester("100000.00")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def known(server, requester):
-    """Ids that exist, so that garbage gets past the look-up too."""
+    """Ids that exist and values that mean something, so that garbage gets past the look-up too."""
     client, worker = requester.client, server.worker()
-    hits = [create_hit(client, MaxAssignments=3) for _ in range(2)]
+    hits = [create_hit(client, MaxAssignments=3) for _ in range(3)]
+    client.update_expiration_for_hit(HITId=hits[2]["HITId"], ExpireAt=0)
     submitted = worker.do(hits[0]["HITId"])["assignment_id"]
     accepted = worker.accept(hits[1]["HITId"])["assignment_id"]
     qualification = client.create_qualification_type(
-        Name="Garbage", Description="For garbage.", QualificationTypeStatus="Active"
+        Name=f"Garbage {hits[0]['HITId']}", Description="For garbage.", QualificationTypeStatus="Active"
     )["QualificationType"]["QualificationTypeId"]
     type_ids = [qualification, "00000000000000000040", "00000000000000000071"]
     return {
@@ -53,8 +54,14 @@ def known(server, requester):
         "QualificationTypeId": type_ids,
         "Question": [external_question(), "<a/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"],
         "CurrencyAmount": ["0.01", "1", "999999999999999999999.99", "00000.1"],
-        "CountryParameters": ["US", "K\0", "us"],
-        "Name": [type_properties()["Title"]],
+        "CountryParameters": ["US", "KR", "us"],
+        "Title": ["Answer a question"],
+        "Description": ["Read a passage."],
+        "LifetimeInSeconds": [30, 3600],
+        "AssignmentDurationInSeconds": [30, 3600],
+        "AutoApprovalDelayInSeconds": [0, 3600],
+        "MaxAssignments": [1, 3, 12, 1_000_000_000],
+        "NumberOfAdditionalAssignments": [1, 2, 1_000_000_000],
     }
 
 

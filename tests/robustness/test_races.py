@@ -4,6 +4,7 @@ import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import pytest
 
@@ -156,6 +157,47 @@ def test_decisions_at_one_moment_are_one_decision(server, crowd):
     said = client.get_account_balance()
     assert said["OnHoldBalance"] == "0.00"
     assert said["AvailableBalance"] == {"Approved": "9.00", "Rejected": "10.00"}[made[0]]
+
+
+def test_decisions_about_the_same_people_never_wait_for_each_other_in_a_ring(server, crowd):
+    """Approvals, second thoughts, bonuses, returns and submits of six workers and one account at once."""
+    client = server.requester("500.00", "mturk-2026").client
+    people, chance = crowd[3:9], random.Random(5)
+    hits = [create_hit(client, MaxAssignments=9) for _ in range(16)]
+    acts = []
+    for number, hit in enumerate(hits):
+        for worker in people:
+            taken = worker.accept(hit["HITId"])
+            if number >= 10:
+                acts.append(lambda w=worker, t=taken: worker_acts(w, t))
+                continue
+            worker.submit(taken, answer="yes")
+            call = {"AssignmentId": taken["assignment_id"]}
+            rejected = chance.random() < 0.5
+            if rejected:
+                client.reject_assignment(**call, RequesterFeedback="This is empty.")
+            acts.append(lambda c=call, r=rejected: client.approve_assignment(**c, OverrideRejection=r))
+            bonus = {**call, "WorkerId": worker.worker_id, "BonusAmount": "0.01", "Reason": "thank you"}
+            acts.append(lambda b=bonus: client.send_bonus(**b))
+        if number >= 10:
+            client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+
+    def worker_acts(worker, taken):
+        if chance.random() < 0.7:
+            worker.give_back(taken)
+        else:
+            assert worker.submit(taken, answer="yes").status == 200
+
+    chance.shuffle(acts)
+    with ThreadPoolExecutor(24) as pool:
+        list(pool.map(lambda act: act(), acts))
+    held = sum(get_hit(client, hit)["NumberOfAssignmentsAvailable"] for hit in hits[:10])
+    undecided = sum(len(assignments(client, hit, "Submitted")) for hit in hits)
+    said = client.get_account_balance()
+    assert Decimal(said["OnHoldBalance"]) == (held + undecided) * Decimal("0.12")
+    spent = 60 * Decimal("0.12") + 60 * Decimal("0.02")
+    assert Decimal(said["AvailableBalance"]) == 500 - spent - Decimal(said["OnHoldBalance"])
+    assert_quiet(server)
 
 
 def assert_quiet(server):
