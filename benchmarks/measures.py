@@ -280,7 +280,7 @@ def listing(bench: Bench) -> Iterator[Figure]:
     bench.fill("settle")
     client = mturk_client(bench.server.api_url, **bench.requester)
 
-    def ask(token: dict[str, str]) -> Any:  # noqa: ANN401  # boto3's own
+    def ask(token: dict[str, str]) -> Any:  # boto3's own
         return client.list_assignments_for_hit(HITId=hit_id, MaxResults=size, **token)
 
     tokens: list[dict[str, str]] = [{}]
