@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -9,7 +10,12 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Processes that tests start run with the real settings, in the data folder of the test process."""
+    """Processes that tests start run with the real settings, in the data folder of the test process.
+
+    And they hear Ctrl-C, even where the tests run in the background of a script, whose shell has it ignored.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         os.environ["DJANGO_SETTINGS_MODULE"] = "distillery.settings"
 
