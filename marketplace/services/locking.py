@@ -10,7 +10,11 @@ from marketplace.models import HIT, Worker
 
 def lock_hit(pk: int) -> HIT:
     """The HIT as it is now, locked until the transaction ends, with type and requester loaded."""
-    return HIT.objects.select_related("hit_type", "requester").select_for_update(of=("self",), no_key=True).get(pk=pk)
+    return (
+        HIT.objects.select_related("hit_type", "requester")
+        .select_for_update(of=("self",), no_key=True)
+        .get(pk=pk)
+    )
 
 
 def lock_worker(pk: int) -> Worker:

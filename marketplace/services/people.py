@@ -11,10 +11,13 @@ from django.db.models import F, Q
 
 from marketplace import clock, ids, keys, ledger
 from marketplace.errors import Refusal
-from marketplace.fees import PROFILES
 from marketplace.ledger import Kind, Movement
 from marketplace.models import Block, Holding, Invitation, Message, Requester, Worker
+from money.fees import PROFILES
+from sealing import seal
 
+#: What requesters' secret keys are sealed for.
+SEALED_FOR = "marketplace.requester"
 MAX_BLOCKS = 100_000
 
 
@@ -34,7 +37,7 @@ def create_requester(
                 name=_named(name),
                 customer_id=ids.new_customer_id(),
                 access_key=ids.new_access_key(),
-                secret_sealed=keys.seal(secret),
+                secret_sealed=seal(secret, purpose=SEALED_FOR),
                 fee_profile=profile,
                 owner=owner,  # type: ignore[misc]
                 created_at=clock.now(),

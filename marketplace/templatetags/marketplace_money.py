@@ -3,7 +3,7 @@
 from django import template
 from django.conf import settings
 
-from marketplace.money import dollars
+from money.amounts import dollars
 
 register = template.Library()
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}

@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import ledger
 from marketplace.errors import Refusal
-from marketplace.fees import PROFILES
 from marketplace.models import Requester
-from marketplace.money import cents, dollars
 from marketplace.services import people
+from money.amounts import cents, dollars
+from money.fees import PROFILES
 
 
 class Command(BaseCommand):

@@ -1,0 +1,221 @@
+"""Collecting: what the marketplace says was submitted and decided, against what we have stored.
+
+Events and arrivals are hints; only the marketplace's own list makes an assignment real. What is listed but
+was never stored here, or stored but never listed, is quarantined and shown to a person, not dropped.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet
+from django.utils import timezone
+
+from crowd.adapters import registry
+from crowd.adapters.base import Marketplace, MarketplaceDownError, Submission
+from crowd.models import Assignment, Hit, MarketOperation, Stage, Worker
+from crowd.outbox.planning import plan
+from crowd.services import decisions, receipts
+from crowd.services.stages import settle_closed_hit
+
+State = Assignment.State
+#: Submissions reconciled in one transaction.
+_BATCH = 200
+#: An answer that the marketplace has not listed so long after the time allowed was never submitted there.
+_UNLISTED_AFTER = timedelta(hours=1)
+_SYNC_AGAIN_AFTER = timedelta(minutes=5)
+
+
+def collect(stage: Stage, *, limit: int = 100_000) -> int:
+    """Reconcile the stage's HITs that may have news; the number of submissions that changed something."""
+    market = registry.adapter(stage.endpoint)
+    changed = 0
+    for hit in hits_with_news(stage)[:limit].iterator(chunk_size=500):
+        try:
+            changed += collect_hit(market, stage, hit)
+        except MarketplaceDownError:
+            break
+    give_up_the_unlisted(stage)
+    return changed
+
+
+def hits_with_news(stage: Stage) -> QuerySet[Hit]:
+    """Open HITs with answers to confirm, time that ran out, or decisions that time made."""
+    now = timezone.now()
+    stored = Q(assignments__state=State.STORED)
+    auto_approved = Q(assignments__state=State.SUBMITTED, assignments__auto_approve_at__lte=now)
+    over = Q(state=Hit.State.OPEN, expires_at__lte=now) & (
+        Q(synced_at=None) | Q(synced_at__lte=now - _SYNC_AGAIN_AFTER) | Q(synced_at__lte=F("expires_at"))
+    )
+    full = Q(state=Hit.State.OPEN, used__gte=F("places"))
+    return (
+        Hit.objects.filter(stage=stage)
+        .exclude(external_id="")
+        .annotate(
+            used=Count(
+                "assignments",
+                filter=Q(assignments__state__in=[State.SUBMITTED, State.APPROVED, State.REJECTED]),
+            )
+        )
+        .filter(stored | auto_approved | over | full)
+        .order_by("pk")
+        .distinct()
+    )
+
+
+def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
+    """Reconcile one HIT; the number of submissions that changed something."""
+    changed = 0
+    batch: list[Submission] = []
+    for submission in market.iter_submissions(hit.external_id):
+        batch.append(submission)
+        if len(batch) >= _BATCH:
+            changed += _reconcile(stage, hit, batch)
+            batch = []
+    changed += _reconcile(stage, hit, batch)
+    listing = market.get_listing(hit.external_id)
+    now = timezone.now()
+    Hit.objects.filter(pk=hit.pk).update(
+        synced_at=now, **({"expires_at": listing.expires_at} if listing else {})
+    )
+    if listing is None or (listing.state in ("reviewable", "archived") and not listing.pending):
+        settle_closed_hit(hit, at=now)
+    return changed
+
+
+@transaction.atomic
+def _reconcile(stage: Stage, hit: Hit, submissions: Sequence[Submission]) -> int:
+    if not submissions:
+        return 0
+    known = {
+        (row.external_id, row.worker.external_id): row
+        for row in Assignment.objects.filter(external_id__in=[submission.ref for submission in submissions])
+        .select_related("worker", "hit", "stage__project", "stage__endpoint")
+        .select_for_update(of=("self",))
+    }
+    return sum(
+        _reconcile_one(stage, hit, submission, known.get((submission.ref, submission.worker)))
+        for submission in submissions
+    )
+
+
+def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: Assignment | None) -> bool:
+    if assignment is None:
+        _take_unknown(stage, hit, submission)
+        return True
+    changed = False
+    if assignment.state in (State.WORKING, State.STORED, State.ENDED):
+        changed = True
+        _confirm(assignment, submission)
+    if submission.state == "approved":
+        changed |= decisions.approved(assignment, at=submission.decided_at or timezone.now())
+    elif submission.state == "rejected":
+        changed |= decisions.rejected(assignment, at=submission.decided_at or timezone.now())
+    elif changed and assignment.state == State.SUBMITTED:
+        approve_by_policy(assignment)
+    return changed
+
+
+def _confirm(assignment: Assignment, submission: Submission) -> None:
+    """The marketplace has it too. Without an answer here, the copy in the receipt is read."""
+    if assignment.response is None:
+        restored = receipts.read_copy(submission.answer, assignment)
+        if restored is None:
+            _quarantine(assignment, "Submitted at the marketplace, but no answer was stored here.")
+            return
+        receipts.store_response(assignment, restored, at=submission.submitted_at)
+    elif submission.answer.get("receipt") != str(assignment.receipt):
+        _quarantine(assignment, "The receipt that came back is not the one that was given out.")
+        return
+    Assignment.objects.filter(pk=assignment.pk).update(
+        state=State.SUBMITTED,
+        submitted_at=submission.submitted_at,
+        auto_approve_at=submission.auto_approve_at,
+    )
+    assignment.state = State.SUBMITTED
+    assignment.submitted_at, assignment.auto_approve_at = (
+        submission.submitted_at,
+        submission.auto_approve_at,
+    )
+
+
+def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
+    """Submitted work that never came to our page: kept, in quarantine, for a person to look at."""
+    worker, _ = Worker.objects.get_or_create(
+        endpoint=stage.endpoint,
+        external_id=submission.worker,
+        defaults={"first_seen_at": timezone.now()},
+    )
+    Assignment.objects.create(
+        stage=stage,
+        hit=hit,
+        worker=worker,
+        external_id=submission.ref,
+        state=State.QUARANTINED,
+        arrived_at=submission.accepted_at or submission.submitted_at,
+        submitted_at=submission.submitted_at,
+        auto_approve_at=submission.auto_approve_at,
+        held=True,
+        note="Submitted at the marketplace without ever opening the task page here.",
+    )
+
+
+def _quarantine(assignment: Assignment, why: str) -> None:
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.QUARANTINED, held=True, note=why[:300])
+    assignment.state = State.QUARANTINED
+
+
+def approve_by_policy(assignment: Assignment) -> MarketOperation | None:
+    """Plan the approval of good-faith work, unless a person should look first."""
+    stage = assignment.stage
+    if not stage.approve_at_once or assignment.held:
+        return None
+    if stage.hold_failed_checks and assignment.failed_checks:
+        Assignment.objects.filter(pk=assignment.pk).update(
+            held=True, note="Attention checks failed; a person decides."
+        )
+        return None
+    return plan_decision(assignment, MarketOperation.Kind.APPROVE, "")
+
+
+def plan_decision(
+    assignment: Assignment, kind: MarketOperation.Kind, note: str, *, purpose: str = ""
+) -> MarketOperation:
+    """Plan approve, reject or unreject of an assignment; each once."""
+    return plan(
+        kind=kind,
+        endpoint=assignment.stage.endpoint,
+        stage=assignment.stage,
+        assignment=assignment,
+        target=f"assignment:{assignment.pk}",
+        purpose=purpose or kind,
+        payload={"ref": assignment.external_id, "note": note},
+    )
+
+
+def give_up_the_unlisted(stage: Stage) -> int:
+    """Answers that the marketplace never listed, and work whose time is over."""
+    now = timezone.now()
+    allowed = timedelta(seconds=stage.work_seconds)
+    forged = Assignment.objects.filter(
+        stage=stage, state=State.STORED, stored_at__lt=now - allowed - _UNLISTED_AFTER
+    ).update(
+        state=State.QUARANTINED,
+        held=True,
+        note="Answered here, but the marketplace never listed it: a forged address or a lost submission.",
+    )
+    for assignment in Assignment.objects.filter(
+        stage=stage, state=State.WORKING, arrived_at__lt=now - allowed - _UNLISTED_AFTER
+    ).iterator():
+        decisions.ended(assignment)
+    return forged
+
+
+def waiting_for_decision(
+    stage: Stage, *, within: timedelta, now: datetime | None = None
+) -> Iterable[Assignment]:
+    """Submitted work that time will approve within `within`, though a person should look first."""
+    moment = (now or timezone.now()) + within
+    return Assignment.objects.filter(
+        stage=stage, state=State.SUBMITTED, held=True, auto_approve_at__lte=moment
+    ).order_by("auto_approve_at")
