@@ -166,6 +166,33 @@ def working_page(bench: Bench) -> Iterator[Figure]:
     )
 
 
+def framed_pages(job: Job, line_up: Callable[[], float], result: Result) -> None:
+    """One browser that opens the sample task page again and again, as the frame of a working page does."""
+    browser = Browser(job["host"], job["port"])
+    path = f"/examples/answer/1/?assignmentId=3SAMPLE&turkSubmitTo=http://{job['host']}:{job['port']}"
+    browser.get(path)
+    deadline = line_up()
+    while (at := time.perf_counter()) < deadline:
+        page = browser.get(path)
+        result.add("page", at)
+        if page.status == 200:
+            result.done += 1
+        else:
+            result.refuse(f"page {page.status}")
+
+
+def framed_page(bench: Bench) -> Iterator[Figure]:
+    """Rate of GETs of the sample task page that stands in the frame."""
+    people = bench.people[:CLIENTS]
+    result = together(framed_pages, [bench.job(person, "") for person in people], bench.seconds)
+    yield Figure(
+        f"GET of the task page inside the frame, {len(people)} browsers",
+        f"{result.per_second:.0f}/s",
+        note=f"median/p95: {middle(result.times['page']):.1f}/{p95(result.times['page']):.1f} ms"
+        + "".join(f"; {trouble}" for trouble in result.troubles[:1]),
+    )
+
+
 # Accepting among few and among many
 
 
@@ -282,6 +309,7 @@ def listing(bench: Bench) -> Iterator[Figure]:
 MEASURES: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "cycle": full_cycle,
     "page": working_page,
+    "framed": framed_page,
     "accept": accept_cost,
     "create": creation,
     "list": listing,

@@ -155,6 +155,8 @@ WHITENOISE_MAX_AGE = 300
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+#: A task page may have a field for every token of a long passage; Django's own limit is 1,000.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from csp.decorators import csp
 from django.conf import settings
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -27,12 +29,26 @@ _IN_FRAME = {
     "form-action": ["'none'"],
 }
 PREVIEW = "You are looking at a preview. Accept the HIT first; nothing was sent."
+UNREADABLE = (
+    "The form did not arrive as it should, so nothing was recorded. It has to be an ordinary web form with "
+    "at least one field, no files, and less than 2.5 megabytes. Tell the requester; you can still submit."
+)
 UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
 
 
 def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """A page that lives in the worker's frame: no cookie, no CSRF token, may be framed by anybody's page."""
-    return csrf_exempt(require_POST(xframe_options_exempt(csp(_IN_FRAME)(view))))
+
+    def readable(request: HttpRequest, *arguments: str, **named: str) -> HttpResponse:
+        try:
+            complete = bool(request.POST) and not request.FILES
+        except (SuspiciousOperation, MultiPartParserError, BadRequest):
+            complete = False
+        if not complete:
+            return refused(request, "Nothing was recorded", UNREADABLE, status=400)
+        return view(request, *arguments, **named)
+
+    return csrf_exempt(require_POST(xframe_options_exempt(csp(_IN_FRAME)(readable))))
 
 
 @_frame_view

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -17,6 +18,7 @@ from marketplace.models import Requester
 from marketplace.services.wipe import wipe_work
 
 _MAX_ADVANCE = 10 * 365 * 24 * 3600
+_MAX_AHEAD = 10 * _MAX_ADVANCE
 _COUNTERS = {"lose_response_after_commit", "throttle_next"}
 _RATES = {"throttle_rate", "error_rate"}
 
@@ -46,7 +48,7 @@ def _control(control: Control) -> Callable[[HttpRequest], JsonResponse]:
             if not isinstance(body, dict):
                 raise InvalidControlError("Send a JSON object.")
             return JsonResponse(control(body))
-        except ValueError as error:
+        except (ValueError, RecursionError, SuspiciousOperation) as error:
             return JsonResponse({"error": str(error)}, status=400)
 
     return view
@@ -64,6 +66,8 @@ def advance_clock(body: dict[str, Any]) -> dict[str, Any]:
     seconds = body.get("advance_seconds")
     if set(body) != {"advance_seconds"} or not isinstance(seconds, int):
         raise InvalidControlError("advance_seconds is a whole number of seconds.")
+    if clock.advanced_seconds() + seconds > _MAX_AHEAD:
+        raise InvalidControlError("The clock is a hundred years ahead at most; reset it first.")
     clock.advance(int(_number("advance_seconds", seconds, _MAX_ADVANCE)))
     return {"now": clock.now().timestamp(), "advanced_seconds": clock.advanced_seconds()}
 
@@ -72,8 +76,8 @@ def advance_clock(body: dict[str, Any]) -> dict[str, Any]:
 def set_chaos(body: dict[str, Any]) -> dict[str, Any]:
     """Switch faults on or off, for all requesters or for the one with `access_key`."""
     requester = None
-    if access_key := body.pop("access_key", None):
-        requester = Requester.objects.filter(access_key=access_key).first()
+    if "access_key" in body:
+        requester = Requester.objects.filter(access_key=str(body.pop("access_key"))).first()
         if requester is None:
             raise InvalidControlError("access_key is not one of this marketplace's.")
     faults: dict[str, float | bool] = {}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -34,16 +35,20 @@ def _endpoint(handler: Handler) -> Callable[[HttpRequest], JsonResponse]:
             return _error(401, "Unauthorized", "Send the worker's token as Authorization: Bearer TOKEN.")
         try:
             body = json.loads(request.body or b"{}")
-            if not isinstance(body, dict) or not all(isinstance(value, str) for value in body.values()):
+            if not isinstance(body, dict) or not all(map(_is_name, body.values())):
                 raise ValueError
-        except (ValueError, RecursionError):
-            return _error(400, "InvalidBody", "Send a JSON object with string values.")
+        except (ValueError, RecursionError, SuspiciousOperation):
+            return _error(400, "InvalidBody", "Send a JSON object whose values are ids.")
         try:
             return JsonResponse(handler(request, worker, body))
         except Refusal as refusal:
             return _error(_STATUS.get(refusal.code, 409), refusal.code, refusal.message)
 
     return view
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and len(value) <= 64
 
 
 def _error(status: int, code: str, message: str) -> JsonResponse:

@@ -40,7 +40,9 @@
   tick();
 
   window.addEventListener("message", (event) => {
-    if (event.source !== frame.contentWindow || typeof event.data !== "object" || event.data === null) return;
+    // Only our own page in the frame says so; a task page that claims it is not believed.
+    const ours = [window.location.origin, frame.dataset.origin].includes(event.origin);
+    if (!ours || event.source !== frame.contentWindow || !event.data) return;
     if (event.data.distillery === "submitted" && String(event.data.holding) === frame.dataset.holding) {
       window.location.assign(frame.dataset.continue);
     }

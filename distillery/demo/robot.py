@@ -19,10 +19,9 @@ class Robot:
     base_url: str
     token: str
 
-    def do_next_hit(self) -> str:
-        """Accept the next HIT, open its page, submit an answer; gives the AssignmentId."""
-        offered = self._ask("next", {})["hit"]
-        accepted = self._ask("accept", {"hit_id": offered["hit_id"]})
+    def do(self, hit_id: str) -> str:
+        """Accept this HIT, open its page, submit an answer; gives the AssignmentId."""
+        accepted = self._ask("accept", {"hit_id": hit_id})
         _request("GET", accepted["frame_url"])
         form = urlencode({"assignmentId": accepted["assignment_id"], "answer": ANSWER})
         _request("POST", accepted["submit_url"], form, {"Content-Type": "application/x-www-form-urlencoded"})

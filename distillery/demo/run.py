@@ -62,7 +62,7 @@ def _campaign(people: People, server: Server, screen: Screen, started: float) ->
     hits = list(track(post_hits(client, base_url=server.url), "Posting HITs", total=len(all_tasks())))
     offered = len(hits) * ASSIGNMENTS_PER_HIT
     screen.done(f"{len(hits)} HITs posted by boto3, for {ASSIGNMENTS_PER_HIT} workers each at ${REWARD}")
-    assignment_id = Robot(server.url, people.script_token).do_next_hit()
+    assignment_id = Robot(server.url, people.script_token).do(hits[0])
     client.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Thank you, script.")
     screen.done("One assignment done by a scripted worker (marked simulated), approved and paid")
     requester.refresh_from_db()

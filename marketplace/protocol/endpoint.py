@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from marketplace import chaos, clock
 from marketplace.errors import Refusal
 from marketplace.models import CallLog
-from marketplace.protocol import limiter, operations, sigv4
+from marketplace.protocol import limiter, lookup, operations, sigv4
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
@@ -103,6 +103,7 @@ def _perform(request: HttpRequest, record: CallLog, started: float) -> dict[str,
         if chaos.happens(faults.error_rate):
             raise _InjectedError
         return operation.handler(call)
+    lookup.settle_for_writing(call)
     with transaction.atomic():
         result = operation.handler(call)
         if chaos.happens(faults.error_rate):

@@ -4,11 +4,29 @@ from datetime import timedelta
 
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationType, Worker
-from marketplace.protocol.calls import Call
+from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.sweep import settle
 
 #: How long GetHIT still shows a deleted HIT as Disposed.
 SHOWN_AFTER_DISPOSAL = timedelta(days=7)
+
+
+def settle_for_writing(call: Call) -> None:
+    """Apply what is due to the HIT that a writing call is about, before the call's transaction begins.
+
+    Each change is a transaction of its own: approvals of several workers within one could meet those of
+    another call in a ring of locks. What was due stays done where the call itself is refused.
+    """
+    rows = HIT.objects.filter(requester=call.requester)
+    if "HITId" in call.parameters:
+        settle(hits=list(rows.filter(hit_id=call["HITId"])), now=call.now)
+    elif "AssignmentId" in call.parameters:
+        settle(hits=list(rows.filter(places__assignment_id=call["AssignmentId"])), now=call.now)
+
+
+def _settle_for_reading(call: Call, row: HIT) -> None:
+    if not OPERATIONS[call.operation].writes:
+        settle(hits=[row], now=call.now)
 
 
 def hit(call: Call) -> HIT:
@@ -20,7 +38,7 @@ def hit(call: Call) -> HIT:
     )
     if row is None or (row.disposed_at and row.disposed_at + SHOWN_AFTER_DISPOSAL < call.now):
         raise Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
-    settle(hits=[row], now=call.now)
+    _settle_for_reading(call, row)
     return row
 
 
@@ -46,7 +64,7 @@ def assignment(call: Call) -> Holding:
     )
     if row is None:
         raise no_assignment(call)
-    settle(hits=[row.hit], now=call.now)
+    _settle_for_reading(call, row.hit)
     return row
 
 

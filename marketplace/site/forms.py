@@ -65,7 +65,7 @@ class SignUpForm(PlaceFields, UserCreationForm[User]):
     username = UsernameField(
         max_length=60,
         validators=[UnicodeUsernameValidator()],
-        help_text="You sign in with it. Requesters see a number instead, never this name.",
+        help_text="You sign in with it. Requesters see an id instead, never this name.",
     )
 
     password1, password2 = new_password_fields("Password")

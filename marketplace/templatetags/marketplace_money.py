@@ -1,5 +1,7 @@
 """Money in templates."""
 
+from decimal import Decimal
+
 from django import template
 from django.conf import settings
 
@@ -11,6 +13,7 @@ _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 @register.filter
 def money(cents: int) -> str:
-    """Cents as an amount with its currency: 15 is "$0.15"."""
+    """Cents as an amount with its currency: 15 is "$0.15", 123456 is "$1,234.56"."""
     symbol = _SYMBOLS.get(settings.MARKETPLACE_CURRENCY)
-    return f"{symbol}{dollars(cents)}" if symbol else f"{dollars(cents)} {settings.MARKETPLACE_CURRENCY}"
+    amount = f"{Decimal(dollars(cents)):,}"
+    return f"{symbol}{amount}" if symbol else f"{amount} {settings.MARKETPLACE_CURRENCY}"

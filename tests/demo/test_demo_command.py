@@ -89,7 +89,10 @@ class Demo:
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory) -> dict[str, str]:
-    """Nothing (the demonstration makes its own SQLite file), or a scratch database on PostgreSQL."""
+    """Nothing (the demonstration makes its own SQLite file), or a scratch database on PostgreSQL.
+
+    The demonstrations of this file share that one: each adds itself to what is there.
+    """
     if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
         yield {}
         return

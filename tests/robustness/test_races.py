@@ -200,6 +200,27 @@ def test_decisions_about_the_same_people_never_wait_for_each_other_in_a_ring(ser
     assert_quiet(server)
 
 
+def test_overdue_approvals_of_several_requesters_never_wait_for_each_other_in_a_ring(server, crowd):
+    """The same five workers did nine HITs of three requesters; all are touched when all is overdue."""
+    clients = [server.requester("50.00", "mturk-2026").client for _ in range(3)]
+    people, chance = crowd[9:14], random.Random(3)
+    acts = []
+    for client in clients:
+        for _ in range(3):
+            hit = create_hit(client, MaxAssignments=9, AutoApprovalDelayInSeconds=600)
+            chance.shuffle(people)
+            for worker in people:
+                worker.do(hit["HITId"])
+            acts.append(lambda c=client, h=hit: c.update_expiration_for_hit(HITId=h["HITId"], ExpireAt=0))
+    server.advance(700)
+    with ThreadPoolExecutor(len(acts)) as pool:
+        list(pool.map(lambda act: act(), acts))
+    for client in clients:
+        said = client.get_account_balance()
+        assert (said["AvailableBalance"], said["OnHoldBalance"]) == ("48.20", "0.00")
+    assert_quiet(server)
+
+
 def assert_quiet(server):
     log = server.log()
     assert "database is locked" not in log

@@ -17,6 +17,7 @@ def test_after_a_submission_the_frame_tells_the_page_around_it(lab, rosa):
     assert "/static/submitted.js" in page
     assert f'href="http://testserver/tasks/continue/{holding.pk}" target="_top"' in page
     assert "X-Frame-Options" not in answer.headers
+    assert "frame-ancestors" not in answer.headers["Content-Security-Policy"]
 
 
 def test_a_refusal_in_the_frame_is_told_in_words(lab, rosa):

@@ -8,6 +8,7 @@ from marketplace.site.chart import bar_chart
 from marketplace.site.countries import COUNTRIES
 from marketplace.site.selectors.records import Day
 from marketplace.templatetags import marketplace_time as words
+from marketplace.templatetags.marketplace_money import money
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 
@@ -65,6 +66,18 @@ def test_every_time_says_the_moment_in_full():
         '<time datetime="2026-11-20T12:00:00+00:00" title="20 Nov 2026, 12:00:00 UTC">12:00 UTC</time>'
     )
     assert "20 Nov 2026, 12:00 UTC</time>" in words.moment(NOW)
+
+
+@pytest.mark.parametrize(
+    ("cents", "said"), [(0, "$0.00"), (15, "$0.15"), (123_456, "$1,234.56"), (100_000_000, "$1,000,000.00")]
+)
+def test_money_is_said_with_its_currency_and_thousands(cents, said):
+    assert money(cents) == said
+
+
+def test_other_currencies_say_their_name(settings):
+    settings.MARKETPLACE_CURRENCY = "CHF"
+    assert money(123_450) == "1,234.50 CHF"
 
 
 def test_the_highest_bar_fills_the_chart():

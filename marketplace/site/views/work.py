@@ -19,6 +19,7 @@ from marketplace.site.fresh import settle_worker
 from marketplace.site.lookup import entity_id, group_named, own_holding, work_url
 from marketplace.site.pages import page
 from marketplace.site.selectors import records
+from marketplace.site.selectors.held import held
 from marketplace.submission import site_url
 from marketplace.sweep import settle
 
@@ -53,16 +54,10 @@ def accept(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
 @login_required
 @framing.may_frame_tasks
 def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
-    """The requester's task page in its frame, with the time that is left.
-
-    Kept to one query for the work itself: this page is opened more often than any other.
-    """
-    mine = Holding.objects.select_related("worker", "hit__hit_type__requester").defer("answer")
-    mine = mine.filter(worker__user=request.user.pk, hit__hit_id=hit_id).order_by("-pk")
-    assignment_id = entity_id(request.GET.get("assignment_id"))
-    if assignment_id:
-        mine = mine.filter(assignment_id=assignment_id)
-    holding = mine.first()
+    """The requester's task page in its frame, with the time that is left."""
+    user_pk = request.user.pk or 0
+    assignment_id = entity_id(request.GET.get("assignment_id")) or _latest(user_pk, hit_id)
+    holding = held(user_pk=user_pk, hit_id=hit_id, assignment_id=assignment_id)
     if holding is None:
         raise Http404("You do not hold this HIT.")
     hit_type = holding.hit.hit_type
@@ -74,6 +69,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
         holding.refresh_from_db(fields=["state", "ended_at"])
     if holding.state != State.ACCEPTED:
         return _ended(request, holding)
+    origin = site_url(request)
     return render(
         request,
         "marketplace/site/work.html",
@@ -83,11 +79,17 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             "worker": holding.worker,
             "now": now,
             "seconds_left": int((holding.deadline - now).total_seconds()),
-            "frame_url": frame.frame_url(holding=holding, base_url=site_url(request)),
+            "frame_url": frame.frame_url(holding=holding, base_url=origin),
             "frame_height": frame.question(holding.hit).frame_height,
+            "origin": origin,
             "sandbox": framing.AT_WORK,
         },
     )
+
+
+def _latest(user_pk: int, hit_id: str) -> str:
+    mine = Holding.objects.filter(worker__user=user_pk, hit__hit_id=hit_id).order_by("-pk")
+    return mine.values_list("assignment_id", flat=True).first() or ""
 
 
 def _ended(request: HttpRequest, holding: Holding) -> HttpResponse:

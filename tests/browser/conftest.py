@@ -1,0 +1,193 @@
+"""A real server, a requester with task pages of their own, and Debian's chromium."""
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.clients import Requester, external_question, post_form
+from tests.server import RunningServer
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PASSWORD = "seven green kettles"
+
+TASK = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Task</title></head><body>
+<h1>What colour is the sky?</h1>
+<form method="post" action="{submit_to}/mturk/externalSubmit">
+<input type="hidden" name="assignmentId" value="{assignment}">
+<label for="answer">Your answer</label> <input id="answer" name="answer">
+<button>Send</button>
+</form></body></html>"""
+
+LIAR = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Task</title></head><body><h1>A liar</h1><script>
+for (let holding = 0; holding < 500; holding++)
+  parent.postMessage({{distillery: "submitted", holding: String(holding)}}, "*");
+try {{ top.location = "about:blank"; }} catch {{ document.title = "kept"; }}
+</script></body></html>"""
+
+
+class TaskPages(BaseHTTPRequestHandler):
+    """Pages of a requester: `/task` is honest, `/liar` claims to be submitted and wants the whole window."""
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        page = (LIAR if parts.path == "/liar" else TASK).format(
+            submit_to=query.get("turkSubmitTo", ""), assignment=query.get("assignmentId", "")
+        )
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(page.encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        return
+
+
+@pytest.fixture(scope="session")
+def task_url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), TaskPages) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[RunningServer]:
+    with RunningServer(environment={"DJANGO_SUPERUSER_PASSWORD": PASSWORD}) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context_of(chromium: Browser, server: RunningServer) -> Iterator[Callable[..., BrowserContext]]:
+    """A new browser profile on our server; a page that throws, or breaks our policy, fails the test."""
+    made: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def make(**options: Any) -> BrowserContext:
+        context = chromium.new_context(base_url=server.url, **options)
+        context.set_default_timeout(20_000)
+        context.on("weberror", lambda error: complaints.append(str(error.error)))
+        context.on(
+            "console",
+            lambda said: complaints.append(said.text) if "Content Security Policy" in said.text else None,
+        )
+        made.append(context)
+        return context
+
+    yield make
+    for context in made:
+        context.close()
+    assert not complaints
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A requester with a group of HITs."""
+
+    account: Requester
+    task_url: str
+
+    def post(self, count: int = 1, path: str = "/task?unit=1", height: int = 500, **properties: Any) -> str:
+        """Post `count` HITs of one group; returns the group's id."""
+        values = {
+            "Title": "Say what you see",
+            "Description": "One short answer.",
+            "Keywords": "looking, short",
+            "Reward": "0.25",
+            "AssignmentDurationInSeconds": 1800,
+            "AutoApprovalDelayInSeconds": 86_400,
+            "LifetimeInSeconds": 86_400,
+            "MaxAssignments": 2,
+        }
+        question = external_question(self.task_url + path, height=height)
+        for _ in range(count):
+            hit = self.account.client.create_hit(Question=question, **(values | properties))
+        return str(hit["HIT"]["HITGroupId"])
+
+
+@pytest.fixture
+def lab(server: RunningServer, task_url: str) -> Lab:
+    server.reset(data=True)
+    return Lab(server.requester(), task_url)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody in front of the worker site."""
+
+    page: Page
+    name: str
+
+    def accept(self, group: str) -> None:
+        self.page.goto(f"/projects/{group}/tasks")
+        self.page.get_by_role("button", name="Accept", exact=True).click()
+        self.page.wait_for_url("**/tasks/*assignment_id=*")
+
+    def answer(self, text: str = "Blue.") -> None:
+        """Fill in the form inside the frame and send it."""
+        frame = self.page.frame_locator("iframe")
+        frame.get_by_label("Your answer").fill(text)
+        frame.get_by_role("button", name="Send").click()
+
+    def post_answer(self, text: str = "Blue.") -> None:
+        """Submit the accepted HIT past the browser."""
+        address = self.page.locator("iframe").get_attribute("src") or ""
+        query = parse_qs(urlsplit(address).query)
+        sent = post_form(
+            f"{query['turkSubmitTo'][0]}/mturk/externalSubmit",
+            {"assignmentId": query["assignmentId"][0], "answer": text},
+        )
+        assert sent.status == 200
+
+
+@pytest.fixture
+def newcomer(context_of: Callable[..., BrowserContext], server: RunningServer) -> Callable[..., Person]:
+    """Somebody who signs up by an invitation; options are those of the browser profile."""
+
+    def sign_up(**options: Any) -> Person:
+        invitation = server.console("marketplace", "invite", "Course", "--uses", "1", "--json")
+        name = f"mira-{invitation['token'][:6].lower().strip('-_')}"
+        page = context_of(**options).new_page()
+        page.goto(invitation["url_path"])
+        page.get_by_label("Username").fill(name)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_label("The same once more").fill(PASSWORD)
+        page.get_by_role("button", name="Sign up").click()
+        page.wait_for_url("**/")
+        return Person(page, name)
+
+    return sign_up
+
+
+@pytest.fixture(scope="session")
+def administrator(server: RunningServer) -> str:
+    server.console("createsuperuser", "--noinput", "--username", "admin", "--email", "admin@example.org")
+    return "admin"

@@ -1,0 +1,170 @@
+"""Every page for everybody: axe, reflow and sizes, on three widths, in light and in dark."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.conftest import PASSWORD
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (320, 768, 1280)
+OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+#: Things to press that are lower than a finger is wide; links inside sentences may be.
+SMALL = """() => [...document.querySelectorAll(
+    "button, .button, input:not([type=hidden], [type=checkbox]), select, label.check, nav a, .quiet, .brand")]
+  .filter((each) => each.checkVisibility({visibilityProperty: true}))
+  .map((each) => [each.textContent.trim() || each.name, each.getBoundingClientRect()])
+  .filter(([, box]) => box.height < 43.5 || box.width < 23.5)
+  .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
+
+
+def check(page: Page) -> None:
+    """What holds for every page of ours, as it is open now."""
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            results = Axe().run(page, options=OPTIONS)
+            assert results.violations_count == 0, f"{width} {scheme}\n{results.generate_report()}"
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"the page is {wide} px wide at {width}"
+        assert page.evaluate(SMALL) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?q=nothing", "/accounts/login/", "/signup", "/invitation/x", "/nothing"]
+)
+def test_pages_of_visitors(lab, context_of, path):
+    lab.post(Title="A title that is quite long and goes on for a while, as titles do " + "x" * 60)
+    page = context_of().new_page()
+    page.goto(path)
+    check(page)
+
+
+def test_the_sign_up_with_mistakes(server, context_of):
+    invitation = server.console("marketplace", "invite", "Course", "--json")
+    page = context_of().new_page()
+    page.goto(invitation["url_path"])
+    check(page)
+    page.get_by_role("button", name="Sign up").click()
+    page.get_by_role("alert").wait_for()
+    check(page)
+
+
+def test_looking_and_working(lab, newcomer):
+    group = lab.post(count=3)
+    mira = newcomer()
+    mira.page.goto(f"/projects/{group}/tasks")
+    check(mira.page)
+    mira.accept(group)
+    check(mira.page)
+    mira.page.goto("/tasks")
+    check(mira.page)
+
+
+def test_a_group_that_needs_a_qualification(lab, newcomer):
+    made = lab.account.client.create_qualification_type(
+        Name="Guidelines read", Description="d", QualificationTypeStatus="Active", AutoGranted=True
+    )
+    wanted = {
+        "QualificationTypeId": made["QualificationType"]["QualificationTypeId"],
+        "Comparator": "Exists",
+        "ActionsGuarded": "Accept",
+    }
+    group = lab.post(QualificationRequirements=[wanted])
+    mira = newcomer()
+    mira.page.goto("/")
+    check(mira.page)
+    mira.page.goto(f"/projects/{group}/tasks")
+    check(mira.page)
+    mira.page.get_by_role("button", name="Get “Guidelines read”").click()
+    mira.page.get_by_role("button", name="Accept", exact=True).wait_for()
+
+
+@pytest.fixture
+def experienced(lab, newcomer) -> Callable[[], Page]:
+    """A worker with one HIT of every fate, a bonus and two messages."""
+    group = lab.post(count=4)
+    mira, client = newcomer(), lab.account.client
+    for _ in range(3):
+        mira.accept(group)
+        mira.post_answer()
+    mira.accept(group)
+    mira.page.get_by_role("button", name="Return").click()
+    done = [
+        assignment
+        for hit in client.list_hits()["HITs"]
+        for assignment in client.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    ]
+    first, second, _ = done
+    client.approve_assignment(AssignmentId=first["AssignmentId"], RequesterFeedback="Very clear.")
+    client.send_bonus(
+        WorkerId=first["WorkerId"], AssignmentId=first["AssignmentId"], BonusAmount="0.50", Reason="Well done"
+    )
+    client.reject_assignment(AssignmentId=second["AssignmentId"], RequesterFeedback="This is not a colour.")
+    for subject in ("Thank you", "More work"):
+        client.notify_workers(Subject=subject, MessageText="Dear worker,\n…", WorkerIds=[first["WorkerId"]])
+    return mira
+
+
+@pytest.mark.parametrize("path", ["/history", "/dashboard", "/inbox", "/profile", "/?sort=reward"])
+def test_pages_of_workers(experienced, path):
+    experienced.page.goto(path)
+    check(experienced.page)
+
+
+@pytest.mark.parametrize("path", ["/tasks", "/history", "/dashboard", "/inbox", "/desk/"])
+def test_pages_of_workers_who_have_done_nothing(lab, newcomer, path):
+    page = newcomer().page
+    page.goto(path)
+    check(page)
+
+
+def test_after_submitting(lab, newcomer):
+    group = lab.post(count=2)
+    mira = newcomer()
+    mira.accept(group)
+    work = mira.page.url
+    mira.answer()
+    mira.page.get_by_role("button", name="Accept the next HIT").wait_for()
+    check(mira.page)
+    mira.page.goto(work)
+    mira.page.get_by_role("heading", name="You have submitted this HIT").wait_for()
+    check(mira.page)
+
+
+def test_pages_in_the_frame(lab, newcomer, context_of):
+    group = lab.post()
+    mira = newcomer(java_script_enabled=False)
+    mira.accept(group)
+    address = mira.page.locator("iframe").get_attribute("src")
+    page = context_of().new_page()
+    page.goto(address)
+    page.get_by_label("Your answer").fill("Blue.")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("heading", name="Submitted").wait_for()
+    check(page)
+    page.goto(address.replace("%2Fs%2F", "%2Fs%2Fnot"))
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("heading", level=1).wait_for()
+    check(page)
+
+
+def test_the_desk_and_the_pages_of_staff(lab, server, administrator, context_of):
+    page = context_of().new_page()
+    page.goto("/accounts/login/?next=/desk/")
+    page.get_by_label("Username").fill(administrator)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Desk").wait_for()
+    lab.post(count=2)
+    worker = server.worker()
+    worker.do(lab.account.client.list_hits()["HITs"][0]["HITId"])
+    page.reload()
+    check(page)
+    for path in ("/accounts/password/", "/tasks"):
+        page.goto(path)
+        check(page)
