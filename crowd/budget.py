@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F
 
 from crowd.errors import BudgetError
@@ -33,6 +34,9 @@ class Cost:
     def __mul__(self, count: int) -> "Cost":
         return Cost(self.cents * count, self.fee_cents * count)
 
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.cents + other.cents, self.fee_cents + other.fee_cents)
+
 
 @dataclass(frozen=True, slots=True)
 class For:
@@ -46,20 +50,28 @@ class For:
 
 def reserve(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:
     """Set money aside; raises BudgetError, in words, where stage or project would go over."""
-    if not cost.total:
-        return
-    for row, name in ((stage, "stage"), (stage.project, "project")):
-        free = type(row)._default_manager.filter(
-            pk=row.pk, budget_cents__gte=F("reserved_cents") + F("spent_cents") + cost.total
-        )
-        if not free.update(reserved_cents=F("reserved_cents") + cost.total):
-            row.refresh_from_db(fields=["budget_cents", "reserved_cents", "spent_cents"])
-            left = row.budget_cents - row.reserved_cents - row.spent_cents
-            raise BudgetError(
-                f"This needs {dollars(cost.total)}, and the budget of the {name} has {dollars(left)} left "
-                f"of {dollars(row.budget_cents)}. Raise the budget or ask for less."
+    if cost.total:
+        set_aside(stage, cost)
+        _book(stage, Kind.RESERVE, cost, what, at)
+
+
+def set_aside(stage: Stage, cost: Cost) -> None:
+    """The part of `reserve` without its ledger row, for those who write many rows at once.
+
+    All or nothing: where the project has too little, nothing stays set aside for the stage either.
+    """
+    with transaction.atomic():
+        for row, name in ((stage, "stage"), (stage.project, "project")):
+            free = type(row)._default_manager.filter(
+                pk=row.pk, budget_cents__gte=F("reserved_cents") + F("spent_cents") + cost.total
             )
-    _book(stage, Kind.RESERVE, cost, what, at)
+            if not free.update(reserved_cents=F("reserved_cents") + cost.total):
+                row.refresh_from_db(fields=["budget_cents", "reserved_cents", "spent_cents"])
+                left = row.budget_cents - row.reserved_cents - row.spent_cents
+                raise BudgetError(
+                    f"This needs {dollars(cost.total)}, and the budget of the {name} has {dollars(left)} "
+                    f"left of {dollars(row.budget_cents)}. Raise the budget or ask for less."
+                )
 
 
 def release(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:

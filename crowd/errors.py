@@ -4,6 +4,7 @@ CrowdError
 ├── BudgetError          the budget of a stage or project would be passed
 ├── NotArmedError        real money, and nobody typed the amount
 ├── StageStateError      not possible in the stage's present state
+├── TooLongError         a worker's answers are longer than is kept; says how long they may be
 └── WorkRefusedError     a worker cannot do this; says why and what to do
 """
 
@@ -22,6 +23,10 @@ class NotArmedError(CrowdError):
 
 class StageStateError(CrowdError):
     """Not possible in this state of the stage."""
+
+
+class TooLongError(CrowdError):
+    """More text than is kept."""
 
 
 class WorkRefusedError(CrowdError):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -94,6 +95,30 @@ def create_project(
     record(project=project, action="project.created", subject=slug, actor=owner)
     if owner is not None:
         set_role(project=project, user=owner, role=Membership.Role.OWNER, actor=owner)
+    return project
+
+
+@transaction.atomic
+def change_project(*, project: Project, changes: dict[str, Any], actor: Any = None) -> Project:
+    """Change title, language, licence or wage floor; the budget has `set_budget`, the slug never changes."""
+    unknown = set(changes) - {"title", "language", "licence", "wage_floor_cents"}
+    if unknown:
+        raise ProjectError(f"These cannot be changed: {', '.join(sorted(unknown))}.")
+    changes = {name: value for name, value in changes.items() if getattr(project, name) != value}
+    if not changes:
+        return project
+    for name, value in changes.items():
+        setattr(project, name, value)
+    try:
+        project.clean_fields()
+    except ValidationError as error:
+        project.refresh_from_db()
+        name, messages = next(iter(error.message_dict.items()))
+        raise ProjectError(f"{name}: {messages[0]}") from error
+    project.save(update_fields=list(changes))
+    record(
+        project=project, action="project.changed", subject=project.slug, actor=actor, details=dict(changes)
+    )
     return project
 
 

@@ -84,6 +84,8 @@ class Stage(models.Model):
     )
     created_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True, blank=True)
+    planner = models.UUIDField(null=True, blank=True, help_text="Who is planning its HITs at the moment.")
+    planner_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -125,8 +127,16 @@ class Hit(models.Model):
     external_id = models.CharField(max_length=64, blank=True, help_text="Empty until published.")
     state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
     wave = models.PositiveIntegerField(default=0, help_text="0 for the first publication, then top-ups.")
-    split_group = models.UUIDField(
-        null=True, blank=True, help_text="HITs of the same units, split for the fee tier."
+    part = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Which of several HITs of the same units, split for the fee tier."
+    )
+    part_count = models.PositiveIntegerField(default=1)
+    compensates = models.ForeignKey(
+        "crowd.Worker",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        help_text="A HIT without work, to pay this worker for a session that broke.",
     )
     published_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)

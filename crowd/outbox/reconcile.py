@@ -1,7 +1,8 @@
 """Finding out what became of calls that nobody answered, by listing what the marketplace has.
 
-Only for operations whose token it no longer remembers (or that said "already done" without a result): before,
-repeating the call with the same token is the surest question.
+Only for operations whose token it no longer remembers, that it called already done without saying as what, or
+that it refused after an attempt nobody answered: otherwise repeating the call with the same token is the
+surest question.
 """
 
 from collections.abc import Sequence
@@ -11,13 +12,17 @@ from django.db.models import Q
 from django.utils import timezone
 
 from crowd.adapters import registry
-from crowd.adapters.base import AlreadyDone, Marketplace
-from crowd.models import Endpoint, MarketOperation
+from crowd.adapters.base import AlreadyDone, Marketplace, MarketplaceRefusedError, Refused
+from crowd.models import Endpoint, Hit, MarketOperation
 from crowd.outbox import results
 from crowd.outbox.calls import WITH_TOKEN, bonus_reference
 from crowd.outbox.dispatch import REPEAT_WITHIN
 
 Kind, State = MarketOperation.Kind, MarketOperation.State
+_NOT_LISTED = (
+    "Nobody answered this call, and the marketplace's list does not show it. "
+    "Look at the marketplace, then say here whether it happened."
+)
 
 
 def in_doubt(endpoint: Endpoint) -> Sequence[MarketOperation]:
@@ -28,7 +33,11 @@ def in_doubt(endpoint: Endpoint) -> Sequence[MarketOperation]:
         .filter(endpoint=endpoint, kind__in=WITH_TOKEN, needs_person=False)
         .filter(
             Q(state=State.UNKNOWN) & (Q(first_sent_at__lte=now - REPEAT_WITHIN) | Q(result_lost=True))
-            | Q(state=State.SENT, lease_until__lt=now, first_sent_at__lte=now - REPEAT_WITHIN)
+            | Q(
+                state__in=[State.CLAIMED, State.SENT],
+                lease_until__lt=now,
+                first_sent_at__lte=now - REPEAT_WITHIN,
+            )
         )
         .order_by("planned_at")[:500]
     )
@@ -49,12 +58,20 @@ def reconcile(endpoint: Endpoint) -> int:
         else {}
     )
     for operation in waiting:
-        found = listings.get(operation.token) if operation.kind == Kind.PUBLISH else _seek(market, operation)
+        why = _NOT_LISTED
+        try:
+            found = (
+                listings.get(operation.token) if operation.kind == Kind.PUBLISH else _seek(market, operation)
+            )
+        except MarketplaceRefusedError as error:
+            found, why = None, f"{_NOT_LISTED} ({error})"
         with transaction.atomic():
             if found:
                 results.apply(operation, AlreadyDone(found))
+            elif operation.result_lost and operation.error_code and why == _NOT_LISTED:
+                results.apply(operation, Refused(operation.error_code, operation.error_text))
             else:
-                ask_a_person(operation)
+                results.ask_a_person(operation, why)
     return len(waiting)
 
 
@@ -64,19 +81,11 @@ def _seek(market: Marketplace, operation: MarketOperation) -> str | None:
         submission, reference = operation.payload["submission"], bonus_reference(operation)
         paid = market.iter_bonuses(submission=submission)
         return submission if any(reference in bonus.reason for bonus in paid) else None
-    assert operation.hit is not None
-    listing = market.get_listing(operation.payload["ref"])
-    wanted = operation.hit.places + operation.payload["places"]
-    return operation.payload["ref"] if listing and listing.places >= wanted else None
-
-
-def ask_a_person(operation: MarketOperation) -> None:
-    """Put an operation on the screen of what a person must decide; nothing is repeated by itself."""
-    MarketOperation.objects.filter(pk=operation.pk).exclude(state__in=MarketOperation.FINAL).update(
-        state=State.UNKNOWN,
-        needs_person=True,
-        lease_owner=None,
-        lease_until=None,
-        error_text="Nobody answered this call, and the marketplace's list does not show it. "
-        "Look at the marketplace, then say here whether it happened.",
+    others = MarketOperation.objects.filter(hit=operation.hit_id, kind=Kind.EXTEND).exclude(
+        state__in=MarketOperation.FINAL
     )
+    if others.exclude(pk=operation.pk).exists():
+        return None
+    listing = market.get_listing(operation.payload["ref"])
+    wanted = Hit.objects.get(pk=operation.hit_id).places + operation.payload["places"]
+    return operation.payload["ref"] if listing and listing.places == wanted else None

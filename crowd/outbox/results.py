@@ -3,7 +3,7 @@
 An operation is finished by one conditional update: whoever finds it finished already changes nothing.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -12,6 +12,7 @@ from crowd import budget
 from crowd.adapters.base import AlreadyDone, Done, Outcome, Refused
 from crowd.budget import Cost, For
 from crowd.models import Assignment, Hit, MarketOperation, Stage
+from crowd.outbox.planning import plan
 from crowd.services import decisions
 from projects.services import record
 
@@ -24,7 +25,8 @@ def apply(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
     refused = isinstance(outcome, Refused)
     ref = _reference(outcome)
     if not refused and operation.kind == Kind.PUBLISH and not ref:
-        return _look_it_up(operation)
+        look_it_up(operation)
+        return False
     finished = (
         MarketOperation.objects.filter(pk=operation.pk)
         .exclude(state__in=MarketOperation.FINAL)
@@ -36,7 +38,7 @@ def apply(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
             needs_person=False,
             result_ref=ref,
             request_id=str(getattr(outcome, "raw", {}).get("request_id", "")),
-            error_code=outcome.code if isinstance(outcome, Refused) else "",
+            error_code=outcome.code[:80] if isinstance(outcome, Refused) else "",
             error_text=outcome.text[:2000] if isinstance(outcome, Refused) else "",
         )
     )
@@ -56,12 +58,24 @@ def _reference(outcome: Outcome[Any]) -> str:
     return ""
 
 
-def _look_it_up(operation: MarketOperation) -> bool:
-    """The marketplace says that it published this before, but not as what: the reconciler finds it."""
+def look_it_up(operation: MarketOperation, refused: Refused | None = None) -> None:
+    """Have the reconciler find out: what was published, or whether an attempt before this refusal counted."""
     MarketOperation.objects.filter(pk=operation.pk).exclude(state__in=MarketOperation.FINAL).update(
-        state=State.UNKNOWN, needs_person=False, result_lost=True
+        state=State.UNKNOWN,
+        needs_person=False,
+        result_lost=True,
+        lease_owner=None,
+        lease_until=None,
+        error_code=refused.code[:80] if refused else "",
+        error_text=refused.text[:2000] if refused else "",
     )
-    return False
+
+
+def ask_a_person(operation: MarketOperation, why: str) -> None:
+    """Put an operation on the screen of what a person must decide; nothing is repeated by itself."""
+    MarketOperation.objects.filter(pk=operation.pk).exclude(state__in=MarketOperation.FINAL).update(
+        state=State.UNKNOWN, needs_person=True, lease_owner=None, lease_until=None, error_text=why[:2000]
+    )
 
 
 def _after_success(operation: MarketOperation, ref: str) -> None:
@@ -69,20 +83,21 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
     stage, cost = operation.stage, Cost(operation.amount_cents, operation.fee_cents)
     match operation.kind:
         case Kind.PUBLISH:
-            assert operation.hit is not None
-            lifetime = operation.payload["open_seconds"]
-            Hit.objects.filter(pk=operation.hit.pk, state=Hit.State.PLANNED).update(
-                state=Hit.State.OPEN,
-                external_id=ref,
-                published_at=now,
-                expires_at=now + timedelta(seconds=lifetime),
-            )
+            _published(operation, ref, now)
         case Kind.EXTEND:
             assert operation.hit is not None
             decisions.places_added(operation.hit, operation.payload["places"])
-        case Kind.APPROVE | Kind.UNREJECT:
+        case Kind.CLOSE:
+            Hit.objects.filter(pk=operation.hit_id).update(expires_at=now)
+        case Kind.DEADLINE:
+            Hit.objects.filter(pk=operation.hit_id).update(expires_at=operation.payload["when"])
+        case Kind.APPROVE:
             assert operation.assignment is not None
             decisions.approved(operation.assignment, at=now)
+        case Kind.UNREJECT:
+            assert operation.assignment is not None and stage is not None
+            if not decisions.approved(operation.assignment, at=now, reserved=True):
+                budget.release(stage, cost, For("approved already", operation=operation), at=now)
         case Kind.REJECT:
             assert operation.assignment is not None
             decisions.rejected(operation.assignment, at=now)
@@ -95,6 +110,28 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
             pass
 
 
+def _published(operation: MarketOperation, ref: str, now: datetime) -> None:
+    """A HIT is on offer; one of a stage that was closed meanwhile is taken off again."""
+    assert operation.hit is not None and operation.stage is not None
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=operation.stage.pk)
+    Hit.objects.filter(pk=operation.hit.pk, state=Hit.State.PLANNED).update(
+        state=Hit.State.OPEN,
+        external_id=ref,
+        published_at=now,
+        expires_at=now + timedelta(seconds=operation.payload["open_seconds"]),
+    )
+    if stage.status == Stage.Status.CLOSED and operation.hit.compensates_id is None:
+        plan(
+            kind=Kind.CLOSE,
+            endpoint=operation.endpoint,
+            stage=stage,
+            hit=operation.hit,
+            target=f"hit:{operation.hit.pk}",
+            purpose="close",
+            payload={"ref": ref},
+        )
+
+
 def _after_refusal(operation: MarketOperation, outcome: Refused) -> None:
     now = timezone.now()
     stage = operation.stage
@@ -104,6 +141,9 @@ def _after_refusal(operation: MarketOperation, outcome: Refused) -> None:
     budget.release(stage, cost, For("refused", operation=operation), at=now)
     if operation.kind == Kind.PUBLISH and operation.hit:
         Hit.objects.filter(pk=operation.hit.pk).update(state=Hit.State.REFUSED)
+        if operation.hit.compensates_id is None:
+            # Asking again for the same would be refused again, every few seconds.
+            _pause_stage(operation, f"A HIT was refused: {outcome.code}: {outcome.text}")
     if operation.kind in (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT) and operation.assignment:
         Assignment.objects.filter(pk=operation.assignment.pk).update(
             held=True, note=f"{operation.get_kind_display()} was refused: {outcome.text}"[:300]
@@ -116,8 +156,15 @@ def _after_refusal(operation: MarketOperation, outcome: Refused) -> None:
     )
 
 
-def out_of_funds(operation: MarketOperation, text: str) -> None:
-    """The account is empty: pause the stage, so that a person sees it before anything else is tried."""
+def account_refused(operation: MarketOperation, code: str, text: str) -> None:
+    """The account is empty or its keys are not taken: pause the stage, so that a person sees it first."""
+    if code == "InsufficientFunds":
+        _pause_stage(operation, f"The marketplace account has no funds: {text}")
+    else:
+        _pause_stage(operation, f"The marketplace does not accept the endpoint's keys: {code}: {text}")
+
+
+def _pause_stage(operation: MarketOperation, why: str) -> None:
     if operation.stage is None:
         return
     paused = Stage.objects.filter(pk=operation.stage.pk, status=Stage.Status.OPEN).update(
@@ -128,5 +175,5 @@ def out_of_funds(operation: MarketOperation, text: str) -> None:
             project=operation.stage.project,
             action="stage.paused",
             subject=operation.stage.slug,
-            details={"why": f"The marketplace account has no funds: {text}"[:500]},
+            details={"why": why[:500]},
         )

@@ -16,13 +16,16 @@ def unit_cost(hit: Hit) -> Cost:
     return Cost(hit.reward_cents, hit.fee_cents)
 
 
-def approved(assignment: Assignment, *, at: datetime) -> bool:
-    """Book approved work as paid, whoever approved it; doing it twice books once."""
-    before = Assignment.objects.select_for_update().get(pk=assignment.pk)
+def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) -> bool:
+    """Book approved work as paid, whoever approved it; doing it twice books once.
+
+    What rejected work would have cost was given back, so it is set aside anew unless it is `reserved`.
+    """
+    before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if before.state == State.APPROVED:
         return False
     cost = unit_cost(before.hit)
-    if before.state == State.REJECTED:
+    if before.state == State.REJECTED and not reserved:
         budget.reserve(before.stage, cost, For("override", assignment=before), at=at)
     Assignment.objects.filter(pk=before.pk).update(state=State.APPROVED, decided_at=at, held=False)
     budget.spend(before.stage, cost, For("reward", assignment=before), at=at)
@@ -31,7 +34,7 @@ def approved(assignment: Assignment, *, at: datetime) -> bool:
 
 def rejected(assignment: Assignment, *, at: datetime) -> bool:
     """Give back what rejected work would have cost; its place is not open again."""
-    before = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if before.state in (State.REJECTED, State.APPROVED):
         return False
     Assignment.objects.filter(pk=before.pk).update(state=State.REJECTED, decided_at=at, held=False)

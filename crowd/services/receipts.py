@@ -8,7 +8,7 @@ import hashlib
 import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -57,16 +57,21 @@ def read_copy(answer: Mapping[str, str], assignment: Assignment) -> dict[str, An
 
 
 @transaction.atomic
-def store_response(assignment: Assignment, response: dict[str, Any], *, at: datetime) -> bool:
+def store_response(
+    assignment: Assignment,
+    response: dict[str, Any],
+    *,
+    at: datetime,
+    states: Collection[str] = (State.WORKING, State.ENDED),
+) -> bool:
     """Store the whole answer of an assignment and tell its kind; once, however often it is sent.
 
     `response` maps units to responses. Checks are counted, and the worker is barred from what the kind
-    says this work bars from.
+    says this work bars from. False where there is an answer already, or the assignment is in none of
+    `states`: a worker's form counts only while they work, a receipt's copy also after we gave them up.
     """
-    stored = (
-        Assignment.objects.filter(pk=assignment.pk, response__isnull=True)
-        .exclude(state__in=[State.QUARANTINED])
-        .update(response=response, state=State.STORED, stored_at=at)
+    stored = Assignment.objects.filter(pk=assignment.pk, response__isnull=True, state__in=states).update(
+        response=response, state=State.STORED, stored_at=at
     )
     if not stored:
         return False

@@ -1,145 +1,98 @@
-"""A stage's life: draft → open → paused → closed; publishing, topping up, closing.
+"""A stage's life: draft → open → paused → closed, and what a person can do to its HITs meanwhile.
 
 Everything here plans operations; `crowd.outbox` performs them. Calling any of it again after a crash goes on
 where it stopped.
 """
 
-import uuid
-from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
-from django.db import transaction
-from django.db.models import Max, Q, Sum
-from django.urls import reverse
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from django.utils import timezone
+from pydantic import ValidationError as ConfigError
 
 from crowd import budget, bundles
 from crowd.budget import Cost, For
-from crowd.errors import BudgetError, NotArmedError, StageStateError
-from crowd.kinds import Pending, config_of, kind_of
-from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
+from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
+from crowd.kinds import config_of, kind_named
+from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
+from crowd.services.publishing import publish_pending
+from crowd.services.quoting import Quote, quote
 from money.amounts import dollars
-from money.fees import reward_fee
+from projects.models import Project
 from projects.services import record
 
 Status = Stage.Status
-#: HITs planned in one transaction.
-_BATCH = 200
+#: What cannot change once a stage was opened: people are working under these terms.
+FIXED_ONCE_OPENED = frozenset(
+    {"kind", "endpoint", "units_per_hit", "checks_per_hit", "reward_cents", "config"}
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """What publishing what is pending would cost, in cents, and in how many HITs and assignments."""
-
-    units: int
-    hits: int
-    assignments: int
-    reward_cents: int
-    fee_cents: int
-    top_up_cents: int
-    budget_left_cents: int
-
-    @property
-    def total_cents(self) -> int:
-        """Rewards and fees, without expected top-ups."""
-        return self.reward_cents + self.fee_cents
-
-    @property
-    def affordable(self) -> bool:
-        """The budgets of stage and project cover it."""
-        return self.total_cents <= self.budget_left_cents
+def create_stage(*, project: Project, slug: str, actor: Any = None, **fields: Any) -> Stage:
+    """A draft of a stage. `fields` are the model's; raises CrowdError, in words, for what cannot be."""
+    stage = Stage(project=project, slug=slug, created_at=timezone.now(), **fields)
+    _check(stage)
+    try:
+        with transaction.atomic():
+            stage.save(force_insert=True)
+            record(project=project, action="stage.created", subject=slug, actor=actor)
+    except IntegrityError as error:
+        raise CrowdError(f"There is already a stage {slug!r} in this project.") from error
+    return stage
 
 
-#: Share of assignments that experience says must be replaced (rejected, removed by filters, expired).
-EXPECTED_REPLACED = 0.10
+def change_stage(*, stage: Stage, changes: dict[str, Any], actor: Any = None) -> Stage:
+    """Change a stage; what people already work under stays as it is."""
+    stage.refresh_from_db()
+    changes = {name: value for name, value in changes.items() if getattr(stage, name) != value}
+    if not changes:
+        return stage
+    fixed = FIXED_ONCE_OPENED.intersection(changes) if stage.opened_at else set()
+    if fixed:
+        raise StageStateError(
+            f"The stage was opened already, so {', '.join(sorted(fixed))} cannot change. Make a new stage."
+        )
+    for name, value in changes.items():
+        setattr(stage, name, value)
+    _check(stage)
+    try:
+        with transaction.atomic():
+            stage.save(update_fields=list(changes))
+            record(
+                project=stage.project,
+                action="stage.changed",
+                subject=stage.slug,
+                actor=actor,
+                details={name: str(value)[:200] for name, value in changes.items()},
+            )
+    except IntegrityError as error:
+        stage.refresh_from_db()
+        raise BudgetError("More than that budget is already spent or reserved.") from error
+    return stage
 
 
-def left_to_ask(stage: Stage) -> list[Pending]:
-    """Units with the people they still need, beyond those who may still answer open HITs."""
-    under_way = _under_way(stage)
-    return [
-        Pending(item.unit, item.missing - under_way[item.unit])
-        for item in kind_of(stage).pending(stage)
-        if item.missing > under_way[item.unit]
-    ]
+def set_stage_budget(*, stage: Stage, budget_cents: int, actor: Any = None) -> Stage:
+    """Change the stage's cap; it cannot go below what is spent or reserved."""
+    return change_stage(stage=stage, changes={"budget_cents": budget_cents}, actor=actor)
 
 
-def _under_way(stage: Stage) -> dict[str, int]:
-    """Per unit, how many people may still answer it through HITs that are planned or open."""
-    now = timezone.now()
-    living = Hit.objects.filter(stage=stage).filter(Q(state=Hit.State.PLANNED) | Q(state=Hit.State.OPEN))
-    answered: dict[int, int] = defaultdict(int)
-    for row in (
-        Assignment.objects.filter(hit__in=living)
-        .exclude(state__in=[Assignment.State.WORKING, Assignment.State.ENDED, Assignment.State.QUARANTINED])
-        .values("hit_id")
-        .annotate(n=Sum(1))
-    ):
-        answered[row["hit_id"]] = row["n"]
-    working: dict[int, int] = defaultdict(int)
-    for row in (
-        Assignment.objects.filter(hit__in=living, state=Assignment.State.WORKING)
-        .values("hit_id")
-        .annotate(n=Sum(1))
-    ):
-        working[row["hit_id"]] = row["n"]
-    open_for: dict[int, int] = {}
-    for pk, places, expires_at in living.values_list("pk", "places", "expires_at"):
-        left = places - answered[pk]
-        open_for[pk] = left if expires_at is None or expires_at > now else min(left, working[pk])
-    counts: dict[str, int] = defaultdict(int)
-    for hit_pk, unit in HitUnit.objects.filter(hit__in=living, role=HitUnit.Role.UNIT).values_list(
-        "hit_id", "unit"
-    ):
-        counts[unit] += open_for[hit_pk]
-    return counts
-
-
-def quote(stage: Stage) -> Quote:
-    """What publishing everything pending costs, with the endpoint's real fee tiers."""
-    made = _bundles(stage)
-    reward = fee = hits = people = 0
-    for bundle in made:
-        for size in _sizes(stage, bundle.people):
-            hits += 1
-            people += size
-            reward += size * stage.reward_cents
-            fee += size * _fee(stage, size)
-    left = min(row.budget_cents - row.reserved_cents - row.spent_cents for row in (stage, stage.project))
-    return Quote(
-        units=sum(role == "unit" for bundle in made for _, role in bundle.units),
-        hits=hits,
-        assignments=people,
-        reward_cents=reward,
-        fee_cents=fee,
-        top_up_cents=round((reward + fee) * EXPECTED_REPLACED),
-        budget_left_cents=left,
-    )
-
-
-def _bundles(stage: Stage) -> list[bundles.Bundle]:
-    kind = kind_of(stage)
-    wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
-    return bundles.bundle(
-        left_to_ask(stage),
-        units_per_hit=stage.units_per_hit,
-        overlap=kind.overlap(stage),
-        checks=kind.checks(stage),
-        checks_per_hit=stage.checks_per_hit,
-        seed=stage.seed + (0 if wave is None else wave + 1),
-    )
-
-
-def _sizes(stage: Stage, people: int) -> list[int]:
-    return bundles.places(people, reward_cents=stage.reward_cents, fee_profile=stage.endpoint.fee_profile)
-
-
-def _fee(stage: Stage, places: int) -> int:
-    return reward_fee(stage.endpoint.fee_profile, reward_cents=stage.reward_cents, max_assignments=places)
+def _check(stage: Stage) -> None:
+    try:
+        kind_named(stage.kind).config.model_validate(stage.config)
+    except KeyError as error:
+        raise CrowdError(str(error.args[0])) from error
+    except ConfigError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise CrowdError(f"config.{where}: {first['msg']}") from error
+    try:
+        stage.clean_fields(exclude=["planner", "planner_until"])
+    except ValidationError as error:
+        name, messages = next(iter(error.message_dict.items()))
+        raise CrowdError(f"{name}: {messages[0]}") from error
 
 
 def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = None) -> Quote:
@@ -172,83 +125,6 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     stage.refresh_from_db()
     publish_pending(stage)
     return offer
-
-
-def publish_pending(stage: Stage) -> int:
-    """Plan HITs for everything that still needs people; the number of HITs planned.
-
-    The first call publishes, later ones top up what was rejected, removed or expired. Stops quietly where
-    the budget ends, with an event.
-    """
-    planned = 0
-    made = _bundles(stage)
-    wave = (Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"] or 0) + 1
-    wave = wave if Hit.objects.filter(stage=stage).exists() else 0
-    try:
-        for start in range(0, len(made), _BATCH):
-            with transaction.atomic():
-                locked = Stage.objects.select_for_update().get(pk=stage.pk)
-                if locked.status != Status.OPEN:
-                    break
-                for bundle in made[start : start + _BATCH]:
-                    planned += _plan_bundle(locked, bundle, wave)
-    except BudgetError as error:
-        record(
-            project=stage.project,
-            action="stage.budget_reached",
-            subject=stage.slug,
-            details={"why": str(error)},
-        )
-    return planned
-
-
-def _plan_bundle(stage: Stage, bundle: bundles.Bundle, wave: int) -> int:
-    sizes = _sizes(stage, bundle.people)
-    group = uuid.uuid4() if len(sizes) > 1 else None
-    for size in sizes:
-        last = Hit.objects.filter(stage=stage).aggregate(last=Max("ordinal"))["last"]
-        hit = Hit.objects.create(
-            stage=stage,
-            ordinal=0 if last is None else last + 1,
-            places=size,
-            reward_cents=stage.reward_cents,
-            fee_cents=_fee(stage, size),
-            wave=wave,
-            split_group=group,
-        )
-        HitUnit.objects.bulk_create(
-            HitUnit(hit=hit, unit=unit, role=role, position=position)
-            for position, (unit, role) in enumerate(bundle.units)
-        )
-        plan(
-            kind=MarketOperation.Kind.PUBLISH,
-            endpoint=stage.endpoint,
-            stage=stage,
-            hit=hit,
-            target=f"hit:{hit.pk}",
-            purpose="publish",
-            payload=_listing(stage, hit),
-            cost=Cost(stage.reward_cents, hit.fee_cents) * size,
-        )
-    return len(sizes)
-
-
-def _listing(stage: Stage, hit: Hit) -> dict[str, Any]:
-    base = settings.TASK_URL
-    return {
-        "title": stage.task_title,
-        "description": stage.task_description,
-        "keywords": stage.task_keywords,
-        "reward_cents": stage.reward_cents,
-        "currency": stage.endpoint.currency,
-        "work_seconds": stage.work_seconds,
-        "open_seconds": stage.open_seconds,
-        "auto_approve_seconds": stage.auto_approve_seconds,
-        "places": hit.places,
-        "entry_url": base + reverse("crowd:task", args=[hit.key]),
-        "frame_height": 0,
-        "eligibility": stage.eligibility,
-    }
 
 
 def pause_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:

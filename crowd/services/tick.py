@@ -10,7 +10,7 @@ from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.services.collecting import collect
-from crowd.services.stages import publish_pending
+from crowd.services.publishing import publish_pending
 
 logger = logging.getLogger(__name__)
 

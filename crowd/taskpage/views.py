@@ -1,47 +1,75 @@
 """Open a task, save a draft, finish."""
 
-import json
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from csp.decorators import csp_replace
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
-from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from crowd.adapters import registry
 from crowd.adapters.base import Arrival
-from crowd.errors import WorkRefusedError
+from crowd.errors import TooLongError, WorkRefusedError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Hit, Stage
+from crowd.models import Assignment, Endpoint, Hit
 from crowd.services import drafts, receipts
-from crowd.services.arrivals import arrive
-from crowd.taskpage import tokens
+from crowd.services.arrivals import RETURN_IT, arrive, units_of
+from crowd.taskpage import fields, tokens
+from crowd.taskpage.fields import UnreadableError
+from crowd.taskpage.origins import known_origin
+from crowd.taskpage.page import Shown, task_page
 from crowd.taskpage.tokens import Ticket
+
+logger = logging.getLogger(__name__)
 
 State = Assignment.State
 #: A page that was open so much longer than the time allowed cannot be sent any more.
 _GRACE_S = 24 * 3600
+_AGAIN = "Open the HIT again from your queue at the marketplace; what was saved is still there."
+_NO_TICKET = (
+    f"This page was open for too long, or its form was changed on the way, so nothing was sent. {_AGAIN}"
+)
+_NOT_YOURS = "This HIT is no longer yours: it was returned, or its time is over. Nothing was sent."
+_UNREADABLE = (
+    "The form did not arrive as it should, so nothing was stored. It may be far too long: go back in your "
+    "browser, shorten what you wrote, and send it again."
+)
 
 
 def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
-    """A page inside a marketplace's frame: no cookie, no CSRF token; which frames is said per endpoint."""
+    """A page inside a marketplace's frame: no cookie, no CSRF token; which frames is said per endpoint.
+
+    Whatever goes wrong, the frame shows words: the usual error pages may not be framed and would stay blank.
+    """
 
     @csrf_exempt
     @never_cache
     @xframe_options_exempt
     def framed(request: HttpRequest, key: str) -> HttpResponseBase:
         hit = Hit.objects.select_related("stage__project", "stage__endpoint").filter(key=key).first()
-        if hit is None:
-            raise Http404("There is no such task.")
-        origins = [str(origin) for origin in hit.stage.endpoint.submit_origins]
+        origins = _origins(hit)
+
+        def answered(request: HttpRequest) -> HttpResponse:
+            if hit is None:
+                return _refused(request, f"There is no such task, or not any more. {RETURN_IT}", status=404)
+            try:
+                return view(request, hit)
+            except Exception:
+                logger.exception("The task page of HIT %s failed", hit.key)
+                return _refused(
+                    request,
+                    f"Something went wrong on our side; nothing you saved is lost. {_AGAIN} If this comes "
+                    "back, return the HIT and write to its requester.",
+                    back=_home(hit),
+                    status=500,
+                )
+
         policy = {
             "default-src": ["'none'"],
             "script-src": ["'self'"],
@@ -52,91 +80,136 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
             "base-uri": ["'none'"],
             "frame-ancestors": ["'self'", *origins],
         }
-        allowed: Callable[..., HttpResponseBase] = csp_replace(policy)(view)
-        return allowed(request, hit)
+        allowed: Callable[..., HttpResponseBase] = csp_replace(policy)(answered)
+        return allowed(request)
 
     return framed
+
+
+def _origins(hit: Hit | None) -> list[str]:
+    """Origins that may frame the page: of the HIT's endpoint, or of all where there is no such HIT."""
+    endpoints = [hit.stage.endpoint] if hit else Endpoint.objects.all()
+    return list(dict.fromkeys(str(origin) for each in endpoints for origin in each.submit_origins))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @_framed
 def task(request: HttpRequest, hit: Hit) -> HttpResponse:
     """GET shows the task, POST takes the answer."""
-    if request.method == "POST":
-        return _finish(request, hit)
+    return _finish(request, hit) if request.method == "POST" else _open(request, hit)
+
+
+def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
     arrival = registry.adapter(hit.stage.endpoint).arrival(request.GET.dict())
     if arrival.is_preview:
         units = list(hit.units.order_by("position").values_list("unit", flat=True))
-        return _page(request, hit, None, units, preview=True)
-    if _origin(arrival.submit_to) not in hit.stage.endpoint.submit_origins:
+        return task_page(request, hit, units)
+    origin = known_origin(arrival.submit_to, hit.stage.endpoint.submit_origins)
+    if origin is None:
         return _refused(
             request,
-            "This address asks to send your work to a place we do not know, so it was not opened. "
-            "Open the HIT again from the marketplace's own list.",
+            "The address of this page asks to send your work to a place we do not know, so the task was not "
+            "opened and nothing was sent. Open the HIT again from your queue at the marketplace.",
+            back=_home(hit),
             status=400,
         )
     try:
-        arrived = arrive(hit=hit, external_id=arrival.submission, worker_id=arrival.worker)
+        arrived = arrive(
+            hit=hit, external_id=arrival.submission, worker_id=arrival.worker, listing=arrival.listing
+        )
     except WorkRefusedError as error:
-        return _refused(request, str(error))
+        return _refused(request, str(error), back=origin)
     ticket = Ticket(arrived.assignment.pk, arrival.submit_to)
     if arrived.assignment.response is not None:
         return _hand_over(request, arrived.assignment, ticket)
-    return _page(request, hit, ticket, arrived.units, values=arrived.assignment.draft)
-
-
-def _origin(address: str) -> str:
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}"
+    return task_page(request, hit, arrived.units, shown=Shown(arrived.assignment, ticket))
 
 
 def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
-    found = _assignment_of(request.POST.get("ticket", ""), hit)
+    try:
+        form = fields.form_of(request)
+    except UnreadableError:
+        return _refused(request, _UNREADABLE, back=_home(hit), status=413)
+    found = _assignment_of(form.get("ticket", ""), hit)
     if found is None:
-        return _refused(
-            request, "This page was open for too long. Open the HIT again from your queue.", status=403
-        )
+        return _refused(request, _NO_TICKET, back=_home(hit))
     assignment, ticket = found
-    if assignment.response is not None:
-        return _hand_over(request, assignment, ticket)
-    if assignment.state != State.WORKING:
-        return _refused(
-            request, "This HIT is no longer yours: it was returned, or its time is over.", status=409
-        )
-    units = list(assignment.claims.values_list("unit", flat=True))
-    form = request.POST.dict()
-    responses: dict[str, Any] = {}
-    errors: dict[str, Mapping[str, str]] = {}
-    kind = kind_of(hit.stage)
-    for unit in units:
-        parsed = kind.parse(hit.stage, unit, _fields_of(form, unit))
-        if parsed.good:
-            responses[unit] = parsed.response
-        else:
-            errors[unit] = parsed.errors
-    drafts.keep(assignment, form)
-    if errors:
-        arrived = arrive(hit=hit, external_id=assignment.external_id, worker_id=assignment.worker.external_id)
-        return _page(request, hit, ticket, arrived.units, values=assignment.draft, errors=errors, status=422)
-    receipts.store_response(assignment, responses, at=timezone.now())
-    assignment.refresh_from_db(fields=["response", "receipt"])
+    back = known_origin(ticket.submit_to, hit.stage.endpoint.submit_origins) or ""
+    if assignment.state in (State.ENDED, State.QUARANTINED):
+        try:
+            assignment = arrive(
+                hit=hit,
+                external_id=assignment.external_id,
+                worker_id=assignment.worker.external_id,
+                resuming=True,
+            ).assignment
+        except WorkRefusedError as error:
+            return _refused(request, str(error), back=back, status=409)
+    if assignment.response is None:
+        page = _store(request, assignment, ticket, form)
+        if page is not None:
+            return page
+        assignment.refresh_from_db()
+    if assignment.response is None:
+        return _refused(request, f"{_NOT_YOURS} {RETURN_IT}", back=back, status=409)
     return _hand_over(request, assignment, ticket)
 
 
-@require_POST
+def _store(
+    request: HttpRequest, assignment: Assignment, ticket: Ticket, form: Mapping[str, str]
+) -> HttpResponse | None:
+    """Keep the form, and where it is complete store it as the answer; a page where something is to mend."""
+    hit, kind, units = assignment.hit, kind_of(assignment.stage), units_of(assignment)
+    try:
+        kept = drafts.keep(
+            assignment,
+            {name: value for name, value in form.items() if "|" in name},
+            fields.telemetry_of(form),
+            whole=True,
+        )
+    except TooLongError as error:
+        shown = Shown(assignment, ticket, values=form, alarm=str(error))
+        return task_page(request, hit, units, shown=shown, status=413)
+    if not kept:
+        return None
+    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(form, unit)) for unit in units}
+    errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
+    if errors:
+        return task_page(request, hit, units, shown=Shown(assignment, ticket, errors=errors), status=422)
+    responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
+    receipts.store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
+    return None
+
+
+@require_http_methods(["POST", "OPTIONS"])
 @_framed
 def draft(request: HttpRequest, hit: Hit) -> HttpResponse:
-    """Keep what the worker has so far, and what their browser measured; never the keys themselves."""
+    """Keep what the worker has so far, and what their browser measured; never the keys themselves.
+
+    A marketplace may frame the page without an origin of its own; the ticket is the only credential, so any
+    origin may call.
+    """
+    answer = HttpResponse(status=204) if request.method == "OPTIONS" else _keep(request, hit)
+    answer["Access-Control-Allow-Origin"] = "*"
+    answer["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
+    answer["Access-Control-Max-Age"] = "600"
+    return answer
+
+
+def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     found = _assignment_of(request.headers.get("Authorization", "").removeprefix("Ticket "), hit)
     if found is None:
-        return JsonResponse({"error": "This page was open for too long."}, status=403)
+        return JsonResponse({"error": "This page was open for too long to be saved."}, status=403)
     try:
-        body = json.loads(request.body)
-        fields, telemetry = dict(body["fields"]), dict(body.get("telemetry", {}))
-    except (ValueError, KeyError, TypeError):
+        changes, telemetry = fields.draft_of(request)
+        kept = drafts.keep(found[0], changes, telemetry)
+    except UnreadableError:
         return JsonResponse({"error": "Send fields and telemetry as JSON."}, status=400)
-    kept = drafts.keep(found[0], {str(name): str(value) for name, value in fields.items()}, telemetry)
-    return JsonResponse({"kept": kept}, status=200 if kept else 409)
+    except TooLongError as error:
+        return JsonResponse({"error": str(error)}, status=413)
+    if not kept:
+        return JsonResponse({"error": "This HIT is sent already, or no longer yours."}, status=409)
+    return JsonResponse({"kept": True})
 
 
 def _assignment_of(text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
@@ -144,67 +217,35 @@ def _assignment_of(text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
     if ticket is None:
         return None
     assignment = (
-        Assignment.objects.select_related("stage__project", "stage__endpoint", "hit", "worker")
+        Assignment.objects.select_related("stage__project", "stage__endpoint", "hit__stage", "worker")
         .filter(pk=ticket.assignment_pk, hit=hit)
         .first()
     )
     return (assignment, ticket) if assignment else None
 
 
-def _fields_of(form: Mapping[str, str], unit: str) -> dict[str, str]:
-    prefix = f"{unit}|"
-    return {name.removeprefix(prefix): value for name, value in form.items() if name.startswith(prefix)}
-
-
-def _page(
-    request: HttpRequest,
-    hit: Hit,
-    ticket: Ticket | None,
-    units: list[str],
-    *,
-    values: Mapping[str, str] | None = None,
-    errors: Mapping[str, Mapping[str, str]] | None = None,
-    preview: bool = False,
-    status: int = 200,
-) -> HttpResponse:
-    shown = [_unit(hit.stage, unit, values or {}, (errors or {}).get(unit, {}), preview) for unit in units]
-    return render(
-        request,
-        "crowd/task.html",
-        {
-            "stage": hit.stage,
-            "hit": hit,
-            "units": shown,
-            "errors": sum(len(found) for found in (errors or {}).values()),
-            "preview": preview,
-            "ticket": tokens.write(ticket) if ticket else "",
-        },
-        status=status,
-    )
-
-
-def _unit(
-    stage: Stage, unit: str, values: Mapping[str, str], errors: Mapping[str, str], preview: bool
-) -> SafeString:
-    page = kind_of(stage).page(stage, unit, stage.seed)
-    return render_to_string(
-        page.template,
-        {
-            **page.context,
-            "prefix": f"{unit}|",
-            "values": _fields_of(values, unit),
-            "errors": errors,
-            "preview": preview,
-        },
-    )
-
-
 def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> HttpResponse:
-    """Our record stands; now the worker's browser gives the marketplace its receipt."""
+    """Our record stands; now the worker's browser gives the marketplace its receipt.
+
+    Where the marketplace has it already, there is nothing to send.
+    """
+    if assignment.state != State.STORED:
+        sentence = "You have sent this HIT already. Your answer is stored, and the marketplace has it too."
+        back = known_origin(ticket.submit_to, assignment.stage.endpoint.submit_origins) or ""
+        return render(
+            request, "crowd/refused.html", {"title": "All done", "sentence": sentence, "back": back}
+        )
     arrival = Arrival("", assignment.external_id, assignment.worker.external_id, ticket.submit_to, False)
     form = registry.adapter(assignment.stage.endpoint).finish(arrival, receipts.receipt_fields(assignment))
     return render(request, "crowd/handover.html", {"form": form})
 
 
-def _refused(request: HttpRequest, sentence: str, *, status: int = 403) -> HttpResponse:
-    return render(request, "crowd/refused.html", {"sentence": sentence}, status=status)
+def _home(hit: Hit) -> str:
+    """The marketplace's origin, where we know one."""
+    return next((str(origin) for origin in hit.stage.endpoint.submit_origins), "")
+
+
+def _refused(request: HttpRequest, sentence: str, *, back: str = "", status: int = 403) -> HttpResponse:
+    """Why not, and what to do; with a way back to the marketplace whose origin is `back`."""
+    context = {"title": "You cannot do this one", "sentence": sentence, "back": back}
+    return render(request, "crowd/refused.html", context, status=status)
