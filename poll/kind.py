@@ -1,5 +1,6 @@
 """The poll as a kind of stage."""
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -75,6 +76,15 @@ class Poll(SimpleKind):
         """The check's option was chosen."""
         right = list(_config(stage).checks.values())[int(unit.partition(":")[2])]
         return bool(response["choice"] == right)
+
+    def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
+        """What simulated workers who read choose: a check's option, else one that the seed made true."""
+        config = _config(stage)
+        where, _, number = unit.partition(":")
+        if where == "check":
+            return {"choice": list(config.checks.values())[int(number)]}
+        truth = random.Random(f"poll:{stage.seed}:{unit}")  # noqa: S311 - reproducible, not secret
+        return {"choice": truth.choice(config.options)}
 
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Keep the vote."""
