@@ -77,8 +77,9 @@ def create_project(
     wage_floor_cents: int = 1000,
     language: str = "en",
     licence: str = "",
+    actor: Any = None,
 ) -> Project:
-    """A new project; `owner` may do everything in it."""
+    """A new project; `owner` may do everything in it. `actor` makes it, the owner unless named."""
     try:
         with transaction.atomic():
             project = Project.objects.create(
@@ -92,9 +93,9 @@ def create_project(
             )
     except IntegrityError as error:
         raise ProjectError(f"There is already a project {slug!r}.") from error
-    record(project=project, action="project.created", subject=slug, actor=owner)
+    record(project=project, action="project.created", subject=slug, actor=actor or owner)
     if owner is not None:
-        set_role(project=project, user=owner, role=Membership.Role.OWNER, actor=owner)
+        set_role(project=project, user=owner, role=Membership.Role.OWNER, actor=actor or owner)
     return project
 
 

@@ -134,7 +134,9 @@ def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:
         )
     for name, value in changes.items():
         setattr(endpoint, name, value)
-    _check({"url": endpoint.url, "submit_origins": endpoint.submit_origins, "fee_profile": endpoint.fee_profile})
+    _check(
+        {"url": endpoint.url, "submit_origins": endpoint.submit_origins, "fee_profile": endpoint.fee_profile}
+    )
     endpoint.save(update_fields=list(changes))
     return endpoint
 
