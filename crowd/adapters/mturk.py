@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
-from xml.etree.ElementTree import ParseError
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
-from defusedxml import ElementTree as SafeTree
-from defusedxml.common import DefusedXmlException
 
 from crowd.adapters.base import (
     AlreadyDone,
@@ -33,20 +30,17 @@ from crowd.adapters.base import (
     Outcome,
     PostForm,
     Refused,
-    Rule,
     Submission,
     TaskSpec,
     Throttled,
     Unknown,
 )
 from crowd.adapters.bucket import TokenBucket
+from crowd.adapters.shapes import external_question, requirement_for, submission_from, utc
 from money.amounts import cents, dollars
 
 KEY_PREFIX = "dst:"
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
-EXTERNAL_QUESTION = (
-    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
-)
 _THROTTLED = {
     "ThrottlingException",
     "Throttling",
@@ -55,19 +49,9 @@ _THROTTLED = {
     "TooManyRequestsException",
     "SlowDown",
 }
+_FAULTS = {"ServiceFault", "InternalFailure", "ServiceUnavailable"}
 _ENTITY = re.compile(r"\b3[A-Z0-9]{20,63}\b")
 _PAGE = {"PageSize": 100}
-_HIDE = {
-    "accept": "Accept",
-    "preview": "PreviewAndAccept",
-    "discover": "DiscoverPreviewAndAccept",
-}
-_SYSTEM = {
-    "approval_rate": "000000000000000000L0",
-    "approved_count": "00000000000000000040",
-    "adult": "00000000000000000060",
-}
-_LOCALE = "00000000000000000071"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +140,12 @@ class MTurkAdapter:
         """Submitted assignments of a HIT."""
         wanted = {"AssignmentStatuses": [state.capitalize() for state in states]} if states else {}
         for item in self._pages("list_assignments_for_hit", "Assignments", HITId=ref, **wanted):
-            yield _submission(item)
+            yield submission_from(item)
 
     def get_submission(self, ref: str) -> Submission | None:
         """One submitted assignment, or None."""
         try:
-            return _submission(self._read(self._client.get_assignment, AssignmentId=ref)["Assignment"])
+            return submission_from(self._read(self._client.get_assignment, AssignmentId=ref)["Assignment"])
         except MarketplaceRefusedError as error:
             if "AssignmentDoesNotExist" in str(error) or "InvalidAssignmentState" in str(error):
                 return None
@@ -176,7 +160,7 @@ class MTurkAdapter:
                 worker=item["WorkerId"],
                 amount=self._money(item["BonusAmount"]),
                 reason=item.get("Reason", ""),
-                paid_at=_utc(item["GrantTime"]),
+                paid_at=utc(item["GrantTime"]),
             )
 
     # Calls that change something
@@ -197,7 +181,7 @@ class MTurkAdapter:
             Question=external_question(task.entry_url, task.frame_height),
             RequesterAnnotation=KEY_PREFIX + task.key,
             UniqueRequestToken=task.key,
-            QualificationRequirements=[_requirement(rule) for rule in task.eligibility],
+            QualificationRequirements=[requirement_for(rule) for rule in task.eligibility],
         )
 
     def extend(self, ref: str, places: int, key: str) -> Outcome[str]:
@@ -279,14 +263,28 @@ class MTurkAdapter:
         )
 
     def ensure_group(self, name: str, description: str) -> Outcome[str]:
-        """A qualification type. An existing name is refused: its id must be known to us."""
-        return self._change(
+        """A qualification type; one of ours that has this name already counts as made."""
+        outcome = self._change(
             self._client.create_qualification_type,
             lambda answer: answer["QualificationType"]["QualificationTypeId"],
             Name=name,
             Description=description,
             QualificationTypeStatus="Active",
         )
+        if not isinstance(outcome, Refused) or outcome.code != "QualificationTypeAlreadyExists":
+            return outcome
+        try:
+            known = self._pages(
+                "list_qualification_types",
+                "QualificationTypes",
+                Query=name,
+                MustBeRequestable=False,
+                MustBeOwnedByCaller=True,
+            )
+            ids = [found["QualificationTypeId"] for found in known if found["Name"] == name]
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        return AlreadyDone(ids[0]) if ids else outcome
 
     def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
         """AssociateQualificationWithWorker, without a notice to the worker."""
@@ -360,7 +358,7 @@ class MTurkAdapter:
     def _read(self, method: Callable[..., Any], **parameters: Any) -> Any:
         self._bucket.wait()
         try:
-            return method(**parameters)
+            answer = method(**parameters)
         except ClientError as error:
             outcome = classify(error)
             if isinstance(outcome, Refused):
@@ -370,6 +368,9 @@ class MTurkAdapter:
             raise MarketplaceDownError(str(error)) from error
         except BotoCoreError as error:
             raise MarketplaceDownError(str(error)) from error
+        if answer is not None and not _answered_by_the_protocol(answer):
+            raise MarketplaceDownError("Something else than the marketplace answered.")
+        return answer
 
     def _pages(self, operation: str, member: str, **parameters: Any) -> Iterator[dict[str, Any]]:
         pages = iter(
@@ -393,7 +394,9 @@ class MTurkAdapter:
             return outcome
         except BotoCoreError as error:
             return Unknown(f"{type(error).__name__}: {error}")
-        return Done(result(answer), {"request_id": answer["ResponseMetadata"].get("RequestId", "")})
+        if not _answered_by_the_protocol(answer):
+            return Unknown("Something else than the marketplace answered, such as a proxy or a login page.")
+        return Done(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
 
     def _after_state_error(self, outcome: Outcome[str], ref: str, wanted: str) -> Outcome[str]:
         """A refusal for the assignment's state is read again: what we wanted may be so already."""
@@ -424,10 +427,15 @@ class MTurkAdapter:
             available=available,
             pending=hit["NumberOfAssignmentsPending"],
             decided=hit["NumberOfAssignmentsCompleted"],
-            expires_at=_utc(hit["Expiration"]),
+            expires_at=utc(hit["Expiration"]),
             reward=self._money(hit["Reward"]),
             raw=hit,
         )
+
+
+def _answered_by_the_protocol(answer: Mapping[str, Any]) -> bool:
+    """botocore reads any page with status 200 as an empty success; only the protocol gives a request id."""
+    return bool(answer["ResponseMetadata"].get("RequestId"))
 
 
 def classify(error: ClientError) -> Outcome[Any]:
@@ -444,71 +452,7 @@ def classify(error: ClientError) -> Outcome[Any]:
         return AlreadyDone(found[0] if found else None)
     if turk_code == "DuplicateRequest" or ("idempotency token" in text and "already been processed" in text):
         return AlreadyDone(None)
-    if status >= 500 or status < 400 or code in ("ServiceFault", "InternalFailure", "ServiceUnavailable"):
+    nameless = code.isdigit() or code in ("", "Unknown")
+    if status >= 500 or status < 400 or nameless or code in _FAULTS:
         return Unknown(f"{code or status}: {text}")
     return Refused(turk_code or code, text)
-
-
-def external_question(url: str, frame_height: int) -> str:
-    """ExternalQuestion XML for a page of ours."""
-    escaped = url.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return (
-        f'<ExternalQuestion xmlns="{EXTERNAL_QUESTION}"><ExternalURL>{escaped}</ExternalURL>'
-        f"<FrameHeight>{frame_height}</FrameHeight></ExternalQuestion>"
-    )
-
-
-def _requirement(rule: Rule) -> dict[str, Any]:
-    requirement: dict[str, Any] = {"Comparator": rule.op, "ActionsGuarded": _HIDE[rule.hide]}
-    if rule.kind == "country":
-        requirement["QualificationTypeId"] = _LOCALE
-        requirement["LocaleValues"] = [_locale(str(value)) for value in rule.values]
-        return requirement
-    if rule.kind in ("group", "raw"):
-        requirement["QualificationTypeId"] = str(rule.values[0])
-        numbers = rule.values[1:]
-    else:
-        requirement["QualificationTypeId"] = _SYSTEM[rule.kind]
-        numbers = rule.values
-    if numbers:
-        requirement["IntegerValues"] = [int(value) for value in numbers]
-    return requirement
-
-
-def _locale(place: str) -> dict[str, str]:
-    country, _, subdivision = place.partition("-")
-    return {"Country": country, **({"Subdivision": subdivision} if subdivision else {})}
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
-
-
-def _submission(item: Mapping[str, Any]) -> Submission:
-    decided = item.get("ApprovalTime") or item.get("RejectionTime")
-    return Submission(
-        ref=item["AssignmentId"],
-        listing=item["HITId"],
-        worker=item["WorkerId"],
-        state=item["AssignmentStatus"].lower(),
-        accepted_at=_utc(item["AcceptTime"]) if "AcceptTime" in item else None,
-        submitted_at=_utc(item["SubmitTime"]),
-        auto_approve_at=_utc(item["AutoApprovalTime"]) if "AutoApprovalTime" in item else None,
-        decided_at=_utc(decided) if decided else None,
-        answer=parse_answers(item.get("Answer", "")),
-        raw=item,
-    )
-
-
-def parse_answers(xml: str) -> dict[str, str]:
-    """Fields of QuestionFormAnswers; what cannot be read is an empty answer."""
-    try:
-        root = SafeTree.fromstring(xml, forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError):
-        return {}
-    fields: dict[str, str] = {}
-    for answer in root:
-        values = {child.tag.rpartition("}")[2]: child.text or "" for child in answer}
-        if "QuestionIdentifier" in values:
-            fields[values["QuestionIdentifier"]] = values.get("FreeText", "")
-    return fields

@@ -1,10 +1,10 @@
 """Which call of the adapter an operation is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from crowd.adapters.base import Marketplace, Money, Outcome, Rule, TaskSpec, Throttled
+from crowd.adapters.base import Marketplace, Money, Outcome, Rule, TaskSpec
 from crowd.models import Group, MarketOperation
 
 Kind = MarketOperation.Kind
@@ -12,8 +12,6 @@ Call = Callable[[Marketplace, MarketOperation], Outcome[Any]]
 
 #: Kinds whose token the marketplace remembers for 24 hours; the others are changes of state, safe to repeat.
 WITH_TOKEN = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS})
-#: How long an operation that needs a group waits before it looks for it again, in seconds.
-_WAIT_FOR_GROUP_S = 1.0
 #: Kinds that spend money, or promise to.
 PAID = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS, Kind.APPROVE, Kind.UNREJECT})
 
@@ -27,37 +25,46 @@ def _publish(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
     values = dict(operation.payload)
     currency = values.pop("currency")
     reward = Money(values.pop("reward_cents"), currency)
-    try:
-        rules = tuple(
-            Rule(rule["kind"], rule["op"], tuple(_resolved(value) for value in rule["values"]), rule["hide"])
-            for rule in values.pop("eligibility")
-        )
-    except GroupNotThereError:
-        return Throttled(_WAIT_FOR_GROUP_S)
+    rules = tuple(
+        Rule(rule["kind"], rule["op"], tuple(rule["values"]), rule["hide"])
+        for rule in values.pop("eligibility")
+    )
     return market.publish(TaskSpec(key=operation.token, reward=reward, eligibility=rules, **values))
 
 
-class GroupNotThereError(Exception):
-    """A call needs a group that the marketplace has not made yet."""
+def fill_in_groups(operations: Sequence[MarketOperation]) -> list[MarketOperation]:
+    """Put the marketplace's ids of our groups into payloads that name them by "@7", in memory only.
+
+    Returns the operations whose groups are all there; the others have to wait.
+    """
+    rows = {int(name[1:]) for operation in operations for name in _groups_in(operation.payload)}
+    ids = dict(Group.objects.filter(pk__in=rows).exclude(external_id="").values_list("pk", "external_id"))
+    ready = []
+    for operation in operations:
+        if all(int(name[1:]) in ids for name in _groups_in(operation.payload)):
+            operation.payload = _with_ids(operation.payload, ids)
+            ready.append(operation)
+    return ready
 
 
-def _resolved(value: str | int) -> str | int:
-    """A value of a rule; "@7" is the marketplace's id of our group 7."""
-    if not isinstance(value, str) or not value.startswith("@"):
-        return value
-    external_id = Group.objects.values_list("external_id", flat=True).get(pk=int(value[1:]))
-    if not external_id:
-        raise GroupNotThereError(value)
-    return external_id
+def _groups_in(payload: dict[str, Any]) -> list[str]:
+    values = [value for rule in payload.get("eligibility", []) for value in rule["values"]]
+    values.append(payload.get("group"))
+    return [value for value in values if isinstance(value, str) and value.startswith("@")]
 
 
-def _grant(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
-    payload = operation.payload
-    try:
-        group = str(_resolved(payload["group"]))
-    except GroupNotThereError:
-        return Throttled(_WAIT_FOR_GROUP_S)
-    return market.grant(group, payload["worker"], payload["value"])
+def _with_ids(payload: dict[str, Any], ids: dict[int, str]) -> dict[str, Any]:
+    def filled(value: Any) -> Any:
+        return ids[int(value[1:])] if isinstance(value, str) and value.startswith("@") else value
+
+    changed = dict(payload)
+    if "eligibility" in payload:
+        changed["eligibility"] = [
+            {**rule, "values": [filled(value) for value in rule["values"]]} for rule in payload["eligibility"]
+        ]
+    if "group" in payload:
+        changed["group"] = filled(payload["group"])
+    return changed
 
 
 def _extend(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
@@ -96,7 +103,9 @@ CALLS: dict[str, Call] = {
     Kind.GROUP: lambda market, operation: market.ensure_group(
         operation.payload["name"], operation.payload["description"]
     ),
-    Kind.GRANT: _grant,
+    Kind.GRANT: lambda market, operation: market.grant(
+        operation.payload["group"], operation.payload["worker"], operation.payload["value"]
+    ),
     Kind.MESSAGE: lambda market, operation: market.message(
         operation.payload["workers"], operation.payload["subject"], operation.payload["text"]
     ),

@@ -24,7 +24,7 @@ from crowd.adapters.base import Marketplace, Outcome, Refused, Throttled, Unknow
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox import results
-from crowd.outbox.calls import CALLS, PAID, WITH_TOKEN
+from crowd.outbox.calls import CALLS, PAID, WITH_TOKEN, fill_in_groups
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -50,6 +50,8 @@ _ACCOUNT = frozenset(
     }
 )
 _ACCOUNT_PAUSE_S = 600.0
+#: How long an operation that names a group waits until that is made.
+_WAIT_FOR_GROUP_S = 1.0
 
 
 @dataclass(slots=True)
@@ -126,8 +128,16 @@ def _send(batch: Sequence[MarketOperation], market: Marketplace) -> list[MarketO
 
     The rows in memory keep the `first_sent_at` of before: empty where this is the first attempt.
     """
+    ready = fill_in_groups(batch)
+    early = {operation.pk for operation in batch} - {operation.pk for operation in ready}
+    MarketOperation.objects.filter(pk__in=early, state=State.CLAIMED).update(
+        state=State.PLANNED,
+        not_before=timezone.now() + timedelta(seconds=_WAIT_FOR_GROUP_S),
+        lease_owner=None,
+        lease_until=None,
+    )
     allowed = []
-    for operation in batch:
+    for operation in ready:
         try:
             _guard(operation, market)
         except CrowdError as error:
@@ -205,7 +215,8 @@ def _settle(operations: Sequence[MarketOperation], outcomes: Sequence[Outcome[An
 @transaction.atomic
 def _settle_together(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> bool:
     _lock(pairs)
-    return any([_settle_one(operation, outcome) for operation, outcome in pairs])
+    refused = [_settle_one(operation, outcome) for operation, outcome in pairs]
+    return any(refused)
 
 
 def _lock(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> None:
@@ -214,7 +225,8 @@ def _lock(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> None:
     if assignments:
         rows = Assignment.objects.filter(pk__in=assignments).order_by("pk")
         list(rows.select_for_update(no_key=True).values_list("pk"))
-    stages = Stage.objects.filter(pk__in={operation.stage_id for operation, _ in pairs} - {None})
+    stage_pks = {operation.stage_id for operation, _ in pairs if operation.stage_id}
+    stages = Stage.objects.filter(pk__in=stage_pks)
     list(stages.select_for_update(no_key=True).values_list("pk"))
 
 

@@ -81,11 +81,12 @@ def _seek(market: Marketplace, operation: MarketOperation) -> str | None:
         submission, reference = operation.payload["submission"], bonus_reference(operation)
         paid = market.iter_bonuses(submission=submission)
         return submission if any(reference in bonus.reason for bonus in paid) else None
+    assert operation.hit is not None
     others = MarketOperation.objects.filter(hit=operation.hit_id, kind=Kind.EXTEND).exclude(
         state__in=MarketOperation.FINAL
     )
     if others.exclude(pk=operation.pk).exists():
         return None
     listing = market.get_listing(operation.payload["ref"])
-    wanted = Hit.objects.get(pk=operation.hit_id).places + operation.payload["places"]
+    wanted = Hit.objects.get(pk=operation.hit.pk).places + operation.payload["places"]
     return operation.payload["ref"] if listing and listing.places == wanted else None

@@ -88,9 +88,11 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
             assert operation.hit is not None
             decisions.places_added(operation.hit, operation.payload["places"])
         case Kind.CLOSE:
-            Hit.objects.filter(pk=operation.hit_id).update(expires_at=now)
+            assert operation.hit is not None
+            Hit.objects.filter(pk=operation.hit.pk).update(expires_at=now)
         case Kind.DEADLINE:
-            Hit.objects.filter(pk=operation.hit_id).update(expires_at=operation.payload["when"])
+            assert operation.hit is not None
+            Hit.objects.filter(pk=operation.hit.pk).update(expires_at=operation.payload["when"])
         case Kind.APPROVE:
             assert operation.assignment is not None
             decisions.approved(operation.assignment, at=now)

@@ -4,6 +4,7 @@ Events and arrivals are hints; only the marketplace's own list makes an assignme
 was never stored here, or stored but never listed, is quarantined and shown to a person, not dropped.
 """
 
+import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
@@ -12,12 +13,21 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from crowd.adapters import registry
-from crowd.adapters.base import Marketplace, MarketplaceDownError, Submission
-from crowd.models import Assignment, Hit, MarketOperation, Stage, Worker
-from crowd.outbox.planning import plan
+from crowd.adapters.base import (
+    Listing,
+    Marketplace,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Submission,
+)
+from crowd.budget import Cost
+from crowd.errors import BudgetError
+from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
+from crowd.outbox.planning import NOTHING, plan
 from crowd.services import decisions, receipts
 from crowd.services.stages import settle_closed_hit
 
+logger = logging.getLogger(__name__)
 State = Assignment.State
 #: Submissions reconciled in one transaction.
 _BATCH = 200
@@ -35,6 +45,8 @@ def collect(stage: Stage, *, limit: int = 100_000) -> int:
             changed += collect_hit(market, stage, hit)
         except MarketplaceDownError:
             break
+        except MarketplaceRefusedError as error:
+            logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
     give_up_the_unlisted(stage)
     return changed
 
@@ -43,7 +55,9 @@ def hits_with_news(stage: Stage) -> QuerySet[Hit]:
     """Open HITs with answers to confirm, time that ran out, or decisions that time made."""
     now = timezone.now()
     stored = Q(assignments__state=State.STORED)
-    auto_approved = Q(assignments__state=State.SUBMITTED, assignments__auto_approve_at__lte=now)
+    auto_approved = Q(
+        assignments__state__in=[State.SUBMITTED, State.QUARANTINED], assignments__auto_approve_at__lte=now
+    )
     over = Q(state=Hit.State.OPEN, expires_at__lte=now) & (
         Q(synced_at=None) | Q(synced_at__lte=now - _SYNC_AGAIN_AFTER) | Q(synced_at__lte=F("expires_at"))
     )
@@ -51,12 +65,7 @@ def hits_with_news(stage: Stage) -> QuerySet[Hit]:
     return (
         Hit.objects.filter(stage=stage)
         .exclude(external_id="")
-        .annotate(
-            used=Count(
-                "assignments",
-                filter=Q(assignments__state__in=[State.SUBMITTED, State.APPROVED, State.REJECTED]),
-            )
-        )
+        .annotate(used=Count("assignments", filter=Q(assignments__submitted_at__isnull=False), distinct=True))
         .filter(stored | auto_approved | over | full)
         .order_by("pk")
         .distinct()
@@ -64,23 +73,38 @@ def hits_with_news(stage: Stage) -> QuerySet[Hit]:
 
 
 def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
-    """Reconcile one HIT; the number of submissions that changed something."""
-    changed = 0
+    """Reconcile one HIT; the number of submissions that changed something.
+
+    The listing is read before its submissions: once it takes nobody any more and nobody is working, the
+    submissions read afterwards are all there will be.
+    """
+    listing = market.get_listing(hit.external_id)
+    changed = listed = 0
     batch: list[Submission] = []
-    for submission in market.iter_submissions(hit.external_id):
+    for submission in market.iter_submissions(hit.external_id) if listing else ():
+        listed += 1
         batch.append(submission)
         if len(batch) >= _BATCH:
             changed += _reconcile(stage, hit, batch)
             batch = []
     changed += _reconcile(stage, hit, batch)
-    listing = market.get_listing(hit.external_id)
     now = timezone.now()
     Hit.objects.filter(pk=hit.pk).update(
         synced_at=now, **({"expires_at": listing.expires_at} if listing else {})
     )
-    if listing is None or (listing.state in ("reviewable", "archived") and not listing.pending):
-        settle_closed_hit(hit, at=now)
+    if listing is None:
+        logger.warning("%s of %s is not at the marketplace any more", hit.external_id, stage.slug)
+        if hit.expires_at and hit.expires_at <= now:
+            settle_closed_hit(hit, at=now)
+    elif _all_in(listing, listed):
+        settle_closed_hit(hit, at=now, places=listing.places)
     return changed
+
+
+def _all_in(listing: Listing, listed: int) -> bool:
+    """Nobody can start or is working, and every submission is listed: some marketplaces show them late."""
+    over = listing.state in ("reviewable", "archived") and not listing.pending
+    return over and listed >= listing.places - listing.available
 
 
 @transaction.atomic
@@ -89,9 +113,12 @@ def _reconcile(stage: Stage, hit: Hit, submissions: Sequence[Submission]) -> int
         return 0
     known = {
         (row.external_id, row.worker.external_id): row
-        for row in Assignment.objects.filter(external_id__in=[submission.ref for submission in submissions])
+        for row in Assignment.objects.filter(
+            external_id__in=[submission.ref for submission in submissions], stage__endpoint=stage.endpoint_id
+        )
         .select_related("worker", "hit", "stage__project", "stage__endpoint")
-        .select_for_update(of=("self",))
+        .select_for_update(of=("self",), no_key=True)
+        .order_by("pk")
     }
     return sum(
         _reconcile_one(stage, hit, submission, known.get((submission.ref, submission.worker)))
@@ -104,11 +131,16 @@ def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: A
         _take_unknown(stage, hit, submission)
         return True
     changed = False
-    if assignment.state in (State.WORKING, State.STORED, State.ENDED):
+    if assignment.submitted_at is None:
         changed = True
-        _confirm(assignment, submission)
+        _confirm(assignment, submission, hit)
     if submission.state == "approved":
-        changed |= decisions.approved(assignment, at=submission.decided_at or timezone.now())
+        try:
+            with transaction.atomic():
+                changed |= decisions.approved(assignment, at=submission.decided_at or timezone.now())
+        except BudgetError as error:
+            note = f"Approved at the marketplace after its rejection, but not booked here: {error}"
+            Assignment.objects.filter(pk=assignment.pk).update(held=True, note=note[:300])
     elif submission.state == "rejected":
         changed |= decisions.rejected(assignment, at=submission.decided_at or timezone.now())
     elif changed and assignment.state == State.SUBMITTED:
@@ -116,8 +148,19 @@ def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: A
     return changed
 
 
-def _confirm(assignment: Assignment, submission: Submission) -> None:
+def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
     """The marketplace has it too. Without an answer here, the copy in the receipt is read."""
+    Assignment.objects.filter(pk=assignment.pk).update(
+        submitted_at=submission.submitted_at, auto_approve_at=submission.auto_approve_at
+    )
+    assignment.submitted_at = submission.submitted_at
+    assignment.auto_approve_at = submission.auto_approve_at
+    if assignment.hit_id != hit.pk:
+        # Its money is that of the HIT that lists it, whatever the page's address said.
+        Assignment.objects.filter(pk=assignment.pk).update(hit=hit, stage=hit.stage_id)
+        assignment.hit, assignment.stage = hit, hit.stage
+        _quarantine(assignment, "Answered on the page of another HIT than the one it was accepted for.")
+        return
     if assignment.response is None:
         restored = receipts.read_copy(submission.answer, assignment)
         if restored is None:
@@ -127,16 +170,27 @@ def _confirm(assignment: Assignment, submission: Submission) -> None:
     elif submission.answer.get("receipt") != str(assignment.receipt):
         _quarantine(assignment, "The receipt that came back is not the one that was given out.")
         return
-    Assignment.objects.filter(pk=assignment.pk).update(
-        state=State.SUBMITTED,
-        submitted_at=submission.submitted_at,
-        auto_approve_at=submission.auto_approve_at,
+    if not _has_its_units(assignment):
+        _quarantine(assignment, "Sent after its time was over, when the worker had begun the same again.")
+        return
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.SUBMITTED, held=False, note="")
+    assignment.state, assignment.held = State.SUBMITTED, False
+
+
+def _has_its_units(assignment: Assignment) -> bool:
+    """Units of work that we gave up are claimed again, unless the worker has them through another HIT now."""
+    own = set(
+        HitUnit.objects.filter(hit=assignment.hit_id, role=HitUnit.Role.UNIT).values_list("unit", flat=True)
     )
-    assignment.state = State.SUBMITTED
-    assignment.submitted_at, assignment.auto_approve_at = (
-        submission.submitted_at,
-        submission.auto_approve_at,
+    claims = Claim.objects.filter(stage=assignment.stage_id, worker=assignment.worker_id, unit__in=own)
+    held = dict(claims.values_list("unit", "assignment_id"))
+    if any(holder != assignment.pk for holder in held.values()):
+        return False
+    Claim.objects.bulk_create(
+        Claim(stage=assignment.stage, worker=assignment.worker, assignment=assignment, unit=unit)
+        for unit in sorted(own.difference(held))
     )
+    return True
 
 
 def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
@@ -146,17 +200,19 @@ def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
         external_id=submission.worker,
         defaults={"first_seen_at": timezone.now()},
     )
-    Assignment.objects.create(
-        stage=stage,
-        hit=hit,
+    Assignment.objects.get_or_create(
         worker=worker,
         external_id=submission.ref,
-        state=State.QUARANTINED,
-        arrived_at=submission.accepted_at or submission.submitted_at,
-        submitted_at=submission.submitted_at,
-        auto_approve_at=submission.auto_approve_at,
-        held=True,
-        note="Submitted at the marketplace without ever opening the task page here.",
+        defaults={
+            "stage": stage,
+            "hit": hit,
+            "state": State.QUARANTINED,
+            "arrived_at": submission.accepted_at or submission.submitted_at,
+            "submitted_at": submission.submitted_at,
+            "auto_approve_at": submission.auto_approve_at,
+            "held": True,
+            "note": "Submitted at the marketplace without ever opening the task page here.",
+        },
     )
 
 
@@ -179,7 +235,12 @@ def approve_by_policy(assignment: Assignment) -> MarketOperation | None:
 
 
 def plan_decision(
-    assignment: Assignment, kind: MarketOperation.Kind, note: str, *, purpose: str = ""
+    assignment: Assignment,
+    kind: MarketOperation.Kind,
+    note: str,
+    *,
+    purpose: str = "",
+    cost: Cost = NOTHING,
 ) -> MarketOperation:
     """Plan approve, reject or unreject of an assignment; each once."""
     return plan(
@@ -190,15 +251,19 @@ def plan_decision(
         target=f"assignment:{assignment.pk}",
         purpose=purpose or kind,
         payload={"ref": assignment.external_id, "note": note},
+        cost=cost,
     )
 
 
 def give_up_the_unlisted(stage: Stage) -> int:
-    """Answers that the marketplace never listed, and work whose time is over."""
+    """Answers that the marketplace never listed though it was asked, and work whose time is over."""
     now = timezone.now()
     allowed = timedelta(seconds=stage.work_seconds)
     forged = Assignment.objects.filter(
-        stage=stage, state=State.STORED, stored_at__lt=now - allowed - _UNLISTED_AFTER
+        stage=stage,
+        state=State.STORED,
+        stored_at__lt=now - allowed - _UNLISTED_AFTER,
+        hit__synced_at__gt=F("stored_at") + allowed + _UNLISTED_AFTER,
     ).update(
         state=State.QUARANTINED,
         held=True,

@@ -11,6 +11,7 @@ from crowd.errors import CrowdError
 from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
 from crowd.outbox import results
 from crowd.outbox.planning import plan
+from crowd.services import decisions
 from crowd.services.collecting import plan_decision
 from crowd.services.groups import ensure_group, only, put_into
 from crowd.services.publishing import next_ordinal, plan_listing
@@ -47,7 +48,9 @@ def reject(*, assignment: Assignment, actor: Any, reason: str) -> MarketOperatio
 def override(*, assignment: Assignment, actor: Any, note: str) -> MarketOperation:
     """Plan to approve work that was rejected; possible for 30 days on most marketplaces."""
     _refuse_unless(assignment, (State.REJECTED,), "approved after all")
-    operation = plan_decision(assignment, Kind.UNREJECT, note[:1024])
+    operation = plan_decision(
+        assignment, Kind.UNREJECT, note[:1024], cost=decisions.unit_cost(assignment.hit)
+    )
     _log(assignment, "assignment.overridden", actor, note)
     return operation
 

@@ -89,7 +89,7 @@ def _check(stage: Stage) -> None:
         where = ".".join(str(part) for part in first["loc"])
         raise CrowdError(f"config.{where}: {first['msg']}") from error
     try:
-        stage.clean_fields(exclude=["planner", "planner_until"])
+        stage.clean_fields(exclude=["planner", "planner_until", "eligibility", "config"])
     except ValidationError as error:
         name, messages = next(iter(error.message_dict.items()))
         raise CrowdError(f"{name}: {messages[0]}") from error
@@ -188,7 +188,10 @@ def extend_hit_time(*, hit: Hit, until: datetime) -> MarketOperation:
 
 
 def extend_hit_places(*, hit: Hit, places: int, purpose: str) -> MarketOperation:
-    """Plan more places for one HIT; never from fewer than ten to ten or more."""
+    """Plan more places for one HIT on offer; never from fewer than ten to ten or more."""
+    hit.refresh_from_db(fields=["places", "state"])
+    if hit.state != Hit.State.OPEN:
+        raise StageStateError(f"The HIT is {hit.state}; only one on offer can get more places.")
     if hit.places < bundles.SMALL_HIT + 1 <= hit.places + places:
         raise StageStateError(
             f"A HIT of {hit.places} places cannot grow to {hit.places + places}: "
@@ -207,31 +210,27 @@ def extend_hit_places(*, hit: Hit, places: int, purpose: str) -> MarketOperation
 
 
 @transaction.atomic
-def settle_closed_hit(hit: Hit, *, at: datetime) -> bool:
+def settle_closed_hit(hit: Hit, *, at: datetime, places: int | None = None) -> bool:
     """Close the books of a HIT that takes nobody any more and has all its work in.
 
     What its unused places had reserved goes back; submitted work that nobody decided keeps its reservation.
+    `places` is how many the marketplace says there are: where we know of fewer or an extension is on its
+    way, the books stay open.
     """
-    closed = Hit.objects.filter(pk=hit.pk, state=Hit.State.OPEN).update(state=Hit.State.CLOSED)
-    if not closed:
-        return False
-    used = (
-        Assignment.objects.filter(hit=hit)
-        .exclude(
-            state__in=[
-                Assignment.State.WORKING,
-                Assignment.State.STORED,
-                Assignment.State.ENDED,
-                Assignment.State.QUARANTINED,
-            ]
-        )
-        .count()
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=hit.stage_id)
+    under_way = MarketOperation.objects.filter(hit=hit, kind=MarketOperation.Kind.EXTEND).exclude(
+        state__in=MarketOperation.FINAL
     )
+    open_still = Hit.objects.filter(pk=hit.pk, state=Hit.State.OPEN)
+    if places is not None:
+        open_still = open_still.filter(places=places)
+    if under_way.exists() or not open_still.update(state=Hit.State.CLOSED):
+        return False
     hit.refresh_from_db(fields=["places"])
-    unused = hit.places - used
+    used = Assignment.objects.filter(hit=hit).exclude(submitted_at=None).count()
     budget.release(
-        hit.stage,
-        Cost(hit.reward_cents, hit.fee_cents) * unused,
+        stage,
+        Cost(hit.reward_cents, hit.fee_cents) * (hit.places - used),
         For("unused places", hit=hit),
         at=at,
     )

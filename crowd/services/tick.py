@@ -3,7 +3,7 @@
 import logging
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
@@ -41,19 +41,29 @@ def tick() -> Round:
             done.reconciled += reconcile(endpoint)
             done.sent += dispatch(endpoint).total
             for stage in _living_stages(endpoint):
-                done.collected += collect(stage)
-                if stage.status == Stage.Status.OPEN:
-                    done.planned += publish_pending(stage)
+                _go_on(stage, done)
             done.sent += dispatch(endpoint).total
         except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
             logger.warning("%s: %s", endpoint.name, error)
     return done
 
 
+def _go_on(stage: Stage, done: Round) -> None:
+    """Collect and top up one stage; what goes wrong in it is recorded and stops no other."""
+    try:
+        done.collected += collect(stage)
+        if stage.status == Stage.Status.OPEN:
+            done.planned += publish_pending(stage)
+    except (MarketplaceDownError, MarketplaceRefusedError, ValueError):
+        raise
+    except Exception:
+        logger.exception("Stage %s of %s", stage.slug, stage.project.slug)
+
+
 def _with_work() -> Q:
-    return Q(stages__status__in=[Stage.Status.OPEN, Stage.Status.PAUSED, Stage.Status.CLOSED]) | ~Q(
-        operations__state__in=MarketOperation.FINAL
-    )
+    going = MarketOperation.objects.filter(endpoint=OuterRef("pk")).exclude(state__in=MarketOperation.FINAL)
+    living = [Stage.Status.OPEN, Stage.Status.PAUSED, Stage.Status.CLOSED]
+    return Q(stages__status__in=living) | Q(Exists(going))
 
 
 def _living_stages(endpoint: Endpoint) -> list[Stage]:
