@@ -32,7 +32,7 @@ if os.environ.get("REDIS_URL"):
 from distillery.settings import *  # noqa: E402, F403  # the environment has to be ready first
 from distillery.settings import DATA_DIR, DATABASES  # noqa: E402
 
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+if DATABASES["default"]["ENGINE"] == "distillery.sqlite3":
     # A file, not memory: threads and processes share it as they do in an installation.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

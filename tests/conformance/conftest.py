@@ -45,7 +45,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     """Say which checks do not run against the given endpoint, and what they would need."""
     return [
-        f"{len(names)} checks left out without {NEEDS[need]}: {', '.join(names)}"
+        f"{len(names)} checks left out without {NEEDS[need]}: "
+        + ", ".join(dict.fromkeys(name.partition("[")[0] for name in names))
         for need, names in config.stash.get(_left_out, {}).items()
     ]
 

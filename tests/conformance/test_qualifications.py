@@ -124,7 +124,9 @@ def test_48_a_qualification_type_is_changed_and_deleted(client):
     )["QualificationType"]
     assert changed == {**made, "Description": "New words.", "QualificationTypeStatus": "Inactive"}
     client.delete_qualification_type(QualificationTypeId=type_id)
-    with refused("RequestError"):
+    with refused_request(
+        "InvalidQualificationTypeState", "This operation can be called with a status of: Active,Inactive"
+    ):
         client.get_qualification_type(QualificationTypeId=type_id)
     assert new_qualification(client, Name=made["Name"])["QualificationTypeId"] != type_id
 

@@ -150,7 +150,7 @@ def test_54_a_throttled_call_is_repeated_by_botocore(requester, chaos):
     said = patient.get_account_balance()
     assert said["ResponseMetadata"]["RetryAttempts"] == 1
     chaos(throttle_next=1)
-    with refused("ThrottlingException"):
+    with refused("ThrottlingException", stem="Rate exceeded"):
         requester.client.get_account_balance()
     assert requester.client.get_account_balance()["AvailableBalance"]
 
@@ -165,6 +165,7 @@ def test_55_a_fault_inside_an_operation_does_nothing_by_halves(requester, chaos)
         client.create_hit(**properties)
     answer = caught.value.response
     assert answer["Error"]["Code"] == "ServiceFault"
+    assert "temporarily unable to process your request" in answer["Error"]["Message"]
     assert type(caught.value).__name__ == "ServiceFault"
     assert answer["ResponseMetadata"]["HTTPStatusCode"] == 500
     assert answer["ResponseMetadata"]["RequestId"]

@@ -164,7 +164,7 @@ class Storm:
 
 
 def test_kills_under_load_lose_nothing_and_double_nothing(mortal):
-    """Three workers and a publisher go on while the server is killed at six random moments."""
+    """Three workers and a publisher go on while the server is killed at five random moments."""
     chance = random.Random(9)
     storm = Storm(mortal)
     storm.publish()
@@ -173,7 +173,7 @@ def test_kills_under_load_lose_nothing_and_double_nothing(mortal):
     threads += [threading.Thread(target=storm.guarded, args=[storm.work, mortal.worker()]) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for _ in range(6):
+    for _ in range(5):
         storm.wait_for_answers(6)
         time.sleep(chance.uniform(0, 0.1))
         mortal.kill()

@@ -166,11 +166,11 @@ class Session:
 
 
 def test_the_ledger_balances_after_five_hundred_random_steps(server):
-    """Deposits = available + on hold + paid + fees, every hundred steps and when all HITs are over."""
+    """Deposits = available + on hold + paid + fees, half-way, at the end, and when all HITs are over."""
     session = Session(server, SEED)
     for number in range(1, STEPS + 1):
         session.step()
-        if number % 100 == 0:
+        if number % 250 == 0:
             assert session.balance() == session.counted(), f"after step {number}: {session.steps}"
     assert all(session.steps.get(name) for name in ("create", "submit", "approve", "reject", "bonus"))
     for hit in session.hits:

@@ -163,12 +163,12 @@ def test_decisions_about_the_same_people_never_wait_for_each_other_in_a_ring(ser
     """Approvals, second thoughts, bonuses, returns and submits of six workers and one account at once."""
     client = server.requester("500.00", "mturk-2026").client
     people, chance = crowd[3:9], random.Random(5)
-    hits = [create_hit(client, MaxAssignments=9) for _ in range(16)]
+    hits = [create_hit(client, MaxAssignments=9) for _ in range(12)]
     acts = []
     for number, hit in enumerate(hits):
         for worker in people:
             taken = worker.accept(hit["HITId"])
-            if number >= 10:
+            if number >= 8:
                 acts.append(lambda w=worker, t=taken: worker_acts(w, t))
                 continue
             worker.submit(taken, answer="yes")
@@ -179,7 +179,7 @@ def test_decisions_about_the_same_people_never_wait_for_each_other_in_a_ring(ser
             acts.append(lambda c=call, r=rejected: client.approve_assignment(**c, OverrideRejection=r))
             bonus = {**call, "WorkerId": worker.worker_id, "BonusAmount": "0.01", "Reason": "thank you"}
             acts.append(lambda b=bonus: client.send_bonus(**b))
-        if number >= 10:
+        if number >= 8:
             client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
 
     def worker_acts(worker, taken):
@@ -191,11 +191,11 @@ def test_decisions_about_the_same_people_never_wait_for_each_other_in_a_ring(ser
     chance.shuffle(acts)
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(lambda act: act(), acts))
-    held = sum(get_hit(client, hit)["NumberOfAssignmentsAvailable"] for hit in hits[:10])
+    held = sum(get_hit(client, hit)["NumberOfAssignmentsAvailable"] for hit in hits[:8])
     undecided = sum(len(assignments(client, hit, "Submitted")) for hit in hits)
     said = client.get_account_balance()
     assert Decimal(said["OnHoldBalance"]) == (held + undecided) * Decimal("0.12")
-    spent = 60 * Decimal("0.12") + 60 * Decimal("0.02")
+    spent = 48 * Decimal("0.12") + 48 * Decimal("0.02")
     assert Decimal(said["AvailableBalance"]) == 500 - spent - Decimal(said["OnHoldBalance"])
     assert_quiet(server)
 

@@ -1,11 +1,14 @@
 """What stands in the task's frame after a submission, and the pages of errors."""
 
+import re
+
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 from django.views import defaults
 
 from marketplace.frame import submit_signature
+from marketplace.site.lookup import work_url
 from tests.site import world
 
 
@@ -70,3 +73,12 @@ def test_no_page_carries_script_or_style_inside(lab, rosa, as_rosa, as_staff):
     desk = as_staff.get("/desk/").content.decode()
     assert " style=" not in desk
     assert "<script>" not in desk
+
+
+def test_the_working_page_weighs_less_than_fifty_kilobytes(lab, rosa, as_rosa, settings):
+    holding = world.take(rosa, world.post(world.make_group(lab)))
+    page = as_rosa.get(work_url(holding)).content
+    parts = set(re.findall(rb'/static/([a-z-]+\.[a-z]+)"', page))
+    assert parts == {b"distillery.css", b"logo.svg", b"work.js"}
+    files = [settings.BASE_DIR / "static" / name.decode() for name in parts]
+    assert len(page) + sum(file.stat().st_size for file in files) < 50_000

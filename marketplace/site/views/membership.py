@@ -56,7 +56,7 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
             form.add_error("username" if "username" in form.fields else None, refusal.message)
         else:
             if user is None:
-                login(request, joined, backend="django.contrib.auth.backends.ModelBackend")
+                login(request, joined, backend="accounts.backends.ModelBackend")
             messages.success(request, "Welcome. Choose a group of HITs and have a look at one.")
             return redirect("site:groups")
     return page(request, "signup.html", worker=None, now=clock.now(), form=form, account=user)

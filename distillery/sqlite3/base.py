@@ -1,0 +1,56 @@
+"""Django's SQLite backend with a queue in front of its one writer.
+
+SQLite lets a second writer sleep and try again, for up to 100 ms a time, while late comers overtake it.
+Measured with eight workers: half of the accepts took 25 ms, one in twenty 160 ms, and the processors idled.
+Here a transaction first waits on a lock file beside the database; the kernel wakes the next in line when the
+writer is done, or dead. Single statements outside of a transaction still wait as SQLite does.
+"""
+
+import fcntl
+import os
+
+from django.db.backends.sqlite3 import base
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """The connection that settings name as ENGINE "distillery.sqlite3"."""
+
+    _queue: int | None = None
+
+    def _start_transaction_under_autocommit(self) -> None:
+        self._wait_in_line()
+        try:
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+        except BaseException:
+            self._let_next()
+            raise
+
+    def _commit(self) -> None:
+        try:
+            super()._commit()  # type: ignore[misc]
+        finally:
+            self._let_next()
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()  # type: ignore[misc]
+        finally:
+            self._let_next()
+
+    def _close(self) -> None:
+        super()._close()  # type: ignore[misc]
+        if self._queue is not None:
+            os.close(self._queue)
+            self._queue = None
+
+    def _wait_in_line(self) -> None:
+        if self.is_in_memory_db():
+            return
+        if self._queue is None:
+            path = f"{self.settings_dict['NAME']}-queue"
+            self._queue = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._queue, fcntl.LOCK_EX)
+
+    def _let_next(self) -> None:
+        if self._queue is not None:
+            fcntl.flock(self._queue, fcntl.LOCK_UN)

@@ -1,0 +1,50 @@
+"""The prepared query of the working page says what the models say."""
+
+import pytest
+
+from marketplace.models import Holding
+from marketplace.services.endings import give_back
+from marketplace.site.selectors.held import FIELDS, held
+from tests.site import world
+
+
+def test_it_finds_the_assignment_with_everything_the_page_shows_in_one_query(
+    lab, rosa, django_assert_num_queries
+):
+    taken = world.take(rosa, world.post(world.make_group(lab, "Judge an answer", reward_cents=60)))
+    stored = Holding.objects.select_related("worker", "hit__hit_type__requester").get(pk=taken.pk)
+    with django_assert_num_queries(1):
+        found = held(user_pk=rosa.user.pk, hit_id=stored.hit.hit_id, assignment_id=stored.assignment_id)
+        assert found == stored
+        for path in FIELDS:
+            mine, theirs = found, stored
+            for step in filter(None, path.split("__")):
+                mine, theirs = getattr(mine, step), getattr(theirs, step)
+            for name in FIELDS[path][1]:
+                assert getattr(mine, name) == getattr(theirs, name), f"{path}{name}"
+
+
+def test_what_it_did_not_read_is_loaded_when_asked_for(lab, rosa):
+    taken = world.take(rosa, world.post(world.make_group(lab)))
+    found = held(user_pk=rosa.user.pk, hit_id=taken.hit.hit_id, assignment_id=taken.assignment_id)
+    assert found.hit.pending == 1
+
+
+def test_the_latest_hold_of_a_place_is_the_one_that_counts(lab, rosa):
+    hit = world.post(world.make_group(lab))
+    give_back(holding=world.take(rosa, hit))
+    again = world.take(rosa, hit)
+    found = held(user_pk=rosa.user.pk, hit_id=hit.hit_id, assignment_id=again.assignment_id)
+    assert found == again
+
+
+@pytest.mark.parametrize("change", [{"user_pk": 0}, {"hit_id": "3OTHER"}, {"assignment_id": ""}])
+def test_it_finds_nothing_that_does_not_fit(lab, rosa, change):
+    taken = world.take(rosa, world.post(world.make_group(lab)))
+    right = {
+        "user_pk": rosa.user.pk,
+        "hit_id": taken.hit.hit_id,
+        "assignment_id": taken.assignment_id,
+    }
+    assert held(**right) == taken
+    assert held(**(right | change)) is None
