@@ -32,10 +32,9 @@ State = Assignment.State
 #: A page that was open so much longer than the time allowed cannot be sent any more.
 _GRACE_S = 24 * 3600
 _AGAIN = "Open the HIT again from your queue at the marketplace; what was saved is still there."
-_NO_TICKET = (
-    f"This page was open for too long, or its form was changed on the way, so nothing was sent. {_AGAIN}"
-)
-_NOT_YOURS = "This HIT is no longer yours: it was returned, or its time is over. Nothing was sent."
+_NO_TICKET = f"This page was open for too long, or its form was changed on the way. {_AGAIN}"
+_NOT_YOURS = "This HIT is no longer yours: it was returned, or its time is over."
+_NOTHING_SENT = "Nothing was sent"
 _UNREADABLE = (
     "The form did not arrive as it should, so nothing was stored. It may be far too long: go back in your "
     "browser, shorten what you wrote, and send it again."
@@ -64,8 +63,9 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
                 logger.exception("The task page of HIT %s failed", hit.key)
                 return _refused(
                     request,
-                    f"Something went wrong on our side; nothing you saved is lost. {_AGAIN} If this comes "
+                    f"It is our mistake, and nothing you saved is lost. {_AGAIN} If this comes "
                     "back, return the HIT and write to its requester.",
+                    title="Something went wrong",
                     back=_home(hit),
                     status=500,
                 )
@@ -129,10 +129,10 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
     try:
         form = fields.form_of(request)
     except UnreadableError:
-        return _refused(request, _UNREADABLE, back=_home(hit), status=413)
+        return _refused(request, _UNREADABLE, title=_NOTHING_SENT, back=_home(hit), status=413)
     found = _assignment_of(form.get("ticket", ""), hit)
     if found is None:
-        return _refused(request, _NO_TICKET, back=_home(hit))
+        return _refused(request, _NO_TICKET, title=_NOTHING_SENT, back=_home(hit))
     assignment, ticket = found
     back = known_origin(ticket.submit_to, hit.stage.endpoint.submit_origins) or ""
     if assignment.state in (State.ENDED, State.QUARANTINED):
@@ -144,14 +144,14 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
                 resuming=True,
             ).assignment
         except WorkRefusedError as error:
-            return _refused(request, str(error), back=back, status=409)
+            return _refused(request, str(error), title=_NOTHING_SENT, back=back, status=409)
     if assignment.response is None:
         page = _store(request, assignment, ticket, form)
         if page is not None:
             return page
         assignment.refresh_from_db()
     if assignment.response is None:
-        return _refused(request, f"{_NOT_YOURS} {RETURN_IT}", back=back, status=409)
+        return _refused(request, f"{_NOT_YOURS} {RETURN_IT}", title=_NOTHING_SENT, back=back, status=409)
     return _hand_over(request, assignment, ticket)
 
 
@@ -245,7 +245,14 @@ def _home(hit: Hit) -> str:
     return next((str(origin) for origin in hit.stage.endpoint.submit_origins), "")
 
 
-def _refused(request: HttpRequest, sentence: str, *, back: str = "", status: int = 403) -> HttpResponse:
+def _refused(
+    request: HttpRequest,
+    sentence: str,
+    *,
+    title: str = "You cannot do this one",
+    back: str = "",
+    status: int = 403,
+) -> HttpResponse:
     """Why not, and what to do; with a way back to the marketplace whose origin is `back`."""
-    context = {"title": "You cannot do this one", "sentence": sentence, "back": back}
+    context = {"title": title, "sentence": sentence, "back": back}
     return render(request, "crowd/refused.html", context, status=status)
