@@ -8,6 +8,8 @@ problems.py            a problem: code, file, line, field, words, remedy
 documents.py           what is in the database, in the file's terms
 planning.py            the differences, and why some of them are not possible
 applying.py            making them so, in one transaction
-writing.py             TOML text of a study
+notation.py            TOML as text
+writing.py             the file of a project in the database
+wording.py             differences in a line
 reference.py           tables of all fields, for the documentation
 """

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from crowd.study import notation
 from crowd.study.locate import Path
 from crowd.study.problems import Code
 from crowd.study.values import Amount, Period
@@ -16,12 +17,13 @@ from crowd.study.values import Amount, Period
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem that knows its field but not yet its line."""
+    """A problem that knows its field but not yet its line. `meant`: the key that was probably misspelt."""
 
     code: Code
     path: Path
     what: str
     remedy: str
+    meant: str = ""
 
 
 _TYPES = {
@@ -58,11 +60,15 @@ def findings(
     error: ValidationError, model: type[BaseModel], data: object, at: Path = ()
 ) -> Iterator[Finding]:
     """All that a failed validation of `data` found, once per field; `at` is where the data stands."""
-    seen: set[tuple[Path, str]] = set()
+    found: dict[tuple[Path, str], Finding] = {}
     for details in error.errors(include_url=False):
         finding = _finding(cast(dict[str, Any], details), model, data, at)
-        if (finding.path, finding.code) not in seen:
-            seen.add((finding.path, finding.code))
+        found.setdefault((finding.path, finding.code), finding)
+    misspelt = {(*finding.path[:-1], finding.meant) for finding in found.values() if finding.meant}
+    around = {path[:end] for path, _ in found for end in range(len(path))}
+    for finding in found.values():
+        follows = finding.code == "missing" and finding.path in misspelt
+        if not follows and not (finding.code == "out-of-bounds" and finding.path in around):
             yield finding
 
 
@@ -102,7 +108,7 @@ def unknown_key(path: Path, known: list[str]) -> Finding:
         if known
         else "Take it out."
     )
-    return Finding("unknown-key", path, f"there is no field {key!r} here", remedy)
+    return Finding("unknown-key", path, f"there is no field {key!r} here", remedy, *close)
 
 
 def not_known(code: Code, path: Path, what: str, name: str, known: list[str]) -> Finding:
@@ -121,9 +127,7 @@ def _not_one_of(path: Path, value: object, expected: str) -> Finding:
 
 def shown(value: object) -> str:
     """A value as the file would have it, cut where it is long."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    text = notation.value(value, width=1_000_000)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 

@@ -27,6 +27,8 @@ from projects.models import Project
 from sealing import unseal
 
 Action = Literal["add", "change", "unchanged"]
+#: Accounts among which a misspelt name is looked for.
+_NAMES = 1000
 #: Fields of the file whose columns have another name.
 _COLUMNS = {
     "reward": "reward_cents",
@@ -166,7 +168,8 @@ def _change(
 
 def _project_findings(study: Study, project: Project | None) -> Iterator[Finding]:
     wanted = study.fields.project
-    people = set(get_user_model().objects.values_list("username", flat=True))
+    accounts = get_user_model().objects.values_list("username", flat=True)
+    people = set(accounts.filter(username__in=list(wanted.members)))
     for name in wanted.members:
         if name not in people:
             yield not_known(
@@ -174,7 +177,7 @@ def _project_findings(study: Study, project: Project | None) -> Iterator[Finding
                 ("project", "members", name),
                 f"nobody is called {name!r}",
                 name,
-                sorted(people),
+                list(accounts[:_NAMES]),
             )
     before = project_document(project)["members"] if project else {}
     if "owner" not in {**before, **wanted.members}.values():
@@ -274,6 +277,7 @@ def _stage_findings(
         if before:
             yield from _below_spent((*path, "budget"), stage.budget, before)
             yield from _fixed_in_stage(path, before, stage)
+            yield from _asks_for_more(path, before, stage)
             yield from _poor_pay(path, before)
 
 
@@ -293,6 +297,22 @@ def _fixed_in_stage(path: tuple[str | int, ...], before: Stage, stage: StageFiel
 
 def _fixed(path: tuple[str | int, ...], what: str, remedy: str) -> Finding:
     return Finding("not-changeable", path, what, remedy)
+
+
+def _asks_for_more(path: tuple[str | int, ...], before: Stage, stage: StageFields) -> Iterator[Finding]:
+    if before.status != Stage.Status.OPEN:
+        return
+    for field, old, new in (
+        ("redundancy", before.redundancy, stage.redundancy),
+        ("budget", before.budget_cents, stage.budget),
+    ):
+        if new > old:
+            yield Finding(
+                "caution",
+                (*path, field),
+                "the stage is open, so more is published by itself, as far as the budget goes",
+                "Pause the stage first if you want to look at a quote.",
+            )
 
 
 def _poor_pay(path: tuple[str | int, ...], before: Stage) -> Iterator[Finding]:

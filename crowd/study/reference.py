@@ -9,6 +9,7 @@ from pydantic import BaseModel, StrictBool
 from pydantic.fields import FieldInfo
 
 from crowd.kinds import kinds
+from crowd.study import notation
 from crowd.study.explain import marks, plain_types
 from crowd.study.schema import (
     EndpointFields,
@@ -65,12 +66,16 @@ def takes(field: FieldInfo) -> str:
     most = next((mark.le for mark in found if isinstance(mark, Le)), None)
     longest = next((mark.max_length for mark in found if isinstance(mark, MaxLen)), None)
     words = _type(types_[0])
-    if least is not None:
-        bounded = most is not None and int(str(most)) < 2**31 - 1
-        words += f" from {least}" + (f" to {most}" if bounded else "")
+    bounds = [f"{word} {bound}" for word, bound in (("from", least), ("to", most)) if _tells(bound)]
+    words = " ".join([words, *bounds])
     if longest is not None:
         words += f", at most {longest}"
     return words
+
+
+def _tells(bound: Any) -> bool:
+    """A bound that is more than what a database can hold."""
+    return bound is not None and abs(bound) < 2**31 - 1
 
 
 def _type(kind: Any) -> str:
@@ -95,9 +100,9 @@ def default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     for mark in marks(field):
         if isinstance(mark, Amount):
-            return f'"{dollars(value)}"'
+            return f'`"{dollars(value)}"`'
         if isinstance(mark, Period):
-            return f'"{duration(value)}"'
+            return f'`"{duration(value)}"`'
     if value is None or value in ("", (), {}, []):
         return "none"
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    return f"`{notation.value(value)}`"

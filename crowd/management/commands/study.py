@@ -11,10 +11,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crowd.services.quoting import Quote
 from crowd.study import applying, reference
-from crowd.study.explain import shown
 from crowd.study.planning import Change, FieldChange, Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reading import Study, read
+from crowd.study.wording import difference, worded
 from crowd.study.writing import study_toml
 from money.amounts import dollars
 from projects.models import Project
@@ -172,12 +172,7 @@ def _unchanged(change: Change) -> str:
 
 
 def _old_and_new(change: Change, field: FieldChange) -> str:
-    new = _words(field.new)
-    return new if change.action == "add" else f"{_words(field.old)} → {new}"
-
-
-def _words(value: Any) -> str:
-    return "none" if value is None else shown(value)
+    return worded(field.new) if change.action == "add" else difference(field.old, field.new)
 
 
 def _quoted(quote: Quote) -> str:
