@@ -17,6 +17,7 @@ _STOCK = "This is a good answer"
 _LONGEST_WRITTEN = 400
 _TICKED = 0.3
 _CHANGED_MIND = 0.05
+_BESIDE = 0.7
 
 
 @runtime_checkable
@@ -117,11 +118,17 @@ def _choice(asked: _Asked, options: list[str], meant: str) -> str:
             return rng.choice(options)
         case Habit.CONSTANT:
             return options[int(who.chance("constant").random() * len(options))]
-    if rng.random() < who.profile.mistakes:
-        return rng.choice([option for option in options if option != meant] or options)
     if who.profile.habit is Habit.REVERSED:
-        return options[len(options) - 1 - options.index(meant)]
-    return meant
+        meant = options[len(options) - 1 - options.index(meant)]
+    return _missed(options, meant, rng) if rng.random() < who.profile.mistakes else meant
+
+
+def _missed(options: list[str], meant: str, rng: random.Random) -> str:
+    """Another option than the one that was meant: mostly one beside it."""
+    at = options.index(meant)
+    beside = options[max(0, at - 1) : at] + options[at + 1 : at + 2]
+    others = [option for option in options if option != meant]
+    return rng.choice((beside if rng.random() < _BESIDE else others) or options)
 
 
 def _ticks(asked: _Asked, meant: bool) -> bool:

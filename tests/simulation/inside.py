@@ -29,23 +29,31 @@ from marketplace.services.people import create_requester, deposit  # noqa: E402
 from poll.models import Vote  # noqa: E402
 from projects.services import create_project  # noqa: E402
 
+#: Accounts made for all crowds of a server together, so that a person's number is the same in each.
+PEOPLE = 40
 OPTIONS = ["1", "2", "3", "4", "5"]
 
 
 def make_stage(
-    *, items: int = 6, redundancy: int = 3, units_per_hit: int = 2, checks: int = 0, **fields: Any
+    *,
+    items: int = 6,
+    redundancy: int = 3,
+    units_per_hit: int = 2,
+    checks: int = 0,
+    fees: str = "none-1",
+    real_money: bool = False,
 ) -> Stage:
     """An open poll at the server's own marketplace."""
     name = uuid.uuid4().hex[:12]
-    requester, secret = create_requester(name=f"lab {name}", fee_profile="none-1")
+    requester, secret = create_requester(name=f"lab {name}", fee_profile=fees)
     deposit(requester=requester, cents=10_000_000)
     endpoint = create_endpoint(
         name=name,
         url=f"{settings.TASK_URL}/mturk/api",
         access_key=requester.access_key,
         secret=secret,
-        real_money=False,
-        fee_profile="none-1",
+        real_money=real_money,
+        fee_profile=fees,
         rate=0,
     )
     config = {
@@ -68,15 +76,14 @@ def make_stage(
         units_per_hit=units_per_hit,
         checks_per_hit=checks,
         budget_cents=1_000_000,
-        **fields,
     )
-    open_stage(stage=stage)
+    open_stage(stage=stage, typed_cents=1_000_000)
     return stage
 
 
 def simulate(stage: Stage, *, people: int, mix: str, seed: int = 7, threads: int = 4) -> dict[str, Any]:
     """A crowd works on the stage; what it says it did."""
-    found = accounts(settings.TASK_URL, people)
+    found = accounts(settings.TASK_URL, PEOPLE)[:people]
     crowd = Crowd(stage, crowd_of(mix, people, seed=seed), found, seed=seed, threads=threads, fast=True)
     return crowd.run().facts()
 
@@ -84,7 +91,7 @@ def simulate(stage: Stage, *, people: int, mix: str, seed: int = 7, threads: int
 def look(stage: Stage) -> dict[str, Any]:
     """What both sides have."""
     stage.refresh_from_db()
-    numbers = {account.worker_id: n for n, account in enumerate(accounts(settings.TASK_URL, 1000))}
+    numbers = {account.worker_id: n for n, account in enumerate(accounts(settings.TASK_URL, PEOPLE))}
     endpoint = Endpoint.objects.get(pk=stage.endpoint_id)
     requester = Requester.objects.get(access_key=endpoint.access_key)
     assignments = Assignment.objects.filter(stage=stage).select_related("worker")
@@ -119,7 +126,7 @@ def main() -> None:
     crowds = wanted.pop("crowds")
     stage = make_stage(**wanted)
     said = [simulate(stage, **crowd) for crowd in crowds]
-    print(json.dumps({"stage": stage.pk, "said": said, **look(stage)}))
+    sys.stdout.write(json.dumps({"stage": stage.pk, "said": said, **look(stage)}))
 
 
 if __name__ == "__main__":

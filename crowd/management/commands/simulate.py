@@ -99,14 +99,12 @@ def _watched(crowd: Crowd, stage: Stage, console: Console) -> Summary:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None, at_work=0)
+        places = _places(stage)
+        task = bar.add_task("", total=places, at_work=0)
 
         def show(crowd: Crowd) -> None:
-            bar.update(
-                task, completed=crowd.summary.outcomes["submitted"], at_work=crowd.at_work, total=places
-            )
+            bar.update(task, completed=crowd.summary.outcomes["submitted"], at_work=crowd.at_work)
 
-        places = _places(stage)
         try:
             return crowd.run(progress=show)
         except KeyboardInterrupt:
