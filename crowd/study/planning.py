@@ -302,6 +302,13 @@ def _fixed(path: tuple[str | int, ...], what: str, remedy: str) -> Finding:
 def _asks_for_more(path: tuple[str | int, ...], before: Stage, stage: StageFields) -> Iterator[Finding]:
     if before.status != Stage.Status.OPEN:
         return
+    if before.endpoint.real_money and stage.budget > max(before.budget_cents, before.armed_cents):
+        yield _fixed(
+            (*path, "budget"),
+            "the stage spends real money, and nobody typed the larger budget yet",
+            "Pause the stage, apply this, then open it again and type the budget.",
+        )
+        return
     for field, old, new in (
         ("redundancy", before.redundancy, stage.redundancy),
         ("budget", before.budget_cents, stage.budget),

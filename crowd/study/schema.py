@@ -4,7 +4,8 @@ Every field has a title and a description; bounds are in the field, or in its `A
 switches and strings are typed as TOML types them: a form converts its text before it asks the model.
 """
 
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Literal, LiteralString
 
 from pydantic import (
     AfterValidator,
@@ -25,6 +26,8 @@ from crowd.study.values import Amount, Period
 _INT = 2_147_483_647
 _BIGINT = 9_223_372_036_854_775_807
 _DAY = 24 * 3600
+_COUNTRY = re.compile(r"[A-Z]{2}(-[A-Z0-9]{1,3})?")
+_ID = re.compile(r"[A-Za-z0-9]{1,64}")
 _SLUG = r"^[-a-zA-Z0-9_]+$"
 
 
@@ -195,34 +198,28 @@ class RuleFields(Fields):
 
     @model_validator(mode="after")
     def _values_fit(self) -> "RuleFields":
-        numbers = self.values
+        compared = self.values
         if self.kind in ("group", "raw"):
-            if not self.values or not isinstance(self.values[0], str):
-                raise PydanticCustomError(
-                    "wrong-value", "the first value is the qualification's id, a string"
-                )
-            numbers = self.values[1:]
-        elif self.kind == "country":
+            name, compared = (self.values or ("",))[0], self.values[1:]
+            if not isinstance(name, str) or not _ID.fullmatch(name):
+                raise _wrong("the first value is the qualification's id, a string of letters and digits")
+        if self.kind == "country":
             if self.op not in ("EqualTo", "NotEqualTo", "In", "NotIn"):
-                raise PydanticCustomError(
-                    "wrong-value", "countries compare by EqualTo, NotEqualTo, In or NotIn"
-                )
-            if not self.values or not all(isinstance(value, str) for value in self.values):
-                raise PydanticCustomError("wrong-value", 'countries are strings such as "US"')
-            return self._one_value(self.values)
-        if any(not isinstance(number, int) for number in numbers):
-            raise PydanticCustomError(
-                "wrong-value", "numbers to compare with are whole numbers, without quotes"
-            )
-        return self._one_value(numbers)
-
-    def _one_value(self, values: tuple[int | str, ...]) -> "RuleFields":
+                raise _wrong("countries compare by EqualTo, NotEqualTo, In or NotIn")
+            if not all(isinstance(value, str) and _COUNTRY.fullmatch(value) for value in compared):
+                raise _wrong('countries are strings such as "US" or "US-PA"')
+        elif not all(isinstance(value, int) for value in compared):
+            raise _wrong("numbers to compare with are whole numbers, without quotes")
         if self.op in ("Exists", "DoesNotExist"):
-            if values:
-                raise PydanticCustomError("wrong-value", "{op} compares with nothing", {"op": self.op})
-        elif not values or (len(values) > 1 and self.op not in ("In", "NotIn")):
-            raise PydanticCustomError("wrong-value", "{op} compares with one value", {"op": self.op})
+            if compared:
+                raise _wrong(f"{self.op} compares with nothing")
+        elif not compared or (len(compared) > 1 and self.op not in ("In", "NotIn")):
+            raise _wrong(f"{self.op} compares with one value")
         return self
+
+
+def _wrong(words: LiteralString) -> PydanticCustomError:
+    return PydanticCustomError("wrong-value", words)
 
 
 class TaskFields(Fields):
@@ -306,7 +303,10 @@ class StageFields(Fields):
         description="Decides every random choice; the same seed makes the same HITs.",
     )
     eligibility: tuple[RuleFields, ...] = Field(
-        default=(), max_length=10, title="Who may work", description="Rules that all must hold; see below."
+        default=(),
+        max_length=9,
+        title="Who may work",
+        description="Rules that all must hold; see below. The marketplace takes ten, and one is ours.",
     )
     approve: Literal["at-once", "by-hand"] = Field(
         default="at-once",

@@ -164,6 +164,17 @@ def test_an_opened_stage_can_still_get_more_people_and_a_larger_budget_with_a_ca
     assert Stage.objects.get().redundancy == 15
 
 
+def test_a_larger_budget_of_an_open_stage_that_spends_real_money_waits_for_a_pause(applied, refused, example):
+    applied(example)
+    opened(Stage.objects.get())
+    Endpoint.objects.update(real_money=True)
+    Stage.objects.update(armed_cents=1000)
+    start, end = example.index("[endpoints.local]"), example.index("[[stages]]")
+    problem = refused((example[:start] + example[end:]).replace('budget = "10.00"', 'budget = "11.00"'))
+    assert (problem.code, problem.field) == ("not-changeable", "stages[0].budget")
+    assert "Pause the stage" in problem.remedy
+
+
 def test_an_opened_stage_whose_stored_options_lack_a_newer_default_is_unchanged(applied, planned, example):
     applied(example)
     stage = Stage.objects.get()

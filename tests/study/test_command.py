@@ -40,8 +40,8 @@ def test_a_bad_file_ends_with_status_1_and_everything_that_is_wrong(study, write
         study("check", path)
     assert caught.value.returncode == 1
     told = capsys.readouterr().err
-    assert f"{path}:32: stages[0].kind: there is no kind of stage 'pol'" in told
-    assert f"{path}:34: stages[0].reward: 0.15: money is written in quotes" in told
+    assert f"{path}:29: stages[0].kind: there is no kind of stage 'pol'" in told
+    assert f"{path}:31: stages[0].reward: 0.15: money is written in quotes" in told
 
 
 def test_programs_read_the_problems_as_json(study, write, example, capsys):
@@ -53,7 +53,7 @@ def test_programs_read_the_problems_as_json(study, write, example, capsys):
     assert (problem["level"], problem["code"], problem["line"], problem["field"], problem["remedy"]) == (
         "error",
         "unknown-key",
-        35,
+        32,
         "stages[0].redundency",
         "Did you mean 'redundancy'?",
     )

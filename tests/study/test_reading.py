@@ -173,6 +173,19 @@ WRONG = [
         ("wrong-type", 19, "stages[0].eligibility[1].values[0]"),
         "not a whole number",
     ),
+    ('"CA"', '"Canada"', ("wrong-value", 18, "stages[0].eligibility[0]"), '"US-PA"'),
+    (
+        'kind = "approval_rate"',
+        'kind = "raw"',
+        ("wrong-value", 19, "stages[0].eligibility[1]"),
+        "the qualification's id",
+    ),
+    (
+        'kind = "approval_rate", op = "GreaterThanOrEqualTo", values = [95]',
+        'kind = "group", op = "Exists", values = ["@7"]',
+        ("wrong-value", 19, "stages[0].eligibility[1]"),
+        "of letters and digits",
+    ),
     (
         "values = [95]",
         "vals = [95]",

@@ -45,7 +45,7 @@ stages = st.fixed_dictionaries(
         "work_seconds": st.integers(30, 365 * 86400),
         "open_seconds": st.integers(30, 365 * 86400),
         "auto_approve_seconds": st.integers(0, 30 * 86400),
-        "eligibility": st.lists(rules, max_size=10),
+        "eligibility": st.lists(rules, max_size=9),
         "approve_at_once": st.booleans(),
         "hold_failed_checks": st.booleans(),
         "seed": st.integers(-(2**62), 2**62),
