@@ -117,6 +117,11 @@ def middle(times: list[float]) -> float:
     return median(times) if times else float("nan")
 
 
+def quiet(times: list[float]) -> float:
+    """Lower quartile: what an operation takes while nothing else wants the machine; for comparisons."""
+    return quantiles(times, n=4)[0] if len(times) > 1 else middle(times)
+
+
 def p95(times: list[float]) -> float:
     """95th percentile."""
     return quantiles(times, n=20)[18] if len(times) > 1 else float("nan")

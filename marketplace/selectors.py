@@ -1,10 +1,13 @@
 """Facts about HITs that are computed, never stored."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import F, Q
 
 from marketplace.models import HIT
+
+#: A HIT that nobody touched is disposed of so long after it expired.
+DISPOSE_AFTER = timedelta(days=120)
 
 
 def is_expired(hit: HIT, now: datetime) -> bool:
@@ -26,6 +29,11 @@ def hit_status(hit: HIT, now: datetime) -> str:
 def reviewable(now: datetime) -> Q:
     """Condition of HITs that are Reviewable or Reviewing at this moment."""
     return Q(disposed_at=None, pending=0) & (Q(expires_at__lte=now) | Q(open_places=0))
+
+
+def to_dispose(now: datetime) -> Q:
+    """Condition of HITs whose time is over, whether or not somebody has written that down yet."""
+    return Q(disposed_at=None, expires_at__lte=now - DISPOSE_AFTER, pending=0, submitted=0)
 
 
 def assignable(now: datetime) -> Q:

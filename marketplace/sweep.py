@@ -8,33 +8,37 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, TokenUse
-from marketplace.selectors import is_expired, unreleased_after_expiry
+from marketplace.selectors import DISPOSE_AFTER, is_expired, to_dispose, unreleased_after_expiry
 from marketplace.services.endings import abandon
 from marketplace.services.locking import lock_hit
 from marketplace.services.publishing import release_expired
 from marketplace.services.review import approve_locked
 
 State = Holding.State
-#: A HIT that nobody touched is disposed of so long after it expired.
-DISPOSE_AFTER = timedelta(days=120)
 #: Tokens are remembered for 24 hours; rows are swept a day later.
 FORGET_TOKENS_AFTER = timedelta(hours=48)
 _BATCH = 500
-_SETTLED_FIELDS = ("pending", "submitted", "approved", "open_places", "held_places", "reviewing")
+_SETTLED_FIELDS = (
+    "pending",
+    "submitted",
+    "approved",
+    "open_places",
+    "held_places",
+    "reviewing",
+    "disposed_at",
+)
 
 
 def sweep() -> None:
     """The periodic tick: everything that is due, disposal of old HITs, forgetting of old tokens."""
     now = clock.now()
     settle(now=now)
-    HIT.objects.filter(
-        disposed_at=None, expires_at__lte=now - DISPOSE_AFTER, pending=0, submitted=0, held_places=0
-    ).update(disposed_at=now)
+    HIT.objects.filter(to_dispose(now), held_places=0).update(disposed_at=F("expires_at") + DISPOSE_AFTER)
     TokenUse.objects.filter(at__lte=now - FORGET_TOKENS_AFTER).delete()
 
 
@@ -61,6 +65,10 @@ def settle(*, hits: Sequence[HIT] | None = None, now: datetime | None = None) ->
         hit.pk for hit in hits if is_expired(hit, now) and hit.held_places > hit.pending + hit.submitted
     ]:
         changed += _release(HIT.objects.filter(pk__in=holding), now)
+    if old := [hit.pk for hit in hits if not hit.disposed_at and hit.expires_at + DISPOSE_AFTER <= now]:
+        changed += HIT.objects.filter(to_dispose(now), pk__in=old, held_places=0).update(
+            disposed_at=F("expires_at") + DISPOSE_AFTER
+        )
     if changed:
         fresh = HIT.objects.in_bulk([hit.pk for hit in hits])
         for hit in hits:

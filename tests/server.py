@@ -6,7 +6,8 @@
         requester.client.get_account_balance()
 
 The server has its own data folder and its own database: a SQLite file, or a scratch database on the
-PostgreSQL server that DATABASE_URL names. Both are copies of a template that is migrated once.
+PostgreSQL server that DATABASE_URL names. Both are copies of a template that is migrated once. The template
+file stays in the temporary folder for the next session; the PostgreSQL template goes with the process.
 """
 
 import atexit

@@ -36,9 +36,10 @@ def hit(call: Call) -> HIT:
         .filter(hit_id=call["HITId"], requester=call.requester)
         .first()
     )
+    if row is not None:
+        _settle_for_reading(call, row)
     if row is None or (row.disposed_at and row.disposed_at + SHOWN_AFTER_DISPOSAL < call.now):
         raise Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
-    _settle_for_reading(call, row)
     return row
 
 

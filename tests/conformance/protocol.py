@@ -103,7 +103,7 @@ def refused(*codes: str, turk: str = "", stem: str = "") -> Iterator[pytest.Exce
     """
     with pytest.raises(ClientError) as caught:
         yield caught
-    answer = caught.value.response
+    answer: dict[str, Any] = dict(caught.value.response)
     code, message = answer["Error"]["Code"], answer["Error"]["Message"]
     assert code in codes, f"{code}: {message}"
     assert answer["ResponseMetadata"]["HTTPStatusCode"] == 400, answer

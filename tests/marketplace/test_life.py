@@ -196,9 +196,17 @@ def test_old_hits_are_disposed_of_and_old_tokens_forgotten(requester, monkeypatc
     monkeypatch.setattr("marketplace.sweep.clock.now", lambda: later)
     sweep()
     hit.refresh_from_db()
-    assert hit.disposed_at == later
+    assert hit.disposed_at == hit.expires_at + timedelta(days=120)
     assert not TokenUse.objects.exists()
     assert ledger.audit() == []
+
+
+def test_a_read_finds_an_old_hit_disposed_before_the_sweep_comes(requester):
+    hit = make_hit(requester)
+    settle(hits=[hit], now=timezone.now() + timedelta(days=121))
+    assert hit.disposed_at == hit.expires_at + timedelta(days=120)
+    assert hit_status(hit, timezone.now()) == "Disposed"
+    assert balances(requester) == (10000, 0, 0, 0)
 
 
 def test_nothing_due_costs_three_short_queries(requester, django_assert_num_queries):

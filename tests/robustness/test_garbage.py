@@ -130,7 +130,7 @@ def test_an_absurd_body_is_a_protocol_error(server, requester, body):
 
 @settings(max_examples=EXAMPLES or 120, **STEADY)
 @given(
-    body=st.binary(min_size=1, max_size=300),
+    body=st.binary(min_size=1, max_size=300).filter(lambda body: body.strip() != b"{}"),  # a proper ListHITs
     operation=st.sampled_from(["ListHITs", "CreateHIT", "SendBonus", "?", "é"]),
 )
 def test_random_bytes_are_a_protocol_error(server, requester, body, operation):

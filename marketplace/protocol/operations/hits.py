@@ -6,7 +6,7 @@ from marketplace.models import HIT, HITType
 from marketplace.protocol import idempotency, lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.requirements import normalise
-from marketplace.selectors import reviewable
+from marketplace.selectors import reviewable, to_dispose
 from marketplace.services import publishing
 from marketplace.services.publishing import TypeProperties
 from marketplace.sweep import settle
@@ -119,7 +119,11 @@ def get_hit(call: Call) -> Result:
 def list_hits(call: Call) -> Result:
     """All HITs that are not deleted, newest first."""
     settle(now=call.now)
-    rows = HIT.objects.select_related("hit_type").filter(requester=call.requester, disposed_at=None)
+    rows = (
+        HIT.objects.select_related("hit_type")
+        .filter(requester=call.requester, disposed_at=None)
+        .exclude(to_dispose(call.now))
+    )
     return _page_of_hits(call, *pages.page(call, rows, by="created_at", newest_first=True))
 
 
@@ -127,10 +131,14 @@ def list_hits(call: Call) -> Result:
 def list_reviewable_hits(call: Call) -> Result:
     """HITs whose work is all in, newest first; by default those not yet marked as Reviewing."""
     settle(now=call.now)
-    rows = HIT.objects.select_related("hit_type").filter(
-        reviewable(call.now),
-        requester=call.requester,
-        reviewing=call.get("Status") == "Reviewing",
+    rows = (
+        HIT.objects.select_related("hit_type")
+        .filter(
+            reviewable(call.now),
+            requester=call.requester,
+            reviewing=call.get("Status") == "Reviewing",
+        )
+        .exclude(to_dispose(call.now))
     )
     if "HITTypeId" in call.parameters:
         rows = rows.filter(hit_type=lookup.hit_type(call))
