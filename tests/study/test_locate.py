@@ -78,7 +78,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(("path", "line"), LINES.items(), ids=str)
+@pytest.mark.parametrize(("path", "line"), list(LINES.items()), ids=str)
 def test_a_field_is_found_on_its_line(path, line):
     assert Locator(TEXT).line(path) == line
 
