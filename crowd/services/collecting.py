@@ -242,14 +242,18 @@ def plan_decision(
     purpose: str = "",
     cost: Cost = NOTHING,
 ) -> MarketOperation:
-    """Plan approve, reject or unreject of an assignment; each once."""
+    """Plan approve, reject or unreject of an assignment; each once, and once more after each refusal."""
+    target = f"assignment:{assignment.pk}"
+    refused = MarketOperation.objects.filter(
+        kind=kind, target=target, state=MarketOperation.State.REFUSED
+    ).count()
     return plan(
         kind=kind,
         endpoint=assignment.stage.endpoint,
         stage=assignment.stage,
         assignment=assignment,
-        target=f"assignment:{assignment.pk}",
-        purpose=purpose or kind,
+        target=target,
+        purpose=purpose or (f"{kind} {refused + 1}" if refused else kind),
         payload={"ref": assignment.external_id, "note": note},
         cost=cost,
     )
