@@ -30,9 +30,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line of the summary: the mark to jump to, and the words."""
+    """A line of the summary: the mark to jump to, which unit it is, and the words."""
 
     mark: str
+    number: int
     words: str
 
 
@@ -47,7 +48,7 @@ def task_page(
         for number, unit in enumerate(units, 1)
     ]
     problems = [
-        Problem(f"u{number}-{name}-error", words)
+        Problem(f"u{number}-{name}-error", number, words)
         for number, unit in enumerate(units, 1)
         for name, words in errors.get(unit, {}).items()
     ]
