@@ -1,10 +1,13 @@
 """Working on HITs: accept, work, return, and what comes after a submission."""
 
+from functools import cache
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -82,9 +85,17 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             "frame_url": frame.frame_url(holding=holding, base_url=origin),
             "frame_height": frame.question(holding.hit).frame_height,
             "origin": origin,
+            "links": _links(),
             "sandbox": framing.AT_WORK,
         },
     )
+
+
+@cache
+def _links() -> dict[str, str]:
+    """Addresses on the working page that are the same for everybody, worked out once."""
+    links = {name: reverse(f"site:{name}") for name in ("groups", "queue", "accept_next")}
+    return links | {"continue": reverse("site:continue", args=[0]).removesuffix("0")}
 
 
 def _latest(user_pk: int, hit_id: str) -> str:
