@@ -23,6 +23,7 @@ WORKER_ARGUMENTS = ["worker", "--without-gossip", "--without-mingle", "--without
 def start_beat(**_: Any) -> None:
     """Run the timer as a thread of this worker if `JOBS_BEAT` asks for it."""
     if env.flag("JOBS_BEAT"):
-        beat: Any = EmbeddedService(app, thread=True)
+        # Named here because the embedded timer does not read it from the settings.
+        beat: Any = EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler)
         worker_shutdown.connect(lambda **_: beat.service.stop(wait=False), weak=False)
         beat.start()

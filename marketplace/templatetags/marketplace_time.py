@@ -49,6 +49,8 @@ def ahead(moment: datetime, now: datetime) -> SafeString:
     seconds = (moment - now).total_seconds()
     if seconds > RELATIVE_UNTIL:
         return _time(moment, f"on {moment:%-d %b %Y}")
+    if seconds > DAY - HOUR / 2:
+        seconds += HOUR / 2  # "in 7 days" for a whole week less a minute
     return _time(moment, "now" if seconds <= 0 else f"in {_one(seconds)}")
 
 

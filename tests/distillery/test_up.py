@@ -21,6 +21,11 @@ def test_it_says_where_it_is_and_answers_there(running):
     assert (status, answer["status"], answer["database"]) == (200, "ok", "ok")
 
 
+def test_the_timer_leaves_no_file_where_the_operator_happens_to_be(running):
+    running.eventually(lambda: running.count("jobs_workerheartbeat") > 0, what="the first tick")
+    assert list(running.elsewhere.iterdir()) == []
+
+
 def test_a_killed_jobs_worker_is_started_again(running):
     [worker] = running.processes("distillery.child jobs")
     os.kill(worker, signal.SIGKILL)

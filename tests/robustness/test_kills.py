@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from decimal import Decimal
+from http.client import HTTPException
 
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
@@ -21,7 +22,7 @@ from tests.conformance.protocol import (
 )
 from tests.server import RunningServer
 
-UNREACHABLE = (OSError, BotoCoreError, EOFError)
+UNREACHABLE = (OSError, HTTPException, BotoCoreError, EOFError)
 
 
 @pytest.fixture

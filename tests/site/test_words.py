@@ -53,7 +53,11 @@ def test_times_gone_are_relative_until_they_are_long_ago(back, said):
     [
         (timedelta(seconds=-1), "now"),
         (timedelta(seconds=30), "in 30 s"),
+        (timedelta(minutes=19, seconds=59), "in 19 min"),
+        (timedelta(hours=23), "in 23 h"),
+        (timedelta(hours=23, minutes=59), "in 1 day"),
         (timedelta(days=3), "in 3 days"),
+        (timedelta(days=6, hours=23, minutes=59), "in 7 days"),
         (timedelta(days=30), "on 20 Dec 2026"),
     ],
 )
