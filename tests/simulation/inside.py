@@ -20,7 +20,7 @@ from django.conf import settings  # noqa: E402
 from crowd.kinds import kind_of  # noqa: E402
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, Worker  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
-from crowd.services.stages import create_stage, open_stage  # noqa: E402
+from crowd.services.stages import create_stage, open_stage, pause_stage  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
 from crowd.simulation.profiles import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
@@ -34,6 +34,25 @@ PEOPLE = 40
 OPTIONS = ["1", "2", "3", "4", "5"]
 
 
+def endpoint_with(*, fees: str, real_money: bool) -> Endpoint:
+    """The server's own marketplace as an endpoint, one for each way of paying."""
+    name = f"{fees}-{real_money}".lower()
+    known = Endpoint.objects.filter(name=name).first()
+    if known is not None:
+        return known
+    requester, secret = create_requester(name=name, fee_profile=fees)
+    deposit(requester=requester, cents=10_000_000)
+    return create_endpoint(
+        name=name,
+        url=f"{settings.TASK_URL}/mturk/api",
+        access_key=requester.access_key,
+        secret=secret,
+        real_money=real_money,
+        fee_profile=fees,
+        rate=0,
+    )
+
+
 def make_stage(
     *,
     items: int = 6,
@@ -45,17 +64,9 @@ def make_stage(
 ) -> Stage:
     """An open poll at the server's own marketplace."""
     name = uuid.uuid4().hex[:12]
-    requester, secret = create_requester(name=f"lab {name}", fee_profile=fees)
-    deposit(requester=requester, cents=10_000_000)
-    endpoint = create_endpoint(
-        name=name,
-        url=f"{settings.TASK_URL}/mturk/api",
-        access_key=requester.access_key,
-        secret=secret,
-        real_money=real_money,
-        fee_profile=fees,
-        rate=0,
-    )
+    for earlier in Stage.objects.filter(status=Stage.Status.OPEN):
+        pause_stage(stage=earlier)
+    endpoint = endpoint_with(fees=fees, real_money=real_money)
     config = {
         "question": "How right is it?",
         "options": OPTIONS,
@@ -92,8 +103,6 @@ def look(stage: Stage) -> dict[str, Any]:
     """What both sides have."""
     stage.refresh_from_db()
     numbers = {account.worker_id: n for n, account in enumerate(accounts(settings.TASK_URL, PEOPLE))}
-    endpoint = Endpoint.objects.get(pk=stage.endpoint_id)
-    requester = Requester.objects.get(access_key=endpoint.access_key)
     assignments = Assignment.objects.filter(stage=stage).select_related("worker")
     return {
         "assignments": [
@@ -110,14 +119,18 @@ def look(stage: Stage) -> dict[str, Any]:
             [numbers[vote.assignment.worker.external_id], vote.unit, vote.choice]
             for vote in Vote.objects.filter(stage=stage).select_related("assignment__worker")
         ),
-        "real_workers": Worker.objects.filter(endpoint=endpoint, simulated=False).count(),
+        "real_workers": Worker.objects.filter(simulated=False).count(),
         "hits": sorted(Hit.objects.filter(stage=stage).values_list("state", flat=True)),
         "unfinished": MarketOperation.objects.exclude(state__in=MarketOperation.FINAL).count(),
         "spent_cents": stage.spent_cents,
         "reserved_cents": stage.reserved_cents,
-        "paid_cents": requester.paid_cents,
         "missing": sum(item.missing for item in kind_of(stage).pending(stage)),
     }
+
+
+def paid(stage: Stage) -> int:
+    """What the marketplace paid from the account that the stage publishes with, in cents."""
+    return Requester.objects.get(access_key=stage.endpoint.access_key).paid_cents
 
 
 def main() -> None:
@@ -125,8 +138,10 @@ def main() -> None:
     wanted = json.loads(sys.argv[1])
     crowds = wanted.pop("crowds")
     stage = make_stage(**wanted)
+    before = paid(stage)
     said = [simulate(stage, **crowd) for crowd in crowds]
-    sys.stdout.write(json.dumps({"stage": stage.pk, "said": said, **look(stage)}))
+    found = {"stage": stage.pk, "said": said, "paid_cents": paid(stage) - before, **look(stage)}
+    sys.stdout.write(json.dumps(found))
 
 
 if __name__ == "__main__":
