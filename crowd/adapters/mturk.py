@@ -6,6 +6,7 @@ attempt; anything but a clear answer is Unknown.
 """
 
 import re
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -263,14 +264,11 @@ class MTurkAdapter:
         )
 
     def ensure_group(self, name: str, description: str) -> Outcome[str]:
-        """A qualification type; one of ours that has this name already counts as made."""
-        outcome = self._change(
-            self._client.create_qualification_type,
-            lambda answer: answer["QualificationType"]["QualificationTypeId"],
-            Name=name,
-            Description=description,
-            QualificationTypeStatus="Active",
-        )
+        """A qualification type, found by its name where an earlier call made it.
+
+        A marketplace that cannot say which one has the name makes another under a name of its own.
+        """
+        outcome = self._create_group(name, description)
         if not isinstance(outcome, Refused) or outcome.code != "QualificationTypeAlreadyExists":
             return outcome
         try:
@@ -284,7 +282,20 @@ class MTurkAdapter:
             ids = [found["QualificationTypeId"] for found in known if found["Name"] == name]
         except MarketplaceDownError as error:
             return Unknown(str(error))
-        return AlreadyDone(ids[0]) if ids else outcome
+        except MarketplaceRefusedError:
+            ids = []
+        if ids:
+            return AlreadyDone(ids[0])
+        return self._create_group(f"{name[:180]} ({uuid.uuid4().hex[:8]})", description)
+
+    def _create_group(self, name: str, description: str) -> Outcome[str]:
+        return self._change(
+            self._client.create_qualification_type,
+            lambda answer: answer["QualificationType"]["QualificationTypeId"],
+            Name=name,
+            Description=description,
+            QualificationTypeStatus="Active",
+        )
 
     def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
         """AssociateQualificationWithWorker, without a notice to the worker."""
