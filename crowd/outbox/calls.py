@@ -12,6 +12,8 @@ Call = Callable[[Marketplace, MarketOperation], Outcome[Any]]
 
 #: Kinds whose token the marketplace remembers for 24 hours; the others are changes of state, safe to repeat.
 WITH_TOKEN = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS})
+#: Kinds that the marketplace would do again: never repeated once they may have been done.
+AT_MOST_ONCE = frozenset({Kind.MESSAGE})
 #: Kinds that spend money, or promise to.
 PAID = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS, Kind.APPROVE, Kind.UNREJECT})
 

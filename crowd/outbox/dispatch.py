@@ -24,7 +24,7 @@ from crowd.adapters.base import Marketplace, Outcome, Refused, Throttled, Unknow
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox import results
-from crowd.outbox.calls import CALLS, PAID, WITH_TOKEN, fill_in_groups
+from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, fill_in_groups
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -104,6 +104,7 @@ def due(endpoint: Endpoint, now: datetime) -> Q:
             | Q(state__in=[State.CLAIMED, State.SENT], lease_until__lt=now)
         )
         & repeatable
+        & ~Q(kind__in=AT_MOST_ONCE, first_sent_at__isnull=False)
         & ~Q(kind=Kind.PUBLISH, first_sent_at=None, hit__in=paused.values("pk"))
     )
 
@@ -180,7 +181,11 @@ def _guard(operation: MarketOperation, market: Marketplace) -> None:
         raise NotArmedError(
             f"The client would call {market.endpoint_url}, but this was planned for {operation.endpoint_url}."
         )
-    if operation.endpoint.real_money and stage and stage.armed_cents < stage.budget_cents:
+    if (
+        operation.endpoint.real_money
+        and stage
+        and stage.armed_cents < stage.reserved_cents + stage.spent_cents
+    ):
         raise NotArmedError("Nobody has typed the amount to confirm that this stage spends real money.")
 
 

@@ -15,7 +15,7 @@ from crowd.adapters import registry
 from crowd.adapters.base import AlreadyDone, Marketplace, MarketplaceRefusedError, Refused
 from crowd.models import Endpoint, Hit, MarketOperation
 from crowd.outbox import results
-from crowd.outbox.calls import WITH_TOKEN, bonus_reference
+from crowd.outbox.calls import AT_MOST_ONCE, WITH_TOKEN, bonus_reference
 from crowd.outbox.dispatch import REPEAT_WITHIN
 
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -23,21 +23,24 @@ _NOT_LISTED = (
     "Nobody answered this call, and the marketplace's list does not show it. "
     "Look at the marketplace, then say here whether it happened."
 )
+_MESSAGE_IN_DOUBT = (
+    "Nobody answered this message, and messages are not listed: its readers may have it or not. "
+    "Say that it happened, or that it did not and write it again."
+)
 
 
 def in_doubt(endpoint: Endpoint) -> Sequence[MarketOperation]:
     """Operations that were sent, may have been done, and cannot be repeated."""
     now = timezone.now()
+    left_behind = Q(state__in=[State.CLAIMED, State.SENT], lease_until__lt=now)
     return list(
         MarketOperation.objects.select_related("stage__project", "hit", "assignment", "endpoint")
-        .filter(endpoint=endpoint, kind__in=WITH_TOKEN, needs_person=False)
+        .filter(endpoint=endpoint, needs_person=False)
         .filter(
-            Q(state=State.UNKNOWN) & (Q(first_sent_at__lte=now - REPEAT_WITHIN) | Q(result_lost=True))
-            | Q(
-                state__in=[State.CLAIMED, State.SENT],
-                lease_until__lt=now,
-                first_sent_at__lte=now - REPEAT_WITHIN,
-            )
+            Q(kind__in=WITH_TOKEN, state=State.UNKNOWN)
+            & (Q(first_sent_at__lte=now - REPEAT_WITHIN) | Q(result_lost=True))
+            | Q(kind__in=WITH_TOKEN, first_sent_at__lte=now - REPEAT_WITHIN) & left_behind
+            | Q(kind__in=AT_MOST_ONCE, first_sent_at__isnull=False) & (Q(state=State.UNKNOWN) | left_behind)
         )
         .order_by("planned_at")[:500]
     )
@@ -58,6 +61,9 @@ def reconcile(endpoint: Endpoint) -> int:
         else {}
     )
     for operation in waiting:
+        if operation.kind in AT_MOST_ONCE:
+            results.ask_a_person(operation, _MESSAGE_IN_DOUBT)
+            continue
         why = _NOT_LISTED
         try:
             found = (

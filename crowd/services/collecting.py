@@ -24,7 +24,7 @@ from crowd.budget import Cost
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import NOTHING, plan
-from crowd.services import decisions, receipts
+from crowd.services import decisions, ordinary, receipts
 from crowd.services.stages import settle_closed_hit
 
 logger = logging.getLogger(__name__)
@@ -120,9 +120,12 @@ def _reconcile(stage: Stage, hit: Hit, submissions: Sequence[Submission]) -> int
         .select_for_update(of=("self",), no_key=True)
         .order_by("pk")
     }
-    return sum(
-        _reconcile_one(stage, hit, submission, known.get((submission.ref, submission.worker)))
-        for submission in submissions
+    pairs = [(submission, known.get((submission.ref, submission.worker))) for submission in submissions]
+    confirmed = ordinary.confirm(stage, hit, [(said, row) for said, row in pairs if row is not None])
+    return len(confirmed) + sum(
+        _reconcile_one(stage, hit, submission, row)
+        for submission, row in pairs
+        if row is None or row.pk not in confirmed
     )
 
 

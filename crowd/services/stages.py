@@ -162,14 +162,18 @@ def _move(stage: Stage, before: tuple[str, ...], after: str, action: str, *, act
 
 
 def expire_hit(*, hit: Hit, purpose: str) -> MarketOperation:
-    """Plan to take one HIT off offer."""
+    """Plan to take one HIT off offer; once per purpose, and once more after each refusal."""
+    target = f"hit:{hit.pk}"
+    refused = MarketOperation.objects.filter(
+        kind=MarketOperation.Kind.CLOSE, target=target, state=MarketOperation.State.REFUSED
+    ).count()
     return plan(
         kind=MarketOperation.Kind.CLOSE,
         endpoint=hit.stage.endpoint,
         stage=hit.stage,
         hit=hit,
-        target=f"hit:{hit.pk}",
-        purpose=purpose,
+        target=target,
+        purpose=f"{purpose} {refused + 1}" if refused else purpose,
         payload={"ref": hit.external_id},
     )
 
