@@ -37,7 +37,7 @@ def stage_progress(stage: Stage) -> Progress:
     now = timezone.now()
     hits = dict(Hit.objects.filter(stage=stage).values_list("state").annotate(n=Count("pk")))
     totals = Hit.objects.filter(stage=stage).aggregate(
-        places=Sum("places"), open=Sum("places", filter=Q(state__in=[Hit.State.PLANNED, Hit.State.OPEN]))
+        all=Sum("places"), open=Sum("places", filter=Q(state__in=[Hit.State.PLANNED, Hit.State.OPEN]))
     )
     mine = Assignment.objects.filter(stage=stage)
     states = dict(mine.values_list("state").annotate(n=Count("pk")))
@@ -62,7 +62,7 @@ def stage_progress(stage: Stage) -> Progress:
     return Progress(
         hits=hits,
         assignments=states,
-        places=totals["places"] or 0,
+        places=totals["all"] or 0,
         open_places=max(0, (totals["open"] or 0) - marks["in_open"]),
         held=marks["held"],
         simulated=marks["simulated"],
