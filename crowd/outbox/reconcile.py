@@ -5,19 +5,22 @@ that it refused after an attempt nobody answered: otherwise repeating the call w
 surest question.
 """
 
+import logging
 from collections.abc import Sequence
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from crowd.adapters import registry
 from crowd.adapters.base import AlreadyDone, Marketplace, MarketplaceRefusedError, Refused
+from crowd.errors import CrowdError
 from crowd.models import Endpoint, Hit, MarketOperation
 from crowd.outbox import results
 from crowd.outbox.calls import AT_MOST_ONCE, WITH_TOKEN, bonus_reference
 from crowd.outbox.dispatch import REPEAT_WITHIN
 
+logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
 _NOT_LISTED = (
     "Nobody answered this call, and the marketplace's list does not show it. "
@@ -71,14 +74,22 @@ def reconcile(endpoint: Endpoint) -> int:
             )
         except MarketplaceRefusedError as error:
             found, why = None, f"{_NOT_LISTED} ({error})"
-        with transaction.atomic():
-            if found:
-                results.apply(operation, AlreadyDone(found))
-            elif operation.result_lost and operation.error_code and why == _NOT_LISTED:
-                results.apply(operation, Refused(operation.error_code, operation.error_text))
-            else:
-                results.ask_a_person(operation, why)
+        try:
+            _conclude(operation, found, why)
+        except (CrowdError, DatabaseError) as error:
+            logger.exception("The result of %s could not be booked", operation)
+            results.ask_a_person(operation, f"It was done, but could not be booked: {error}")
     return len(waiting)
+
+
+@transaction.atomic
+def _conclude(operation: MarketOperation, found: str | None, why: str) -> None:
+    if found:
+        results.apply(operation, AlreadyDone(found))
+    elif operation.result_lost and operation.error_code and why == _NOT_LISTED:
+        results.apply(operation, Refused(operation.error_code, operation.error_text))
+    else:
+        results.ask_a_person(operation, why)
 
 
 def _seek(market: Marketplace, operation: MarketOperation) -> str | None:
