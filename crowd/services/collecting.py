@@ -5,11 +5,15 @@ was never stored here, or stored but never listed, is quarantined and shown to a
 """
 
 import logging
+from collections import deque
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
+from itertools import islice
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from crowd.adapters import registry
@@ -29,59 +33,94 @@ from crowd.services.stages import settle_closed_hit
 
 logger = logging.getLogger(__name__)
 State = Assignment.State
-#: Submissions reconciled in one transaction.
+#: Submissions reconciled in one transaction; larger HITs are not held in memory whole.
 _BATCH = 200
+#: HITs that are read from the marketplace at the same time.
+_READERS = 4
+_Listed = tuple[Listing | None, Iterable[Submission]]
 #: An answer that the marketplace has not listed so long after the time allowed was never submitted there.
 _UNLISTED_AFTER = timedelta(hours=1)
 _SYNC_AGAIN_AFTER = timedelta(minutes=5)
 
 
 def collect(stage: Stage, *, limit: int = 100_000) -> int:
-    """Reconcile the stage's HITs that may have news; the number of submissions that changed something."""
+    """Reconcile the stage's HITs that may have news; the number of submissions that changed something.
+
+    The marketplace is read a few HITs ahead, in the order in which they are reconciled.
+    """
     market = registry.adapter(stage.endpoint)
     changed = 0
-    for hit in hits_with_news(stage)[:limit].iterator(chunk_size=500):
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
+        ahead: deque[tuple[Hit, Future[_Listed]]] = deque()
+        hits = hits_with_news(stage)[:limit].iterator(chunk_size=500)
         try:
-            changed += collect_hit(market, stage, hit)
+            while True:
+                for hit in islice(hits, 2 * _READERS - len(ahead)):
+                    ahead.append((hit, readers.submit(_listed, market, hit)))
+                if not ahead:
+                    break
+                changed += _collect_one(stage, *ahead.popleft())
         except MarketplaceDownError:
-            break
-        except MarketplaceRefusedError as error:
-            logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
+            readers.shutdown(cancel_futures=True)
     give_up_the_unlisted(stage)
     return changed
+
+
+def _collect_one(stage: Stage, hit: Hit, read: Future[_Listed]) -> int:
+    try:
+        listing, submissions = read.result()
+        return _collected(stage, hit, listing, submissions)
+    except MarketplaceRefusedError as error:
+        logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
+        return 0
 
 
 def hits_with_news(stage: Stage) -> QuerySet[Hit]:
     """Open HITs with answers to confirm, time that ran out, or decisions that time made."""
     now = timezone.now()
-    stored = Q(assignments__state=State.STORED)
-    auto_approved = Q(
-        assignments__state__in=[State.SUBMITTED, State.QUARANTINED], assignments__auto_approve_at__lte=now
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
+    stored = Exists(of_hit.filter(state=State.STORED))
+    auto_approved = Exists(
+        of_hit.filter(state__in=[State.SUBMITTED, State.QUARANTINED], auto_approve_at__lte=now)
     )
     over = Q(state=Hit.State.OPEN, expires_at__lte=now) & (
         Q(synced_at=None) | Q(synced_at__lte=now - _SYNC_AGAIN_AFTER) | Q(synced_at__lte=F("expires_at"))
     )
-    full = Q(state=Hit.State.OPEN, used__gte=F("places"))
+    submitted = of_hit.filter(submitted_at__isnull=False).order_by().values("hit").annotate(n=Count("pk"))
+    full = Q(state=Hit.State.OPEN, places__lte=Coalesce(Subquery(submitted.values("n")), 0))
     return (
         Hit.objects.filter(stage=stage)
         .exclude(external_id="")
-        .annotate(used=Count("assignments", filter=Q(assignments__submitted_at__isnull=False), distinct=True))
-        .filter(stored | auto_approved | over | full)
+        .filter(Q(stored) | Q(auto_approved) | over | full)
         .order_by("pk")
-        .distinct()
     )
 
 
 def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
-    """Reconcile one HIT; the number of submissions that changed something.
+    """Reconcile one HIT; the number of submissions that changed something."""
+    return _collected(stage, hit, *_listed(market, hit))
+
+
+def _listed(market: Marketplace, hit: Hit) -> _Listed:
+    """A HIT as the marketplace has it, and its submissions; of a large HIT they are read while used.
 
     The listing is read before its submissions: once it takes nobody any more and nobody is working, the
-    submissions read afterwards are all there will be.
+    submissions read afterwards are all there will be. As many are read as it says there are: what came in
+    between comes with the next round, and no empty page is asked for.
     """
     listing = market.get_listing(hit.external_id)
+    if listing is None:
+        return None, ()
+    submissions = market.iter_submissions(hit.external_id)
+    if (there := listing.places - listing.available - listing.pending) > 0:
+        submissions = islice(submissions, there)
+    return listing, submissions if listing.places > _BATCH else list(submissions)
+
+
+def _collected(stage: Stage, hit: Hit, listing: Listing | None, submissions: Iterable[Submission]) -> int:
     changed = listed = 0
     batch: list[Submission] = []
-    for submission in market.iter_submissions(hit.external_id) if listing else ():
+    for submission in submissions:
         listed += 1
         batch.append(submission)
         if len(batch) >= _BATCH:
@@ -116,10 +155,14 @@ def _reconcile(stage: Stage, hit: Hit, submissions: Sequence[Submission]) -> int
         for row in Assignment.objects.filter(
             external_id__in=[submission.ref for submission in submissions], stage__endpoint=stage.endpoint_id
         )
-        .select_related("worker", "hit", "stage__project", "stage__endpoint")
+        .select_related("worker")
+        .defer("draft", "telemetry")
         .select_for_update(of=("self",), no_key=True)
         .order_by("pk")
     }
+    for row in known.values():
+        if (row.hit_id, row.stage_id) == (hit.pk, stage.pk):
+            row.hit, row.stage = hit, stage
     pairs = [(submission, known.get((submission.ref, submission.worker))) for submission in submissions]
     confirmed = ordinary.confirm(stage, hit, [(said, row) for said, row in pairs if row is not None])
     return len(confirmed) + sum(
