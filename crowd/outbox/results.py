@@ -115,18 +115,22 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
 def _published(operation: MarketOperation, ref: str, now: datetime) -> None:
     """A HIT is on offer; one of a stage that was closed meanwhile is taken off again."""
     assert operation.hit is not None and operation.stage is not None
-    stage = Stage.objects.select_for_update(no_key=True).get(pk=operation.stage.pk)
+    status = (
+        Stage.objects.select_for_update(no_key=True)
+        .values_list("status", flat=True)
+        .get(pk=operation.stage.pk)
+    )
     Hit.objects.filter(pk=operation.hit.pk, state=Hit.State.PLANNED).update(
         state=Hit.State.OPEN,
         external_id=ref,
         published_at=now,
         expires_at=now + timedelta(seconds=operation.payload["open_seconds"]),
     )
-    if stage.status == Stage.Status.CLOSED and operation.hit.compensates_id is None:
+    if status == Stage.Status.CLOSED and operation.hit.compensates_id is None:
         plan(
             kind=Kind.CLOSE,
             endpoint=operation.endpoint,
-            stage=stage,
+            stage=operation.stage,
             hit=operation.hit,
             target=f"hit:{operation.hit.pk}",
             purpose="close",
