@@ -127,7 +127,7 @@ def publish(hits: int) -> dict[str, Any]:
     planned_at = time.perf_counter()
     while dispatch(stage.endpoint).total:
         pass
-    done = time.perf_counter()
+    done, cpu = time.perf_counter(), time.process_time()
     theirs = HIT.objects.filter(hit_type__title=stage.task_title).count()
     return {
         "planned": planned,
@@ -135,6 +135,7 @@ def publish(hits: int) -> dict[str, Any]:
         "theirs": theirs,
         "planning_s": planned_at - started,
         "sending_s": done - planned_at,
+        "cpu_s": cpu,
     }
 
 
