@@ -186,9 +186,7 @@ def data_of(cleaned: Mapping[str, Any], model: type[BaseModel], prefix: str = ""
     data: dict[str, Any] = {}
     for name in model.model_fields:
         value = cleaned.get(prefix + name, ABSENT)
-        if value is ABSENT or value is None or (value == "" and model.model_fields[name].is_required()):
-            continue
-        if value == "" and not isinstance(model.model_fields[name].default, str):
+        if value is ABSENT or value is None or (value == "" and model.model_fields[name].default != ""):
             continue
         data[name] = value
     return data

@@ -14,6 +14,10 @@ from crowd.study.documents import stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
 
 _TASK, _CONFIG = "task.", "config."
+_RULES = (
+    "Rules that all must hold, as a list in TOML; empty: everybody. Such as "
+    '<code>[{kind = "country", op = "In", values = ["US", "DE"]}]</code>'
+)
 #: Fields of the form that hold each fixed column.
 _FIXED = {"reward_cents": "reward"}
 _GROUPS = (
@@ -34,7 +38,7 @@ class StageForm(forms.Form):
         self.kind, self.stage = kind, stage
         own = modelform.fields_of(StageFields, leave_out=frozenset({"kind", "endpoint", "task", "config"}))
         own["endpoint"] = forms.ModelChoiceField(
-            Endpoint.objects.order_by("name"),
+            Endpoint.objects.order_by("real_money", "name"),
             to_field_name="name",
             label="Marketplace",
             help_text="Where it is published.",
@@ -44,6 +48,10 @@ class StageForm(forms.Form):
         for prefix, model in (("", None), (_TASK, TaskFields), (_CONFIG, kind.config)):
             made = own if model is None else modelform.fields_of(model)
             self.fields.update({prefix + name: field for name, field in made.items()})
+        for name in TaskFields.model_fields:
+            field = self.fields[_TASK + name]
+            field.label = f"{field.label} in the list"
+        own["eligibility"].help_text = _RULES
         if not budgets:
             del self.fields["budget"]
         self._fix()

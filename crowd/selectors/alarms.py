@@ -28,21 +28,20 @@ def alarms(stage: Stage) -> list[Alarm]:
     now = timezone.now()
     found: list[Alarm] = []
     if unknown := needs_person(stage).count():
-        found.append(
-            Alarm("now", f"{unknown} operations need your decision: nobody answered them.", "operations")
-        )
+        words = _count(unknown, "operation needs", "operations need")
+        found.append(Alarm("now", f"{words} your decision: nobody answered.", "operations"))
     held = Assignment.objects.filter(stage=stage, held=True, state=Assignment.State.SUBMITTED)
     for within, level in zip(BEFORE_AUTO_APPROVAL, ("now", "soon"), strict=True):
         if count := held.filter(auto_approve_at__lte=now + within).count():
             hours = int(within.total_seconds() // 3600)
-            found.append(
-                Alarm(level, f"{count} held assignments approve themselves within {hours} hours.", "review")
-            )
+            words = _count(count, "held assignment approves itself", "held assignments approve themselves")
+            found.append(Alarm(level, f"{words} within {hours} hours.", "review"))
             break
     if count := Assignment.objects.filter(
         stage=stage, state=Assignment.State.QUARANTINED, decided_at=None, submitted_at__isnull=False
     ).count():
-        found.append(Alarm("soon", f"{count} submissions in quarantine wait for a look.", "review"))
+        words = _count(count, "submission in quarantine waits", "submissions in quarantine wait")
+        found.append(Alarm("soon", f"{words} for a look.", "review"))
     pay = wage(stage)
     if pay.below and pay.enough:
         found.append(Alarm("soon", "The work pays less per hour than the project's floor.", "cost"))
@@ -52,5 +51,9 @@ def alarms(stage: Stage) -> list[Alarm]:
     if count := Hit.objects.filter(
         stage=stage, state=Hit.State.OPEN, expires_at__range=(now, now + _EXPIRING_WITHIN)
     ).count():
-        found.append(Alarm("soon", f"{count} HITs go off offer within a day.", "hits"))
+        found.append(Alarm("soon", f"{_count(count, 'HIT goes', 'HITs go')} off offer within a day.", "hits"))
     return found
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

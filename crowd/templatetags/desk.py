@@ -77,7 +77,9 @@ def percent(part: int, whole: int) -> int:
 
 @register.filter
 def as_text(value: Any) -> str:
-    """A stored value for people: texts as they are, the rest as JSON."""
+    """A stored value for people: texts as they are, tables of texts line by line, the rest as JSON."""
+    if isinstance(value, dict) and all(isinstance(held, str | int) for held in value.values()):
+        return "\n".join(f"{name}: {held}" for name, held in value.items())
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 

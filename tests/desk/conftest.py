@@ -130,7 +130,7 @@ def make_unknown(hit: Hit) -> MarketOperation:
         hit=hit,
         target=f"hit:{hit.pk}",
         purpose="publish",
-        payload={},
+        payload={"open_seconds": 3600},
     )
     MarketOperation.objects.filter(pk=operation.pk).update(
         state=MarketOperation.State.UNKNOWN, needs_person=True, first_sent_at=timezone.now(), attempts=3

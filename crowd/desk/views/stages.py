@@ -168,9 +168,7 @@ def _open(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     def do() -> str:
         typed = entered(OpenForm(request.POST))["typed"]
         offer = stages.open_stage(stage=seat.stage, actor=seat.user, typed_cents=typed)
-        return (
-            f"The stage is open: {offer.hits} HITs for {offer.assignments} places are being published."
-        )
+        return f"The stage is open: {offer.hits} HITs for {offer.assignments} places are being published."
 
     return act(request, do, STAGE, seat.project.slug, seat.stage.slug, other="desk:opening")
 
