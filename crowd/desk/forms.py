@@ -134,7 +134,7 @@ class ReasonForm(Form):
         max_length=900,
         widget=forms.Textarea(attrs={"rows": 3}),
         label="Reason",
-        help_text="The worker reads this. Say what was wrong with the work.",
+        help_text="The worker reads this.",
     )
 
 

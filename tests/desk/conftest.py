@@ -11,6 +11,7 @@ from django.utils import timezone
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import plan
 from crowd.services.stages import create_stage
+from marketplace.models import Worker as SiteWorker
 from projects.models import Project
 from projects.services import create_project, set_role
 from sealing import seal
@@ -27,7 +28,11 @@ CONFIG = {
 @pytest.fixture
 def people() -> dict[str, User]:
     names = ("owner", "manager", "viewer", "stranger", "worker")
-    return {name: User.objects.create_user(name, password="seven green kettles") for name in names}
+    users = {name: User.objects.create_user(name, password="seven green kettles") for name in names}
+    SiteWorker.objects.create(
+        worker_id="AWORKER", name="worker", user=users["worker"], created_at=timezone.now()
+    )
+    return users
 
 
 @pytest.fixture

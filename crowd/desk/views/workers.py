@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from crowd.desk import tables
@@ -10,6 +11,7 @@ from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm
 from crowd.desk.views.projects import entered
 from crowd.models import Exclusion, Worker
 from crowd.services import review
+from money.amounts import dollars
 
 WORKER = "desk:worker"
 _MOST_WRITTEN_TO = 5000
@@ -106,13 +108,19 @@ def compensate(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespons
 
     def do() -> str:
         given = entered(CompensateForm(request.POST))
-        review.compensate(
+        now = timezone.now()
+        operation = review.compensate(
             stage=seat.stage,
             worker=_worker(seat, pk),
             cents=given["amount"],
             reason=given["reason"],
             actor=seat.user,
         )
+        if operation.planned_at < now:
+            raise NotEnteredError(
+                f"They were compensated in this stage already, with {dollars(operation.amount_cents)}. "
+                "For more, pay a bonus on their work."
+            )
         return "The compensation is on its way."
 
     return act(request, do, WORKER, seat.project.slug, seat.stage.slug, pk)
