@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
@@ -142,3 +143,18 @@ def make_unknown(hit: Hit) -> MarketOperation:
     )
     operation.refresh_from_db()
     return operation
+
+
+@pytest.fixture
+def owner(as_):
+    return as_("owner")
+
+
+@pytest.fixture
+def manager(as_):
+    return as_("manager")
+
+
+def at(name, stage, **parts):
+    """Address of a page of a stage."""
+    return reverse(f"desk:{name}", kwargs={"project": stage.project.slug, "stage": stage.slug, **parts})
