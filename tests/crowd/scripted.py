@@ -191,7 +191,14 @@ class ScriptedMarket:
         return self._change("set_deadline", (ref, when), lambda: ref)
 
     def close(self, ref: str) -> Outcome[str]:
-        return self._change("close", (ref,), lambda: ref)
+        def effect() -> str:
+            if ref in self.listings:
+                self.listings[ref] = replace(
+                    self.listings[ref], state="reviewable", expires_at=datetime.now(UTC)
+                )
+            return ref
+
+        return self._change("close", (ref,), effect)
 
     def archive(self, ref: str) -> Outcome[str]:
         return self._change("archive", (ref,), lambda: ref)

@@ -119,5 +119,5 @@ def test_too_many_calls_are_throttled_and_nothing_else(code, status):
     ],
 )
 def test_everything_that_is_no_clear_answer_is_unknown(code, status):
-    """A page of a proxy has a status and no code of the protocol; whether the call was made, it cannot say."""
+    """A page of a proxy has a status and no code of the protocol; it cannot say whether the call was made."""
     assert isinstance(classify(error(code, "", status=status)), Unknown)

@@ -18,7 +18,7 @@ from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.planning import plan
-from crowd.services import stages
+from crowd.services import review, stages
 from crowd.services.collecting import collect
 from crowd.services.publishing import publish_pending
 from crowd.services.tick import tick
@@ -172,6 +172,51 @@ def test_rounds_at_once_collect_approve_and_book_everything_once(market):
     assert (stage.reserved_cents, stage.spent_cents) == (0, 360)
 
 
+def test_rounds_bonuses_rejections_and_closing_at_once_in_two_stages(market):
+    """All that takes locks on the same rows in different places; money is right to the cent."""
+    project, endpoint = make_project(), make_endpoint()
+    both = [
+        opened(
+            project=project,
+            endpoint=endpoint,
+            items=[str(number) for number in range(6)],
+            redundancy=3,
+            approve_at_once=False,
+        )
+        for _ in range(2)
+    ]
+    dispatch(endpoint)
+    for hit in Hit.objects.select_related("stage__endpoint", "stage__project"):
+        for number in range(3):
+            market.submit(hit, answer(hit, worker_id=f"AW{number}"))
+    for stage in both:
+        collect(stage)
+    work = list(Assignment.objects.select_related("stage__endpoint", "stage__project", "worker", "hit"))
+
+    def decide(index):
+        """A third is approved, a third rejected, a third gets a bonus first; each by one of three people."""
+        for number, assignment in enumerate(work):
+            if number % 3 != index:
+                continue
+            if index == 2:
+                review.bonus(assignment=assignment, actor=None, cents=5, reason="Good.", purpose="good")
+            if index == 1:
+                review.reject(assignment=assignment, actor=None, reason="Not about tea.")
+            else:
+                review.approve(assignment=assignment, actor=None)
+        return stages.close_stage(stage=both[index]) if index < 2 else None
+
+    at_once(7, lambda index: decide(index) if index < 3 else tick())
+    for _ in range(3):
+        at_once(3, lambda index: tick())
+    assert not MarketOperation.objects.exclude(state=State.CONFIRMED).exclude(state=State.REFUSED).exists()
+    assert Counter(Assignment.objects.values_list("state", flat=True)) == {"approved": 24, "rejected": 12}
+    for stage in both:
+        assert_balanced(stage)
+    project.refresh_from_db()
+    assert (project.reserved_cents, project.spent_cents) == (0, 24 * 12 + 12 * 6)
+
+
 def test_two_that_collect_the_same_stranger_keep_him_once(market):
     stage = opened(items=["tea"])
     dispatch(stage.endpoint)
@@ -230,7 +275,7 @@ def work_through(worker, chance: random.Random) -> Counter:
             return told
         page = taken["frame_url"]
         with ThreadPoolExecutor(2) as pool:
-            first, second = pool.map(lambda _: ask("GET", page), range(2))
+            first, second = pool.map(ask, ["GET", "GET"], [page, page])
             assert first.status == second.status, (first.text, second.text)
             if first.status == 403:
                 told["refused"] += 1
@@ -244,7 +289,7 @@ def work_through(worker, chance: random.Random) -> Counter:
                 told["returned"] += 1
                 worker.give_back(taken)
                 continue
-            pages = list(pool.map(lambda html: send(page, html), [first.text, second.text]))
+            pages = list(pool.map(send, [page, page], [first.text, second.text]))
         assert [status for status, _ in pages] == [200, 200]
         finished = [read_form(html, page) for _, html in pages]
         assert finished[0].hidden == finished[1].hidden

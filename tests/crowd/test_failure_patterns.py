@@ -86,9 +86,9 @@ def assignment_of(stage):
 
 def die_after_the_call(endpoint):
     """The process dies when the marketplace has answered and nothing is written yet."""
-    with mock.patch.object(dispatching, "_settle", side_effect=KeyboardInterrupt):
-        with pytest.raises(KeyboardInterrupt):
-            dispatch(endpoint)
+    dying = mock.patch.object(dispatching, "_settle", side_effect=KeyboardInterrupt)
+    with dying, pytest.raises(KeyboardInterrupt):
+        dispatch(endpoint)
 
 
 def later(**ago):
@@ -237,8 +237,8 @@ def test_auto_approval_passes_unreviewed_work(lab):
         )
     assert sentences == [
         [],
-        [("soon", "1 held assignments approve themselves within 48 hours.")],
-        [("now", "1 held assignments approve themselves within 24 hours.")],
+        [("soon", "1 held assignment approves itself within 48 hours.")],
+        [("now", "1 held assignment approves itself within 24 hours.")],
     ]
     Assignment.objects.update(auto_approve_at=timezone.now())
     lab.requester.client.approve_assignment(AssignmentId=assignment.external_id)
@@ -271,7 +271,7 @@ def test_reject_then_discover_the_mistake(lab):
 
 def test_the_jump_from_nine_to_ten(lab):
     """Ten people at ten cents: HITs of nine and one at 20 %; no HIT grows over the edge unseen."""
-    stage, hit = lab.opened(redundancy=10)
+    stage, _ = lab.opened(redundancy=10)
     assert sorted(Hit.objects.filter(stage=stage).values_list("places", flat=True)) == [1, 9]
     stage.refresh_from_db()
     assert stage.reserved_cents == 10 * 12
@@ -302,7 +302,7 @@ def test_extension_of_a_large_hit_and_rejected_work_published_again(lab):
 
 
 def test_a_runaway_loop_or_a_wrong_price(lab):
-    """Neither asking again and again nor a high price passes the cap; without funds the first call is the last."""
+    """Neither asking again and again nor a high price passes the cap."""
     project = make_project(budget_cents=30)
     stage = make_stage(lab.endpoint, project, items=["a", "b", "c"], reward_cents=1000, budget_cents=10_000)
     with pytest.raises(BudgetError):
@@ -395,7 +395,7 @@ def test_sandbox_and_production_mixed_up(lab):
 
 def test_a_worker_unpaid_because_our_server_failed(lab):
     """A HIT of their own, seen by them alone, pays somebody whose session broke."""
-    stage, hit = lab.opened()
+    stage, _ = lab.opened()
     hurt, other = lab.worker(), lab.worker()
     known = Worker.objects.create(
         endpoint=lab.endpoint, external_id=hurt.worker_id, first_seen_at=timezone.now()
