@@ -61,7 +61,7 @@ def _verdict(figure: Figure) -> str:
     return {True: "yes", False: "NO", None: ""}[figure.met]
 
 
-def show(runs: Sequence[Run], lines: Sequence[str]) -> None:
+def show(runs: Sequence[Run], lines: Sequence[str], *, peers: Sequence[tuple[str, str, str]] = PEERS) -> None:
     """Print the table for people."""
     console = Console(highlight=False)
     for line in lines:
@@ -74,15 +74,22 @@ def show(runs: Sequence[Run], lines: Sequence[str]) -> None:
                 figure.what, figure.value, figure.target, _verdict(figure), figure.note, style=style
             )
         console.print(table)
-    table = Table("", "", "measured", title="Others, quoted, not measured here", title_justify="left")
-    for row in PEERS:
-        table.add_row(*row)
-    console.print(table)
+    if peers:
+        table = Table("", "", "measured", title="Others, quoted, not measured here", title_justify="left")
+        for row in peers:
+            table.add_row(*row)
+        console.print(table)
 
 
-def markdown(runs: Sequence[Run], lines: Sequence[str]) -> str:
+def markdown(
+    runs: Sequence[Run],
+    lines: Sequence[str],
+    *,
+    title: str = "Measurements of the marketplace",
+    peers: Sequence[tuple[str, str, str]] = PEERS,
+) -> str:
     """The same as Markdown."""
-    parts = ["# Measurements of the marketplace", "", *(f"- {line}" for line in lines)]
+    parts = [f"# {title}", "", *(f"- {line}" for line in lines)]
     for run in runs:
         parts += [
             "",
@@ -92,6 +99,7 @@ def markdown(runs: Sequence[Run], lines: Sequence[str]) -> str:
             "|---|---|---|---|---|",
         ]
         parts += [f"| {f.what} | {f.value} | {f.target} | {_verdict(f)} | {f.note} |" for f in run.figures]
-    parts += ["", "## Others, quoted, not measured here", "", "| | | measured |", "|---|---|---|"]
-    parts += [f"| {' | '.join(row)} |" for row in PEERS]
+    if peers:
+        parts += ["", "## Others, quoted, not measured here", "", "| | | measured |", "|---|---|---|"]
+        parts += [f"| {' | '.join(row)} |" for row in peers]
     return "\n".join(parts) + "\n"

@@ -31,6 +31,9 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 
 INSTALLED_APPS = [
     "distillery.apps.DistilleryConfig",
+    "poll",
+    "crowd",
+    "projects",
     "marketplace",
     "jobs",
     "accounts",
@@ -116,6 +119,7 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: the schedule has n
 CELERY_BEAT_SCHEDULE = {
     "marketplace-sweep": {"task": "marketplace.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "marketplace-nightly": {"task": "marketplace.nightly", "schedule": 600.0, "options": {"expires": 600}},
+    "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "jobs-reconcile": {"task": "jobs.reconcile", "schedule": 15.0, "options": {"expires": 15}},
 }
 
@@ -182,6 +186,9 @@ LOGGING: dict[str, Any] = {
 
 # A job whose worker says nothing for this long goes to another one.
 JOBS_LEASE_SECONDS = env.integer("JOBS_LEASE_SECONDS", 60, least=2)
+
+# Campaigns: where workers' browsers find our task pages.
+TASK_URL = env.text("TASK_URL", PUBLIC_URL or f"http://127.0.0.1:{env.integer('PORT', 8000)}").rstrip("/")
 
 # The marketplace.
 MARKETPLACE_REGISTRATION = env.choice("MARKETPLACE_REGISTRATION", "invitation", {"invitation", "open"})

@@ -5,6 +5,8 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("marketplace.urls")),
+    path("", include("crowd.urls")),
+    path("desk/", include("crowd.desk.urls")),
     path("accounts/", include("accounts.urls")),
     path("examples/", include("distillery.demo.urls")),
     path("health/", include("distillery.health")),

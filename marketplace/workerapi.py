@@ -12,11 +12,11 @@ from marketplace import clock, eligibility, keys
 from marketplace.errors import Refusal
 from marketplace.frame import frame_url, preview_url, submit_to
 from marketplace.models import HIT, HITType, Holding, Worker
-from marketplace.money import dollars
 from marketplace.selectors import assignable
 from marketplace.services import assignments
 from marketplace.services.endings import give_back
 from marketplace.submission import site_url
+from money.amounts import dollars
 
 _STATUS = {"NoWork": 404, "HITDoesNotExist": 404, "AssignmentDoesNotExist": 404, "InvalidParameterValue": 400}
 Handler = Callable[[HttpRequest, Worker, dict[str, Any]], dict[str, Any]]

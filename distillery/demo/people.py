@@ -38,6 +38,7 @@ class People:
     requester: Requester
     secret: str
     script_token: str
+    suffix: str
 
 
 def make_people() -> People:
@@ -50,7 +51,7 @@ def make_people() -> People:
     deposit(requester=requester, cents=DEPOSIT_CENTS)
     _, script_token = create_scripted_worker(name=SCRIPT + suffix)
     workers = [_invited_worker(name + suffix) for name in WORKERS]
-    return People((admin, *workers), requester, secret, script_token)
+    return People((admin, *workers), requester, secret, script_token, suffix)
 
 
 def _invited_worker(username: str) -> Login:

@@ -11,10 +11,12 @@ from rich.progress import track
 
 from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
 from distillery.demo.people import People, make_people
+from distillery.demo.poll import PollSummary, open_poll, summarise, work_on
 from distillery.demo.robot import Robot
 from distillery.demo.screen import Screen
 from distillery.demo.server import Server, choose_port, running
 from distillery.demo.tasks import all_tasks
+from money.amounts import dollars
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Summary:
     held_cents: int
     paid_cents: int
     fees_cents: int
+    poll: PollSummary
     wall_seconds: float
 
 
@@ -65,6 +68,7 @@ def _campaign(people: People, server: Server, screen: Screen, started: float) ->
     assignment_id = Robot(server.url, people.script_token).do(hits[0])
     client.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Thank you, script.")
     screen.done("One assignment done by a scripted worker (marked simulated), approved and paid")
+    poll = _poll(people, server, screen)
     requester.refresh_from_db()
     connections.close_all()
     return Summary(
@@ -78,8 +82,23 @@ def _campaign(people: People, server: Server, screen: Screen, started: float) ->
         held_cents=requester.held_cents,
         paid_cents=requester.paid_cents,
         fees_cents=requester.fees_cents,
+        poll=poll,
         wall_seconds=round(time.time() - started, 2),
     )
+
+
+def _poll(people: People, server: Server, screen: Screen) -> PollSummary:
+    """A stage of our own on the same marketplace, from opening to the last cent."""
+    people.requester.refresh_from_db()
+    paid_before = (people.requester.paid_cents, people.requester.fees_cents)
+    stage = open_poll(people, url=server.url, suffix=people.suffix)
+    total = stage.redundancy * len(all_tasks()) // stage.units_per_hit
+    screen.done(f"A poll stage is open: {total} assignments wanted, budget ${dollars(stage.budget_cents)}")
+    with screen.progress("Simulated workers at work", total) as progress:
+        work_on(stage, site=server.url, progress=progress)
+    summary = summarise(stage, people, paid_before=paid_before)
+    screen.money(summary)
+    return summary
 
 
 def _tell(people: People, server: Server, screen: Screen) -> None:

@@ -1,12 +1,16 @@
 """What the demonstration says on the terminal."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
 from distillery.demo.campaign import REGION, Key
 from distillery.demo.people import Login
+from distillery.demo.poll import PollSummary
+from money.amounts import dollars
 
 
 class Screen:
@@ -23,11 +27,37 @@ class Screen:
         """Something that is good to know."""
         self._line(f"[yellow]![/yellow] {sentence}")
 
+    @contextmanager
+    def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
+        """A bar while the block runs; the block says how much is done."""
+        with Progress(console=self.console, transient=True) as bars:
+            bar = bars.add_task(words, total=total)
+            yield lambda done: bars.update(bar, completed=done)
+
+    def money(self, poll: PollSummary) -> None:
+        """The poll's books beside the marketplace's."""
+        self.done(
+            f"{poll.assignments} assignments by {poll.simulated_workers} simulated workers; "
+            f"{poll.approved} approved and paid, {poll.held} held because attention checks failed"
+        )
+        table = Table("", "rewards", "fees", "in all", box=None, padding=(0, 2, 0, 2), header_style="dim")
+        for name, rewards, fees in (
+            ("our ledger", poll.spent_rewards_cents, poll.spent_fees_cents),
+            ("marketplace", poll.marketplace_paid_cents, poll.marketplace_fees_cents),
+        ):
+            table.add_row(name, f"${dollars(rewards)}", f"${dollars(fees)}", f"${dollars(rewards + fees)}")
+        self.console.print(table)
+        self._line(
+            f"  The books {'agree to the cent' if poll.adds_up else '[red]DIFFER[/red]'}; "
+            f"${dollars(poll.reserved_cents)} of ${dollars(poll.budget_cents)} is still reserved."
+        )
+
     def links(self, url: str) -> None:
         """Where to look."""
         self._line("\n[bold]Where to look[/bold]")
         self._line(f"  worker site   {url}/")
         self._line(f"  desk          {url}/desk/")
+        self._line(f"  the poll      {url}/desk/projects/")
         self._line(f"  a task page   {url}/examples/answer/1/")
 
     def logins(self, logins: Iterable[Login]) -> None:

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from marketplace.models import HIT, Block, Bonus, Holding, QualificationGrant, QualificationType
-from marketplace.money import dollars
 from marketplace.selectors import hit_status
+from money.amounts import dollars
 
 
 def epoch(moment: datetime) -> int:

@@ -10,9 +10,10 @@ from urllib.parse import parse_qsl, quote
 
 from django.utils import timezone
 
-from marketplace import keys
 from marketplace.models import Requester
 from marketplace.protocol.errors import ProtocolError
+from marketplace.services.people import SEALED_FOR
+from sealing import unseal
 
 SERVICE = "mturk-requester"
 ALGORITHM = "AWS4-HMAC-SHA256"
@@ -41,7 +42,7 @@ def authenticate(environ: dict[str, Any], body: bytes) -> Requester:
         raise _bad_signature(f"Credential should be scoped to correct service: '{SERVICE}'.")
     signed_at = _checked_date(environ.get("HTTP_X_AMZ_DATE", ""), credential["date"])
     requester = Requester.objects.filter(access_key=credential["key"]).first()
-    secret = keys.unseal(requester.secret_sealed) if requester else None
+    secret = unseal(requester.secret_sealed, purpose=SEALED_FOR) if requester else None
     if requester is None or secret is None:
         raise ProtocolError(
             "UnrecognizedClientException", "The security token included in the request is invalid."

@@ -11,10 +11,13 @@ from django.db.models import F, Q
 
 from marketplace import clock, ids, keys, ledger
 from marketplace.errors import Refusal
-from marketplace.fees import PROFILES
 from marketplace.ledger import Kind, Movement
 from marketplace.models import Block, Holding, Invitation, Message, Requester, Worker
+from money.fees import PROFILES
+from sealing import seal
 
+#: What requesters' secret keys are sealed for.
+SEALED_FOR = "marketplace.requester"
 MAX_BLOCKS = 100_000
 
 
@@ -34,7 +37,7 @@ def create_requester(
                 name=_named(name),
                 customer_id=ids.new_customer_id(),
                 access_key=ids.new_access_key(),
-                secret_sealed=keys.seal(secret),
+                secret_sealed=seal(secret, purpose=SEALED_FOR),
                 fee_profile=profile,
                 owner=owner,  # type: ignore[misc]
                 created_at=clock.now(),
@@ -65,22 +68,35 @@ def create_scripted_worker(
     *, name: str, country: str = "", subdivision: str = "", adult: bool = False
 ) -> tuple[Worker, str]:
     """A simulated worker with a token for the worker API; marked simulated for ever."""
-    token = keys.new_token()
+    [made] = create_scripted_workers(names=[name], country=country, subdivision=subdivision, adult=adult)
+    return made
+
+
+def create_scripted_workers(
+    *, names: Sequence[str], country: str = "", subdivision: str = "", adult: bool = False
+) -> list[tuple[Worker, str]]:
+    """Several simulated workers, each with a token; all of them, or none where a name is taken."""
+    tokens = [keys.new_token() for _ in names]
+    now = clock.now()
     try:
         with transaction.atomic():
-            worker = Worker.objects.create(
-                worker_id=ids.new_customer_id(),
-                name=_named(name),
-                token_digest=keys.digest(token),
-                simulated=True,
-                country=country,
-                subdivision=subdivision,
-                adult=adult,
-                created_at=clock.now(),
+            workers = Worker.objects.bulk_create(
+                Worker(
+                    worker_id=ids.new_customer_id(),
+                    name=_named(name),
+                    token_digest=keys.digest(token),
+                    simulated=True,
+                    country=country,
+                    subdivision=subdivision,
+                    adult=adult,
+                    created_at=now,
+                )
+                for name, token in zip(names, tokens, strict=True)
             )
     except IntegrityError as error:
-        raise Refusal("NameTaken", f"There is already a worker named {name!r}.") from error
-    return worker, token
+        taken = Worker.objects.filter(name__in=names).values_list("name", flat=True).first()
+        raise Refusal("NameTaken", f"There is already a worker named {taken or names[0]!r}.") from error
+    return list(zip(workers, tokens, strict=True))
 
 
 def create_invitation(*, label: str, max_uses: int, days: int | None) -> tuple[Invitation, str]:

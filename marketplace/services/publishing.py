@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace import fees, ids, ledger
+from marketplace import ids, ledger
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, HITType, Requester
@@ -16,6 +16,7 @@ from marketplace.requirements import Requirement
 from marketplace.selectors import hit_status, is_expired
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
+from money import fees
 
 #: A HIT created with fewer places than this can never have as many (the fee tier would change).
 LARGE_HIT = 10

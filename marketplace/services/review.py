@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
-from marketplace import fees, ledger
+from marketplace import ledger
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.services.locking import lock_hit
+from money import fees
 
 State = Holding.State
 #: How long after submission a rejection can be turned into an approval.

@@ -14,7 +14,8 @@ WIDTHS = (320, 768, 1280)
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 #: Things to press that are lower than a finger is wide; links inside sentences may be.
 SMALL = """() => [...document.querySelectorAll(
-    "button, .button, input:not([type=hidden], [type=checkbox]), select, label.check, nav a, .quiet, .brand")]
+    "button, .button, input:not([type=hidden], [type=checkbox], [type=radio]), select, textarea, " +
+    "label.check, label.choice, label.switch, summary, nav a, .quiet, .brand")]
   .filter((each) => each.checkVisibility({visibilityProperty: true}))
   .map((each) => [each.textContent.trim() || each.name, each.getBoundingClientRect()])
   .filter(([, box]) => box.height < 43.5 || box.width < 23.5)

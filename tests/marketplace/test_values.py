@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace import fees, ids, money
+from marketplace import ids
 from marketplace.errors import Refusal
 from marketplace.questions import EXTERNAL_QUESTION, answers_xml, parse_question
+from money import amounts as money
+from money import fees
 
 
 @pytest.mark.parametrize(

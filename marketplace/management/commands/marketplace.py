@@ -9,10 +9,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import ledger
 from marketplace.errors import Refusal
-from marketplace.fees import PROFILES
 from marketplace.models import Requester
-from marketplace.money import cents, dollars
 from marketplace.services import people
+from money.amounts import cents, dollars
+from money.fees import PROFILES
+
+#: Scripted workers made by one command.
+MOST_AT_ONCE = 10_000
 
 
 class Command(BaseCommand):
@@ -39,6 +42,9 @@ class Command(BaseCommand):
         )
         create = worker.add_parser("create", help="make a simulated worker and show its token once")
         create.add_argument("name")
+        create.add_argument(
+            "--count", type=int, metavar="N", help='make N of them, named "NAME 1" to "NAME N"'
+        )
         create.add_argument("--country", default="", help="ISO 3166 country, such as US")
         create.add_argument("--subdivision", default="", help="state, such as PA")
         create.add_argument("--adult", action="store_true", help="agreed to adult content")
@@ -107,16 +113,25 @@ class Command(BaseCommand):
                 len(options[name]) == 2 and options[name].isascii() and options[name].isupper()
             ):
                 raise CommandError(f"--{name} takes two capital letters, such as US or PA.")
-        worker, token = people.create_scripted_worker(
-            name=options["name"],
+        count = options["count"]
+        if count is not None and not 1 <= count <= MOST_AT_ONCE:
+            raise CommandError(f"--count is from 1 to {MOST_AT_ONCE:,}.")
+        name = options["name"]
+        made = people.create_scripted_workers(
+            names=[name] if count is None else [f"{name} {number}" for number in range(1, count + 1)],
             country=options["country"],
             subdivision=options["subdivision"],
             adult=options["adult"],
         )
-        self.show(
-            options,
-            {"name": worker.name, "worker_id": worker.worker_id, "token": token, "simulated": True},
-        )
+        facts = [
+            {"name": worker.name, "worker_id": worker.worker_id, "token": token, "simulated": True}
+            for worker, token in made
+        ]
+        if count is not None and options["json"]:
+            self.stdout.write(json.dumps(facts))
+            return
+        for fact in facts:
+            self.show(options, fact)
 
     def deposit(self, options: dict[str, Any]) -> None:
         """deposit NAME AMOUNT."""

@@ -6,12 +6,12 @@ from django.db.models import Q
 
 from marketplace.errors import invalid_value
 from marketplace.models import Bonus, Holding
-from marketplace.money import cents, dollars
 from marketplace.protocol import idempotency, lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.services import review
 from marketplace.services.review import wrong_assignment_state
 from marketplace.sweep import settle
+from money.amounts import cents, dollars
 
 _STATE = {
     "Submitted": Holding.State.SUBMITTED,

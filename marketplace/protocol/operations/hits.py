@@ -3,7 +3,6 @@
 from marketplace import ids
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import HIT, HITType
-from marketplace.money import cents
 from marketplace.protocol import idempotency, lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.requirements import normalise
@@ -11,6 +10,7 @@ from marketplace.selectors import reviewable, to_dispose
 from marketplace.services import publishing
 from marketplace.services.publishing import TypeProperties
 from marketplace.sweep import settle
+from money.amounts import cents
 
 _YEAR = 31_536_000
 _MONTH = 2_592_000

@@ -1,0 +1,273 @@
+"""What every marketplace is to us: provider-neutral data, outcomes of calls, and the adapter's interface.
+
+Definitions follow design notes on marketplaces, section 7. All times are aware and in UTC; money is in
+minor units (cents).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+Ref = TypeVar("Ref")
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount in minor units of a currency: Money(15, "USD") is fifteen cents."""
+
+    minor: int
+    currency: str = "USD"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Who may work on a task. `hide` says what those who do not fit cannot do.
+
+    `op` is a comparator of the MTurk protocol (EqualTo, GreaterThanOrEqualTo, Exists, DoesNotExist, In, …);
+    `kind` "group" takes the group's id and "raw" a qualification id of the provider in `values[0]`.
+    """
+
+    kind: Literal["country", "approval_rate", "approved_count", "group", "adult", "raw"]
+    op: str
+    values: tuple[str | int, ...] = ()
+    hide: Literal["discover", "preview", "accept"] = "accept"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """A task to publish. `key` names it for ever: the same key never publishes twice."""
+
+    key: str
+    title: str
+    description: str
+    keywords: str
+    reward: Money
+    work_seconds: int
+    open_seconds: int
+    auto_approve_seconds: int
+    places: int
+    entry_url: str
+    frame_height: int = 0
+    eligibility: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A published task as the marketplace reports it."""
+
+    ref: str
+    key: str | None
+    state: Literal["open", "full", "reviewable", "closed", "archived"]
+    places: int
+    available: int
+    pending: int
+    decided: int
+    expires_at: datetime
+    reward: Money
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One person's work on a listing. `ref` alone names no person: ids are used again after a return."""
+
+    ref: str
+    listing: str
+    worker: str
+    state: Literal["submitted", "approved", "rejected"]
+    accepted_at: datetime | None
+    submitted_at: datetime
+    auto_approve_at: datetime | None
+    decided_at: datetime | None
+    answer: Mapping[str, str]
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BonusPaid:
+    """A bonus as the marketplace lists it."""
+
+    submission: str
+    worker: str
+    amount: Money
+    reason: str
+    paid_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What the account can spend, and what is on hold (None where the provider does not say)."""
+
+    available: Money
+    held: Money | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[Ref]):
+    """The call did what it was asked to."""
+
+    ref: Ref
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyDone(Generic[Ref]):
+    """An earlier call with the same key did it; `ref` where the provider says which result."""
+
+    ref: Ref | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The provider said no; nothing was done and repeating will not help."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """Too many calls; nothing was done. Try again after so many seconds."""
+
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No answer, or one that says nothing: it may have been done or not."""
+
+    text: str
+
+
+Outcome = Done[Ref] | AlreadyDone[Ref] | Refused | Throttled | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a marketplace can do, for the pages and the planner."""
+
+    idempotent: frozenset[str]
+    can_shrink: bool
+    can_reject: bool
+    reject_min_chars: int
+    unreject_days: int
+    in_frame_submit: bool
+    groups: bool
+    blocks: bool
+    messages: bool
+    fee_tiers: bool
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Somebody at our task page, as the address claims; nothing of it is proven.
+
+    `submission` and `worker` are empty in a preview. `submit_origin` is where the marketplace wants the form.
+    """
+
+    listing: str
+    submission: str
+    worker: str
+    submit_to: str
+    is_preview: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PostForm:
+    """How our page hands a finished assignment to the marketplace: a form posted by the worker's browser."""
+
+    url: str
+    fields: Mapping[str, str]
+
+
+class Marketplace(Protocol):
+    """The interface. Calls that change something return an Outcome; reads raise `MarketplaceDownError`."""
+
+    @property
+    def endpoint_url(self) -> str:
+        """Where calls really go."""
+
+    def capabilities(self) -> Capabilities:
+        """What this marketplace can do."""
+
+    def check(self) -> Balance:
+        """The account's balance; proves that keys and endpoint work."""
+
+    def publish(self, task: TaskSpec) -> Outcome[str]:
+        """Put a task on offer; the result is the listing's reference."""
+
+    def get_listing(self, ref: str) -> Listing | None:
+        """One listing; None where it does not exist (any more)."""
+
+    def iter_listings(self) -> Iterator[Listing]:
+        """All listings, newest first."""
+
+    def find_by_key(self, key: str) -> Listing | None:
+        """The listing that was published with this key, by listing all."""
+
+    def extend(self, ref: str, places: int, key: str) -> Outcome[str]:
+        """More places for a listing."""
+
+    def set_deadline(self, ref: str, when: datetime) -> Outcome[str]:
+        """Let a listing end later."""
+
+    def close(self, ref: str) -> Outcome[str]:
+        """Take a listing off offer; work in progress may still be finished."""
+
+    def archive(self, ref: str) -> Outcome[str]:
+        """Delete a listing whose work is all decided. Rejections become final."""
+
+    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
+        """Submitted work of a listing, in order of submission."""
+
+    def get_submission(self, ref: str) -> Submission | None:
+        """One submission; None where nobody submitted it."""
+
+    def approve(self, ref: str, note: str) -> Outcome[str]:
+        """Approve submitted work, which pays it."""
+
+    def reject(self, ref: str, note: str) -> Outcome[str]:
+        """Reject submitted work, with a reason for the worker."""
+
+    def unreject(self, ref: str, note: str) -> Outcome[str]:
+        """Approve what was rejected."""
+
+    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+        """Pay something on top."""
+
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+        """Bonuses paid, of a listing or of a submission."""
+
+    def ensure_group(self, name: str, description: str) -> Outcome[str]:
+        """A group of workers; the result is its id."""
+
+    def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
+        """Put a worker into a group."""
+
+    def revoke(self, group: str, worker: str) -> Outcome[str]:
+        """Take a worker out of a group."""
+
+    def block(self, worker: str, why: str) -> Outcome[str]:
+        """Keep a worker from all our tasks."""
+
+    def unblock(self, worker: str, why: str) -> Outcome[str]:
+        """Lift a block."""
+
+    def message(self, workers: Sequence[str], subject: str, text: str) -> Outcome[dict[str, str]]:
+        """Write to workers; the result is the reasons for those who could not be reached."""
+
+    def arrival(self, query: Mapping[str, str]) -> Arrival:
+        """Read the address by which somebody came to our task page."""
+
+    def finish(self, arrival: Arrival, fields: Mapping[str, str]) -> PostForm:
+        """How the finished assignment goes back."""
+
+
+class MarketplaceDownError(Exception):
+    """A read failed: no answer, or one that says nothing. Try later."""
+
+
+class MarketplaceRefusedError(Exception):
+    """A read was refused, such as for wrong keys."""

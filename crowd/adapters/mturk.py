@@ -1,0 +1,469 @@
+"""Every endpoint that speaks the MTurk requester protocol: our own marketplace, anybody's, Amazon's.
+
+One class, several configurations. What the outcomes of calls mean was verified with botocore (design notes
+on marketplaces, sections 1 and 5): an error that says a token was used before is the success of an earlier
+attempt; anything but a clear answer is Unknown.
+"""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+
+from crowd.adapters.base import (
+    AlreadyDone,
+    Arrival,
+    Balance,
+    BonusPaid,
+    Capabilities,
+    Done,
+    Listing,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Money,
+    Outcome,
+    PostForm,
+    Refused,
+    Submission,
+    TaskSpec,
+    Throttled,
+    Unknown,
+)
+from crowd.adapters.bucket import TokenBucket
+from crowd.adapters.shapes import external_question, requirement_for, submission_from, utc
+from money.amounts import cents, dollars
+
+KEY_PREFIX = "dst:"
+NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_THROTTLED = {
+    "ThrottlingException",
+    "Throttling",
+    "ThrottledException",
+    "RequestLimitExceeded",
+    "TooManyRequestsException",
+    "SlowDown",
+}
+_FAULTS = {"ServiceFault", "InternalFailure", "ServiceUnavailable"}
+_ENTITY = re.compile(r"\b3[A-Z0-9]{20,63}\b")
+_PAGE = {"PageSize": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where to call and as whom. `rate` and `burst` are calls per second; 0 for no limit of ours."""
+
+    endpoint_url: str
+    region: str
+    access_key: str
+    secret: str
+    currency: str = "USD"
+    rate: float = 3.0
+    burst: int = 5
+
+
+class MTurkAdapter:
+    """The marketplace interface over boto3's mturk client; safe to share between threads."""
+
+    def __init__(self, account: Account) -> None:
+        loopback = (urlsplit(account.endpoint_url).hostname or "") in ("localhost", "127.0.0.1", "::1")
+        self._client = boto3.client(
+            "mturk",
+            endpoint_url=account.endpoint_url,
+            region_name=account.region,
+            aws_access_key_id=account.access_key,
+            aws_secret_access_key=account.secret,
+            config=Config(
+                retries={"mode": "standard", "total_max_attempts": 1},
+                connect_timeout=5,
+                read_timeout=30,
+                max_pool_connections=32,
+                proxies={} if loopback else None,
+            ),
+        )
+        self._currency = account.currency
+        self._bucket = TokenBucket(account.rate, account.burst)
+
+    @property
+    def endpoint_url(self) -> str:
+        """Where calls really go, as the client says; compared with the stored endpoint before paid calls."""
+        return str(self._client.meta.endpoint_url)
+
+    def capabilities(self) -> Capabilities:
+        """What the protocol can do."""
+        return Capabilities(
+            idempotent=frozenset({"publish", "extend", "pay_bonus"}),
+            can_shrink=False,
+            can_reject=True,
+            reject_min_chars=1,
+            unreject_days=30,
+            in_frame_submit=True,
+            groups=True,
+            blocks=True,
+            messages=True,
+            fee_tiers=True,
+            currency=self._currency,
+        )
+
+    # Reads
+
+    def check(self) -> Balance:
+        """The account's balance."""
+        answer = self._read(self._client.get_account_balance)
+        held = answer.get("OnHoldBalance")
+        return Balance(self._money(answer["AvailableBalance"]), self._money(held) if held else None)
+
+    def get_listing(self, ref: str) -> Listing | None:
+        """One HIT, or None."""
+        try:
+            return self._listing(self._read(self._client.get_hit, HITId=ref)["HIT"])
+        except MarketplaceRefusedError as error:
+            if "HITDoesNotExist" in str(error):
+                return None
+            raise
+
+    def iter_listings(self) -> Iterator[Listing]:
+        """All HITs, newest first."""
+        for hit in self._pages("list_hits", "HITs"):
+            yield self._listing(hit)
+
+    def find_by_key(self, key: str) -> Listing | None:
+        """The HIT whose annotation carries the key."""
+        return next((listing for listing in self.iter_listings() if listing.key == key), None)
+
+    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
+        """Submitted assignments of a HIT."""
+        wanted = {"AssignmentStatuses": [state.capitalize() for state in states]} if states else {}
+        for item in self._pages("list_assignments_for_hit", "Assignments", HITId=ref, **wanted):
+            yield submission_from(item)
+
+    def get_submission(self, ref: str) -> Submission | None:
+        """One submitted assignment, or None."""
+        try:
+            return submission_from(self._read(self._client.get_assignment, AssignmentId=ref)["Assignment"])
+        except MarketplaceRefusedError as error:
+            if "AssignmentDoesNotExist" in str(error) or "InvalidAssignmentState" in str(error):
+                return None
+            raise
+
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+        """Bonuses of a HIT or of an assignment."""
+        which = {"HITId": listing} if listing else {"AssignmentId": submission}
+        for item in self._pages("list_bonus_payments", "BonusPayments", **which):
+            yield BonusPaid(
+                submission=item["AssignmentId"],
+                worker=item["WorkerId"],
+                amount=self._money(item["BonusAmount"]),
+                reason=item.get("Reason", ""),
+                paid_at=utc(item["GrantTime"]),
+            )
+
+    # Calls that change something
+
+    def publish(self, task: TaskSpec) -> Outcome[str]:
+        """CreateHIT with the key as token and annotation."""
+        return self._change(
+            self._client.create_hit,
+            lambda answer: answer["HIT"]["HITId"],
+            Title=task.title,
+            Description=task.description,
+            Keywords=task.keywords,
+            Reward=dollars(task.reward.minor),
+            AssignmentDurationInSeconds=task.work_seconds,
+            LifetimeInSeconds=task.open_seconds,
+            AutoApprovalDelayInSeconds=task.auto_approve_seconds,
+            MaxAssignments=task.places,
+            Question=external_question(task.entry_url, task.frame_height),
+            RequesterAnnotation=KEY_PREFIX + task.key,
+            UniqueRequestToken=task.key,
+            QualificationRequirements=[requirement_for(rule) for rule in task.eligibility],
+        )
+
+    def extend(self, ref: str, places: int, key: str) -> Outcome[str]:
+        """CreateAdditionalAssignmentsForHIT; never from fewer than ten places to ten or more."""
+        return self._change(
+            self._client.create_additional_assignments_for_hit,
+            lambda _: ref,
+            HITId=ref,
+            NumberOfAdditionalAssignments=places,
+            UniqueRequestToken=key,
+        )
+
+    def set_deadline(self, ref: str, when: datetime) -> Outcome[str]:
+        """UpdateExpirationForHIT, unless the HIT lasts that long already: repeating it is an error."""
+        try:
+            listing = self.get_listing(ref)
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        if listing and listing.expires_at >= when:
+            return AlreadyDone(ref)
+        return self._change(self._client.update_expiration_for_hit, lambda _: ref, HITId=ref, ExpireAt=when)
+
+    def close(self, ref: str) -> Outcome[str]:
+        """Expire the HIT now."""
+        return self._change(
+            self._client.update_expiration_for_hit,
+            lambda _: ref,
+            HITId=ref,
+            ExpireAt=datetime(2015, 1, 1, tzinfo=UTC),
+        )
+
+    def archive(self, ref: str) -> Outcome[str]:
+        """DeleteHIT; a HIT that is gone counts as deleted."""
+        outcome = self._change(self._client.delete_hit, lambda _: ref, HITId=ref)
+        if isinstance(outcome, Refused) and (
+            "'Disposed'" in outcome.text or outcome.code == "HITDoesNotExist"
+        ):
+            return AlreadyDone(ref)
+        return outcome
+
+    def approve(self, ref: str, note: str) -> Outcome[str]:
+        """ApproveAssignment; one that is approved already, by us or by time, counts as done."""
+        outcome = self._change(
+            self._client.approve_assignment,
+            lambda _: ref,
+            AssignmentId=ref,
+            **({"RequesterFeedback": note} if note else {}),
+        )
+        return self._after_state_error(outcome, ref, "approved")
+
+    def reject(self, ref: str, note: str) -> Outcome[str]:
+        """RejectAssignment."""
+        outcome = self._change(
+            self._client.reject_assignment, lambda _: ref, AssignmentId=ref, RequesterFeedback=note
+        )
+        return self._after_state_error(outcome, ref, "rejected")
+
+    def unreject(self, ref: str, note: str) -> Outcome[str]:
+        """ApproveAssignment with OverrideRejection."""
+        outcome = self._change(
+            self._client.approve_assignment,
+            lambda _: ref,
+            AssignmentId=ref,
+            OverrideRejection=True,
+            **({"RequesterFeedback": note} if note else {}),
+        )
+        return self._after_state_error(outcome, ref, "approved")
+
+    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+        """SendBonus; the reason must already carry the reference by which it can be found again."""
+        return self._change(
+            self._client.send_bonus,
+            lambda _: submission,
+            AssignmentId=submission,
+            WorkerId=worker,
+            BonusAmount=dollars(amount.minor),
+            Reason=reason,
+            UniqueRequestToken=key,
+        )
+
+    def ensure_group(self, name: str, description: str) -> Outcome[str]:
+        """A qualification type, found by its name where an earlier call made it.
+
+        A marketplace that cannot say which one has the name makes another under a name of its own.
+        """
+        outcome = self._create_group(name, description)
+        if not isinstance(outcome, Refused) or outcome.code != "QualificationTypeAlreadyExists":
+            return outcome
+        try:
+            known = self._pages(
+                "list_qualification_types",
+                "QualificationTypes",
+                Query=name,
+                MustBeRequestable=False,
+                MustBeOwnedByCaller=True,
+            )
+            ids = [found["QualificationTypeId"] for found in known if found["Name"] == name]
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        except MarketplaceRefusedError:
+            ids = []
+        if ids:
+            return AlreadyDone(ids[0])
+        return self._create_group(f"{name[:180]} ({uuid.uuid4().hex[:8]})", description)
+
+    def _create_group(self, name: str, description: str) -> Outcome[str]:
+        return self._change(
+            self._client.create_qualification_type,
+            lambda answer: answer["QualificationType"]["QualificationTypeId"],
+            Name=name,
+            Description=description,
+            QualificationTypeStatus="Active",
+        )
+
+    def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
+        """AssociateQualificationWithWorker, without a notice to the worker."""
+        return self._change(
+            self._client.associate_qualification_with_worker,
+            lambda _: worker,
+            QualificationTypeId=group,
+            WorkerId=worker,
+            IntegerValue=value,
+            SendNotification=False,
+        )
+
+    def revoke(self, group: str, worker: str) -> Outcome[str]:
+        """DisassociateQualificationFromWorker; who does not hold it counts as done."""
+        outcome = self._change(
+            self._client.disassociate_qualification_from_worker,
+            lambda _: worker,
+            QualificationTypeId=group,
+            WorkerId=worker,
+        )
+        if isinstance(outcome, Refused) and outcome.code in (
+            "QualificationDoesNotExist",
+            "InvalidQualificationState",
+        ):
+            return AlreadyDone(worker)
+        return outcome
+
+    def block(self, worker: str, why: str) -> Outcome[str]:
+        """CreateWorkerBlock."""
+        return self._change(self._client.create_worker_block, lambda _: worker, WorkerId=worker, Reason=why)
+
+    def unblock(self, worker: str, why: str) -> Outcome[str]:
+        """DeleteWorkerBlock."""
+        return self._change(self._client.delete_worker_block, lambda _: worker, WorkerId=worker, Reason=why)
+
+    def message(self, workers: Sequence[str], subject: str, text: str) -> Outcome[dict[str, str]]:
+        """NotifyWorkers, for at most a hundred people."""
+        return self._change(
+            self._client.notify_workers,
+            lambda answer: {
+                failure["WorkerId"]: failure.get("NotifyWorkersFailureMessage", "")
+                for failure in answer.get("NotifyWorkersFailureStatuses", [])
+            },
+            Subject=subject,
+            MessageText=text,
+            WorkerIds=list(workers),
+        )
+
+    # The worker's browser
+
+    def arrival(self, query: Mapping[str, str]) -> Arrival:
+        """The parameters that the marketplace appended to our page's address."""
+        submission = query.get("assignmentId", NO_ASSIGNMENT)
+        preview = submission in ("", NO_ASSIGNMENT)
+        return Arrival(
+            listing=query.get("hitId", ""),
+            submission="" if preview else submission,
+            worker="" if preview else query.get("workerId", ""),
+            submit_to=query.get("turkSubmitTo", "").rstrip("/"),
+            is_preview=preview,
+        )
+
+    def finish(self, arrival: Arrival, fields: Mapping[str, str]) -> PostForm:
+        """The form to `turkSubmitTo`; the caller has checked its origin."""
+        return PostForm(
+            f"{arrival.submit_to}/mturk/externalSubmit", {"assignmentId": arrival.submission, **fields}
+        )
+
+    # How calls are made
+
+    def _read(self, method: Callable[..., Any], **parameters: Any) -> Any:
+        self._bucket.wait()
+        try:
+            answer = method(**parameters)
+        except ClientError as error:
+            outcome = classify(error)
+            if isinstance(outcome, Refused):
+                raise MarketplaceRefusedError(f"{outcome.code}: {outcome.text}") from error
+            if isinstance(outcome, Throttled):
+                self._bucket.penalise(outcome.after)
+            raise MarketplaceDownError(str(error)) from error
+        except BotoCoreError as error:
+            raise MarketplaceDownError(str(error)) from error
+        if answer is not None and not _answered_by_the_protocol(answer):
+            raise MarketplaceDownError("Something else than the marketplace answered.")
+        return answer
+
+    def _pages(self, operation: str, member: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+        pages = iter(
+            self._client.get_paginator(operation).paginate(PaginationConfig=_PAGE, **parameters)  # type: ignore[call-overload]
+        )
+        while (page := self._read(lambda: next(pages, None))) is not None:
+            yield from page[member]
+
+    def _change(
+        self, method: Callable[..., Any], result: Callable[[Any], Any], **parameters: Any
+    ) -> Outcome[Any]:
+        self._bucket.wait()
+        try:
+            answer = method(**parameters)
+        except ParamValidationError as error:
+            return Refused("ParamValidation", str(error))
+        except ClientError as error:
+            outcome = classify(error)
+            if isinstance(outcome, Throttled):
+                self._bucket.penalise(outcome.after)
+            return outcome
+        except BotoCoreError as error:
+            return Unknown(f"{type(error).__name__}: {error}")
+        if not _answered_by_the_protocol(answer):
+            return Unknown("Something else than the marketplace answered, such as a proxy or a login page.")
+        return Done(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
+
+    def _after_state_error(self, outcome: Outcome[str], ref: str, wanted: str) -> Outcome[str]:
+        """A refusal for the assignment's state is read again: what we wanted may be so already."""
+        if not isinstance(outcome, Refused) or "InvalidAssignmentState" not in outcome.code:
+            return outcome
+        if "status of: null" in outcome.text:
+            return Throttled(30.0)
+        try:
+            submission = self.get_submission(ref)
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        return AlreadyDone(ref) if submission and submission.state == wanted else outcome
+
+    def _money(self, amount: str) -> Money:
+        return Money(cents(amount), self._currency)
+
+    def _listing(self, hit: Mapping[str, Any]) -> Listing:
+        status, available = hit["HITStatus"], hit["NumberOfAssignmentsAvailable"]
+        annotation = hit.get("RequesterAnnotation", "")
+        state = {"Assignable": "open", "Disposed": "archived"}.get(status)
+        if state is None:
+            state = "full" if status == "Unassignable" else "reviewable"
+        return Listing(
+            ref=hit["HITId"],
+            key=annotation.removeprefix(KEY_PREFIX) if annotation.startswith(KEY_PREFIX) else None,
+            state=state,  # type: ignore[arg-type]
+            places=hit["MaxAssignments"],
+            available=available,
+            pending=hit["NumberOfAssignmentsPending"],
+            decided=hit["NumberOfAssignmentsCompleted"],
+            expires_at=utc(hit["Expiration"]),
+            reward=self._money(hit["Reward"]),
+            raw=hit,
+        )
+
+
+def _answered_by_the_protocol(answer: Mapping[str, Any]) -> bool:
+    """botocore reads any page with status 200 as an empty success; only the protocol gives a request id."""
+    return bool(answer["ResponseMetadata"].get("RequestId"))
+
+
+def classify(error: ClientError) -> Outcome[Any]:
+    """What an error answer means: by `Error.Code`, then TurkErrorCode, then the message's text."""
+    response: Mapping[str, Any] = error.response
+    code = str(response.get("Error", {}).get("Code", ""))
+    text = str(response.get("Message") or response.get("Error", {}).get("Message", ""))
+    turk_code = str(response.get("TurkErrorCode", "")).removeprefix("AWS.MechanicalTurk.")
+    status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    if code in _THROTTLED or status == 429:
+        return Throttled(2.0)
+    if turk_code.lower() == "hitalreadyexists":
+        found = _ENTITY.search(text)
+        return AlreadyDone(found[0] if found else None)
+    if turk_code == "DuplicateRequest" or ("idempotency token" in text and "already been processed" in text):
+        return AlreadyDone(None)
+    nameless = code.isdigit() or code in ("", "Unknown")
+    if status >= 500 or status < 400 or nameless or code in _FAULTS:
+        return Unknown(f"{code or status}: {text}")
+    return Refused(turk_code or code, text)

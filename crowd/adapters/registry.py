@@ -1,0 +1,38 @@
+"""From an endpoint's row to the adapter that speaks to it; one adapter per endpoint and process."""
+
+import threading
+
+from crowd.adapters.base import Marketplace
+from crowd.adapters.mturk import Account, MTurkAdapter
+from crowd.models import Endpoint
+from sealing import unseal
+
+_lock = threading.Lock()
+_adapters: dict[int, tuple[Account, MTurkAdapter]] = {}
+
+
+def adapter(endpoint: Endpoint) -> Marketplace:
+    """The adapter of an endpoint, made anew when its row changed.
+
+    Raises ValueError where its secret key cannot be read any more.
+    """
+    secret = unseal(endpoint.secret_sealed, purpose="crowd.endpoint") if endpoint.secret_sealed else ""
+    if secret is None:
+        raise ValueError(
+            f"The secret key of {endpoint.name} was sealed with another SECRET_KEY; enter it again."
+        )
+    account = Account(
+        endpoint_url=endpoint.url,
+        region=endpoint.region,
+        access_key=endpoint.access_key,
+        secret=secret,
+        currency=endpoint.currency,
+        rate=endpoint.rate,
+        burst=endpoint.burst,
+    )
+    with _lock:
+        known = _adapters.get(endpoint.pk)
+        if known is None or known[0] != account:
+            known = (account, MTurkAdapter(account))
+            _adapters[endpoint.pk] = known
+        return known[1]

@@ -1,0 +1,114 @@
+"""Budgets of stages and projects: reserved, spent, never passed.
+
+Each movement is one ledger row and one conditional update of the stage and of its project, in the caller's
+transaction. The database holds `reserved + spent <= budget` as a constraint besides.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from crowd.errors import BudgetError
+from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
+from money.amounts import dollars
+from projects.models import Project
+
+Kind = LedgerEntry.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Rewards or bonuses, and the fee on them, in cents."""
+
+    cents: int
+    fee_cents: int = 0
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.cents + self.fee_cents
+
+    def __mul__(self, count: int) -> "Cost":
+        return Cost(self.cents * count, self.fee_cents * count)
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.cents + other.cents, self.fee_cents + other.fee_cents)
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """What a movement is for; an operation, or an assignment or HIT with a reason that names it once."""
+
+    reason: str
+    operation: MarketOperation | None = None
+    hit: Hit | None = None
+    assignment: Assignment | None = None
+
+
+def reserve(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:
+    """Set money aside; raises BudgetError, in words, where stage or project would go over."""
+    if cost.total:
+        set_aside(stage, cost)
+        _book(stage, Kind.RESERVE, cost, what, at)
+
+
+def set_aside(stage: Stage, cost: Cost) -> None:
+    """The part of `reserve` without its ledger row, for those who write many rows at once.
+
+    All or nothing: where the project has too little, nothing stays set aside for the stage either.
+    """
+    with transaction.atomic():
+        for row, name in ((stage, "stage"), (stage.project, "project")):
+            free = type(row)._default_manager.filter(
+                pk=row.pk, budget_cents__gte=F("reserved_cents") + F("spent_cents") + cost.total
+            )
+            if not free.update(reserved_cents=F("reserved_cents") + cost.total):
+                row.refresh_from_db(fields=["budget_cents", "reserved_cents", "spent_cents"])
+                left = row.budget_cents - row.reserved_cents - row.spent_cents
+                raise BudgetError(
+                    f"This needs {dollars(cost.total)}, and the budget of the {name} has {dollars(left)} "
+                    f"left of {dollars(row.budget_cents)}. Raise the budget or ask for less."
+                )
+
+
+def release(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:
+    """Give back what was reserved and will not be spent."""
+    if cost.total:
+        _move(stage, at, Kind.RELEASE, cost, what, reserved_cents=F("reserved_cents") - cost.total)
+
+
+def spend(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:
+    """Spend what was reserved."""
+    if cost.total:
+        _move(
+            stage,
+            at,
+            Kind.SPEND,
+            cost,
+            what,
+            reserved_cents=F("reserved_cents") - cost.total,
+            spent_cents=F("spent_cents") + cost.total,
+        )
+
+
+def _move(stage: Stage, at: datetime, kind: LedgerEntry.Kind, cost: Cost, what: For, **changes: Any) -> None:
+    Stage.objects.filter(pk=stage.pk).update(**changes)
+    Project.objects.filter(pk=stage.project_id).update(**changes)
+    _book(stage, kind, cost, what, at)
+
+
+def _book(stage: Stage, kind: LedgerEntry.Kind, cost: Cost, what: For, at: datetime) -> None:
+    LedgerEntry.objects.create(
+        stage=stage,
+        operation=what.operation,
+        hit=what.hit,
+        assignment=what.assignment,
+        kind=kind,
+        cents=cost.cents,
+        fee_cents=cost.fee_cents,
+        reason=what.reason,
+        at=at,
+    )

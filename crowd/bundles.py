@@ -1,0 +1,84 @@
+"""Bundling units into HITs: pure functions, the same result for the same seed.
+
+A bundle has up to `units_per_hit` units that need the same number of people, the overlap units, and checks at
+seeded places. HITs of ten or more places are split where the endpoint's fees make that cheaper.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from crowd.kinds import Pending
+from money.fees import reward_fee
+
+#: The largest HIT below the higher fee tier.
+SMALL_HIT = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Units in their unshuffled order with their roles, and how many different people should do them."""
+
+    units: tuple[tuple[str, str], ...]
+    people: int
+
+
+def bundle(
+    pending: Iterable[Pending],
+    *,
+    units_per_hit: int,
+    overlap: Sequence[str],
+    checks: Sequence[str],
+    checks_per_hit: int,
+    seed: int,
+) -> list[Bundle]:
+    """Bundles for what is pending.
+
+    Units are shuffled by the seed and grouped by how many people they still miss, so that no bundle asks
+    more people than its units need. Each bundle draws its checks without repetition.
+    """
+    shuffler = random.Random(f"bundle:{seed}")  # noqa: S311 - reproducible, not secret
+    by_people: dict[int, list[str]] = {}
+    outside = set(overlap)
+    for item in pending:
+        if item.missing > 0 and item.unit not in outside:
+            by_people.setdefault(item.missing, []).append(item.unit)
+    bundles: list[Bundle] = []
+    for people in sorted(by_people, reverse=True):
+        units = sorted(by_people[people])
+        shuffler.shuffle(units)
+        for start in range(0, len(units), units_per_hit):
+            own = [(unit, "unit") for unit in units[start : start + units_per_hit]]
+            shared = [(unit, "overlap") for unit in overlap]
+            drawn = shuffler.sample(list(checks), min(checks_per_hit, len(checks)))
+            bundles.append(Bundle(tuple(_mixed(own + shared, drawn, shuffler)), people))
+    return bundles
+
+
+def _mixed(units: list[tuple[str, str]], checks: list[str], shuffler: random.Random) -> list[tuple[str, str]]:
+    mixed = list(units)
+    for check in checks:
+        mixed.insert(shuffler.randint(0, len(mixed)), (check, "check"))
+    return mixed
+
+
+def places(people: int, *, reward_cents: int, fee_profile: str) -> list[int]:
+    """Sizes of the HITs that together ask `people` people: one, or several of at most nine if cheaper."""
+    whole = [people]
+    split = [SMALL_HIT] * (people // SMALL_HIT) + ([people % SMALL_HIT] if people % SMALL_HIT else [])
+    costs = {id(sizes): _cost(sizes, reward_cents, fee_profile) for sizes in (whole, split)}
+    return split if costs[id(split)] < costs[id(whole)] else whole
+
+
+def _cost(sizes: Sequence[int], reward_cents: int, fee_profile: str) -> int:
+    return sum(
+        size * (reward_cents + reward_fee(fee_profile, reward_cents=reward_cents, max_assignments=size))
+        for size in sizes
+    )
+
+
+def order_for(units: Sequence[str], *, seed: int, worker: str) -> list[str]:
+    """The order in which one worker sees the units of a HIT."""
+    ordered = list(units)
+    random.Random(f"order:{seed}:{worker}").shuffle(ordered)  # noqa: S311 - reproducible, not secret
+    return ordered

@@ -1,0 +1,145 @@
+"""Doors of the desk: a view behind one gets the project with the person's role in it, or does not run.
+
+Viewers look, managers work, owners also set budgets, name members and spend real money. To everybody else a
+project does not exist.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from crowd.errors import CrowdError
+from crowd.models import Stage
+from projects.models import Membership, Project
+from projects.selectors import project_for, projects_of
+from projects.services import ProjectError
+
+Role = Membership.Role
+View = Callable[..., HttpResponse]
+
+
+class NotEnteredError(Exception):
+    """A form with something missing or wrong, in words; for forms of one or two fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Somebody at a project, and what they may do there."""
+
+    user: User
+    project: Project
+    role: str
+
+    @property
+    def manages(self) -> bool:
+        """May work: change stages, decide about submissions."""
+        return self.role != Role.VIEWER
+
+    @property
+    def owns(self) -> bool:
+        """May also set budgets and name members."""
+        return self.role == Role.OWNER
+
+
+@dataclass(frozen=True, slots=True)
+class StageSeat(Seat):
+    """Somebody at a stage of a project."""
+
+    stage: Stage
+
+    @property
+    def spends(self) -> bool:
+        """May commit new money here: managers where it is play money, owners where it is real."""
+        return self.owns or (self.manages and not self.stage.endpoint.real_money)
+
+
+def may_have_projects(user: User) -> bool:
+    """Staff and members see the list of projects; to others there is no such page."""
+    return user.is_staff or projects_of(user).exists()
+
+
+def for_members(view: View) -> View:
+    """The view gets a user who is staff or a member of some project."""
+
+    @login_required
+    @wraps(view)
+    def guarded(request: HttpRequest, **parts: Any) -> HttpResponse:
+        user = request.user
+        if not isinstance(user, User) or not may_have_projects(user):
+            raise Http404("Projects are for their members.")
+        return view(request, user, **parts)
+
+    return guarded
+
+
+def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
+    """The view gets a `Seat` at the project that the address names."""
+
+    def door(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def guarded(request: HttpRequest, *, project: str, **parts: Any) -> HttpResponse:
+            assert isinstance(request.user, User)
+            found, role = project_for(request.user, project, at_least=at_least)
+            return view(request, Seat(request.user, found, role), **parts)
+
+        return guarded
+
+    return door
+
+
+def on_stage(at_least: str = Role.VIEWER, *, spends: bool = False) -> Callable[[View], View]:
+    """The view gets a `StageSeat`; with `spends`, only somebody who may commit new money here passes."""
+
+    def door(view: View) -> View:
+        @on_project(at_least)
+        @wraps(view)
+        def guarded(request: HttpRequest, seat: Seat, *, stage: str, **parts: Any) -> HttpResponse:
+            row = get_object_or_404(
+                Stage.objects.select_related("project", "endpoint"), project=seat.project, slug=stage
+            )
+            at = StageSeat(seat.user, seat.project, seat.role, row)
+            if spends and not at.spends:
+                raise Http404("Spending real money is for owners.")
+            return view(request, at, **parts)
+
+        return guarded
+
+    return door
+
+
+def act(
+    request: HttpRequest, do: Callable[[], str], then: str, *names: Any, other: str | None = None
+) -> HttpResponse:
+    """Do something, say in a note how it went, and show a page: `then`, or `other` where it could not be."""
+    try:
+        messages.success(request, do())
+    except (CrowdError, ProjectError, NotEnteredError) as error:
+        messages.error(request, str(error))
+        return redirect(other or then, *names)
+    return redirect(then, *names)
+
+
+def show(
+    request: HttpRequest, template: str, seat: Seat | None = None, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    """A page of the desk."""
+    assert isinstance(request.user, User)
+    own: dict[str, Any] = {"seat": seat, "project": seat.project if seat else None}
+    if isinstance(seat, StageSeat):
+        row = seat.stage
+        own |= {"stage": row, "left_cents": row.budget_cents - row.reserved_cents - row.spent_cents}
+    return render(request, f"desk/{template}", own | context, status=status)
+
+
+def posted(view: View) -> View:
+    """Only POST: nothing is changed by looking."""
+    return require_POST(view)

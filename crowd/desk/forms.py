@@ -1,0 +1,206 @@
+"""Small forms of the desk."""
+
+import uuid
+from typing import Any
+
+from django import forms
+from pydantic import ValidationError
+
+from crowd.desk import modelform
+from crowd.study.schema import ProjectFields
+from money.amounts import cents, dollars
+from projects.models import Membership, Project
+
+_MOST_CENTS = 1_000_000_000
+
+
+class MoneyField(forms.CharField):
+    """An amount such as 12.50, kept as whole cents."""
+
+    widget = forms.TextInput(attrs={"inputmode": "decimal", "size": 10, "autocomplete": "off"})
+
+    def prepare_value(self, value: Any) -> Any:
+        """Cents as an amount."""
+        return dollars(value) if isinstance(value, int) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Whole cents."""
+        text = str(super().to_python(value) or "").strip().lstrip("$€£").strip()
+        if not text:
+            return None
+        try:
+            amount = cents(text)
+        except ValueError as error:
+            raise forms.ValidationError("Write an amount with two decimals, such as 12.50.") from error
+        if amount > _MOST_CENTS:
+            raise forms.ValidationError(f"This is more than {dollars(_MOST_CENTS)}.")
+        return amount
+
+
+class Form(forms.Form):
+    """A form without colons behind its labels."""
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", **options)
+
+
+class OnceForm(Form):
+    """A form that does its work once, however often it is sent: it carries its own name for that."""
+
+    once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    def purpose(self) -> str:
+        """The name under which the operation is planned."""
+        return f"desk {self.cleaned_data['once'].hex}"
+
+
+class ProjectForm(Form):
+    """A project, by the model that also reads a study's file."""
+
+    def __init__(self, data: Any = None, *, project: Project | None = None, budgets: bool = True) -> None:
+        initial = project and {
+            "slug": project.slug,
+            "title": project.title,
+            "language": project.language,
+            "licence": project.licence,
+            "wage_floor": dollars(project.wage_floor_cents),
+            "budget": dollars(project.budget_cents),
+        }
+        super().__init__(data, initial=initial)
+        self.fields.update(modelform.fields_of(ProjectFields, leave_out=frozenset({"members"})))
+        if project:
+            self.fields["slug"].disabled = True
+
+    def clean(self) -> dict[str, Any]:
+        """Ask the model."""
+        cleaned = super().clean() or {}
+        if not self.errors:
+            data = modelform.data_of(cleaned, ProjectFields)
+            try:
+                self.model = ProjectFields.model_validate(data)
+            except ValidationError as error:
+                modelform.add_errors(self, error, ProjectFields, data)
+        return cleaned
+
+
+class MemberForm(Form):
+    """Somebody with an account, and their role."""
+
+    username = forms.CharField(max_length=150, label="User name")
+    role = forms.ChoiceField(
+        choices=[
+            (Membership.Role.VIEWER, "viewer: looks"),
+            (Membership.Role.MANAGER, "manager: works"),
+            (Membership.Role.OWNER, "owner: also spends and invites"),
+        ]
+    )
+
+
+class BudgetForm(Form):
+    """A new cap."""
+
+    budget = MoneyField(label="New budget", help_text="Never below what is spent or reserved.")
+
+
+class MinutesForm(Form):
+    """How long the researcher thinks one HIT takes."""
+
+    minutes = forms.FloatField(
+        min_value=0.1,
+        max_value=600,
+        required=False,
+        label="Minutes that one HIT takes",
+        help_text="Your guess, to see what an hour pays. Try the task yourself first.",
+        widget=forms.NumberInput(attrs={"size": 6, "step": "0.1"}),
+    )
+
+
+class OpenForm(Form):
+    """The amount, typed to confirm; asked for where the money is real."""
+
+    typed = MoneyField(required=False, label="Amount")
+
+
+class WhyForm(Form):
+    """A reason that somebody will read later."""
+
+    why = forms.CharField(max_length=300, required=False, label="Why (for the log)")
+
+
+class ReasonForm(Form):
+    """A reason that the worker reads."""
+
+    reason = forms.CharField(
+        max_length=900,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="Reason",
+        help_text="The worker reads this.",
+    )
+
+
+class NoteForm(Form):
+    """Words to the worker, if there is anything to say."""
+
+    note = forms.CharField(max_length=900, required=False, label="Note to the worker")
+
+
+class BonusForm(OnceForm):
+    """Money and a reason."""
+
+    amount = MoneyField(label="Amount", help_text="The fee comes on top.")
+    reason = forms.CharField(
+        max_length=900,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Reason",
+        help_text="The worker reads it.",
+    )
+
+
+class CompensateForm(Form):
+    """Pay for a broken session."""
+
+    amount = MoneyField(label="Amount", help_text="The fee comes on top.")
+    reason = forms.CharField(
+        max_length=900,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Reason",
+        help_text="The worker reads it.",
+    )
+
+
+class HoursForm(Form):
+    """How much longer a HIT stays on offer."""
+
+    hours = forms.IntegerField(min_value=1, max_value=24 * 365, initial=24, label="More hours on offer")
+
+
+class PlacesForm(OnceForm):
+    """How many more people a HIT takes."""
+
+    places = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="More places")
+
+
+class MessageForm(Form):
+    """A letter to workers."""
+
+    subject = forms.CharField(max_length=200, label="Subject")
+    text = forms.CharField(max_length=4096, widget=forms.Textarea(attrs={"rows": 8}), label="Text")
+
+
+class ResolveForm(Form):
+    """What became of an operation that nobody answered."""
+
+    happened = forms.ChoiceField(
+        choices=[("yes", "It happened"), ("no", "It did not happen")],
+        widget=forms.RadioSelect,
+        label="What became of it?",
+    )
+    ref = forms.CharField(
+        max_length=120,
+        required=False,
+        label="Id at the marketplace",
+        help_text="Of the HIT or payment that you found there; needed if a HIT was published.",
+    )
+    why = forms.CharField(
+        max_length=500, label="How do you know?", help_text="Stays in the project's log with your name."
+    )

@@ -1,0 +1,203 @@
+"""Form fields made from a pydantic model: titles, help and bounds come from it, and so do the errors.
+
+Texts, numbers, switches, choices, amounts, durations and lists of texts have fields of their own. Whatever
+else a model has is written as TOML.
+"""
+
+import tomllib
+import types
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from django import forms
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from crowd.study import notation
+from crowd.study.explain import findings
+from crowd.study.values import Amount, Period, duration
+from money.amounts import dollars
+
+_LONG_TEXT = 200
+#: Left out of the data: the model's default holds.
+ABSENT = object()
+
+
+class Lines(forms.CharField):
+    """A list of texts, one in each line; texts that would not survive that are written as a TOML list."""
+
+    widget = forms.Textarea(attrs={"rows": 5})
+
+    def prepare_value(self, value: Any) -> Any:
+        """The stored list as text."""
+        if not isinstance(value, list | tuple):
+            return value
+        simple = all(text == text.strip() and text and "\n" not in text and text[0] != "[" for text in value)
+        return "\n".join(value) if simple else notation.value(list(value), width=0) if any(value) else ""
+
+    def to_python(self, value: Any) -> Any:
+        """Lines without the blank ones, or the TOML list."""
+        if isinstance(value, list | tuple):
+            return list(value)
+        text = str(super().to_python(value) or "").strip()
+        if text.startswith("["):
+            return _toml_value(text)
+        return [line.strip() for line in text.splitlines() if line.strip()] if text else ABSENT
+
+
+class Toml(forms.CharField):
+    """A value or a table in TOML."""
+
+    widget = forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"})
+
+    def __init__(self, *, table: bool, **options: Any) -> None:
+        super().__init__(**options)
+        self.table = table
+
+    def prepare_value(self, value: Any) -> Any:
+        """The stored value as text."""
+        if isinstance(value, str) or not value:
+            return value or ""
+        return "\n".join(notation.pairs(value)) if self.table else notation.value(value)
+
+    def to_python(self, value: Any) -> Any:
+        """The value."""
+        if value and not isinstance(value, str):
+            return value
+        text = str(super().to_python(value) or "").strip()
+        if not text:
+            return ABSENT
+        return _toml(text) if self.table else _toml_value(text)
+
+
+def _toml_value(text: str) -> Any:
+    return _toml(f"value = {text}").get("value")
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise forms.ValidationError(f"This is no TOML: {str(error).lower()}.") from error
+    if _has_nul(found):
+        raise forms.ValidationError("A NUL character cannot be stored.")
+    return found
+
+
+def _has_nul(data: object) -> bool:
+    if isinstance(data, str):
+        return "\0" in data
+    if isinstance(data, dict):
+        return any(_has_nul(key) or _has_nul(value) for key, value in data.items())
+    return isinstance(data, list) and any(map(_has_nul, data))
+
+
+def fields_of(model: type[BaseModel], *, leave_out: frozenset[str] = frozenset()) -> dict[str, forms.Field]:
+    """A form field for each field of a model. None is required by the form: the model says what is wrong."""
+    return {name: _field(name, info) for name, info in model.model_fields.items() if name not in leave_out}
+
+
+def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911 - one line for each type
+    base, extra = plain_type(info.annotation)
+    metadata = [*extra, *info.metadata]
+    label = info.title or name.replace("_", " ").capitalize()
+    options: dict[str, Any] = {"label": label, "help_text": _help(info, metadata), "required": False}
+    if not info.is_required():
+        default = info.get_default(call_default_factory=True)
+        if default is not PydanticUndefined:
+            options["initial"] = _as_typed(default, metadata)
+    if any(isinstance(each, Amount) for each in metadata):
+        return forms.CharField(widget=forms.TextInput(attrs={"inputmode": "decimal", "size": 10}), **options)
+    if any(isinstance(each, Period) for each in metadata):
+        return forms.CharField(widget=forms.TextInput(attrs={"size": 10}), **options)
+    if get_origin(base) is Literal:
+        choices = [(option, str(option).replace("-", " ")) for option in get_args(base)]
+        return forms.ChoiceField(choices=choices, **options)
+    if base is bool:
+        return forms.BooleanField(**options)
+    if base is int:
+        return forms.IntegerField(widget=forms.NumberInput(attrs={"size": 10}), **options)
+    if base is float:
+        return forms.FloatField(**options)
+    if base is str:
+        longest = next((each.max_length for each in metadata if hasattr(each, "max_length")), None)
+        long = longest is None or longest > _LONG_TEXT
+        widget = forms.Textarea(attrs={"rows": 3}) if long else forms.TextInput
+        return forms.CharField(widget=widget, **options)
+    if _is_list_of_texts(base):
+        options["help_text"] = f"{options['help_text']} One in each line.".strip()
+        return Lines(**options)
+    table = _is_mapping(base)
+    how = 'In TOML: "key" = "value", one in each line.' if table else "In TOML."
+    options["help_text"] = f"{options['help_text']} {how}".strip()
+    return Toml(table=table, **options)
+
+
+def _is_mapping(base: Any) -> bool:
+    origin = get_origin(base) or base
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def plain_type(annotation: Any) -> tuple[Any, list[Any]]:
+    """A type without `Annotated` and `| None` around it, and what those held."""
+    metadata: list[Any] = []
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation, *held = get_args(annotation)
+            metadata += [
+                inner for each in held for inner in (each.metadata if isinstance(each, FieldInfo) else [each])
+            ]
+        elif get_origin(annotation) in (Union, types.UnionType):
+            some = [option for option in get_args(annotation) if option is not type(None)]
+            if len(some) != 1:
+                return annotation, metadata
+            annotation = some[0]
+        else:
+            return annotation, metadata
+
+
+def _is_list_of_texts(base: Any) -> bool:
+    inner = [option for option in get_args(base) if option is not Ellipsis]
+    return get_origin(base) in (tuple, list) and [plain_type(option)[0] for option in inner] == [str]
+
+
+def _as_typed(value: Any, metadata: list[Any]) -> Any:
+    """A default as somebody would type it."""
+    if any(isinstance(each, Amount) for each in metadata):
+        return dollars(value)
+    if any(isinstance(each, Period) for each in metadata):
+        return duration(value)
+    return value
+
+
+def _help(info: FieldInfo, metadata: list[Any]) -> str:
+    words = info.description or ""
+    bounds = {name: getattr(each, name) for each in metadata for name in ("ge", "le") if hasattr(each, name)}
+    if any(isinstance(each, Period) for each in metadata):
+        words += " Such as 30m, 2h or 7d."
+    elif "ge" in bounds and bounds.get("le", 10**9) < 10**8:
+        words += f" From {bounds['ge']} to {bounds['le']:,}."
+    return words.strip()
+
+
+def data_of(cleaned: Mapping[str, Any], model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
+    """What was entered, as the model reads it; empty fields are left out, so that defaults hold."""
+    data: dict[str, Any] = {}
+    for name in model.model_fields:
+        value = cleaned.get(prefix + name, ABSENT)
+        if value is ABSENT or value is None or (value == "" and model.model_fields[name].default != ""):
+            continue
+        data[name] = value
+    return data
+
+
+def add_errors(
+    form: forms.Form, error: ValidationError, model: type[BaseModel], data: object, prefix: str = ""
+) -> None:
+    """What the model found wrong, beside the fields that it is about."""
+    for finding in findings(error, model, data):
+        name = prefix + str(finding.path[0]) if finding.path else ""
+        inner = ".".join(str(part) for part in finding.path[1:])
+        words = f"{inner}: {finding.what}" if inner else finding.what
+        form.add_error(name if name in form.fields else None, f"{words[:1].upper()}{words[1:]}.")

@@ -1,0 +1,190 @@
+"""Rows of the desk's tables: sorted, filtered and paged as the address says, in a fixed number of queries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
+from django.http import HttpRequest
+
+from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
+from projects.models import Membership, Project
+from projects.selectors import projects_of
+
+State = Assignment.State
+ROWS = 25
+_ANSWERED = ~Q(assignments__state__in=[State.WORKING, State.ENDED, State.QUARANTINED])
+
+
+def page_of(rows: QuerySet[Any] | Sequence[Any], request: HttpRequest) -> Page[Any]:
+    """The page that the address asks for; the nearest one where it asks for nonsense."""
+    return Paginator(rows, ROWS).get_page(request.GET.get("page"))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the address chose of a few named possibilities, the first one unless it names another."""
+
+    options: Mapping[str, str]
+    chosen: str
+
+
+def choice(request: HttpRequest, name: str, options: Mapping[str, str]) -> Choice:
+    """The option that the address names."""
+    wanted = request.GET.get(name, "")
+    return Choice(options, wanted if wanted in options else next(iter(options)))
+
+
+def my_projects(user: Any) -> QuerySet[Project]:
+    """A user's projects with `role` and counts of their stages, newest first."""
+    mine = Membership.objects.filter(project=OuterRef("pk"), user=user).values("role")[:1]
+    return (
+        projects_of(user)
+        .annotate(
+            my_role=mine,
+            stage_count=Count("stages", distinct=True),
+            open_count=Count("stages", filter=Q(stages__status=Stage.Status.OPEN), distinct=True),
+        )
+        .order_by("-created_at", "-pk")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StageCard:
+    """A stage with how much of what it published is done."""
+
+    stage: Stage
+    done: int
+    total: int
+    held: int
+    undecided: int
+
+
+def stage_cards(project: Project) -> list[StageCard]:
+    """All stages of a project in the order in which they were made, in four queries."""
+    stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
+    places = dict(
+        Hit.objects.filter(stage__project=project, compensates=None)
+        .exclude(state=Hit.State.REFUSED)
+        .values_list("stage_id")
+        .annotate(n=Sum("places"))
+    )
+    work = {
+        stage_pk: (done, held)
+        for stage_pk, done, held in Assignment.objects.filter(stage__project=project)
+        .values_list("stage_id")
+        .annotate(
+            done=Count("pk", filter=Q(state__in=Assignment.GOOD)),
+            held=Count("pk", filter=Q(held=True, state=State.SUBMITTED)),
+        )
+    }
+    undecided = dict(
+        MarketOperation.objects.filter(
+            stage__project=project, needs_person=True, state=MarketOperation.State.UNKNOWN
+        )
+        .values_list("stage_id")
+        .annotate(n=Count("pk"))
+    )
+    cards = []
+    for stage in stages:
+        done, held = work.get(stage.pk, (0, 0))
+        cards.append(StageCard(stage, done, places.get(stage.pk, 0), held, undecided.get(stage.pk, 0)))
+    return cards
+
+
+HIT_STATES = {
+    "all": "All",
+    "open": "On offer",
+    "planned": "Being published",
+    "closed": "Closed",
+    "refused": "Refused",
+}
+HIT_ORDERS = {
+    "number": "Number",
+    "expires": "Ends soonest",
+    "missing": "Most missing",
+    "answered": "Most answered",
+}
+
+
+def hits(stage: Stage, state: str, order: str) -> QuerySet[Hit]:
+    """HITs with `answered` and `working`."""
+    rows = Hit.objects.filter(stage=stage).annotate(
+        answered=Count("assignments", filter=_ANSWERED),
+        working=Count("assignments", filter=Q(assignments__state=State.WORKING)),
+        missing=F("places") - Count("assignments", filter=_ANSWERED),
+    )
+    if state != "all":
+        rows = rows.filter(state=state)
+    orders: dict[str, list[Any]] = {
+        "number": ["ordinal"],
+        "expires": [F("expires_at").asc(nulls_last=True), "ordinal"],
+        "missing": ["-missing", "ordinal"],
+        "answered": ["-answered", "ordinal"],
+    }
+    return rows.order_by(*orders[order])
+
+
+WORK_STATES = {
+    "waiting": "Undecided",
+    "held": "Held",
+    "quarantined": "Quarantined",
+    "approved": "Approved",
+    "rejected": "Rejected",
+    "working": "At work",
+    "all": "All",
+}
+WORK_ORDERS = {"due": "Approved by itself soonest", "newest": "Newest", "checks": "Most failed checks"}
+
+
+def work(stage: Stage, state: str, order: str, worker: str = "") -> QuerySet[Assignment]:
+    """Assignments with their worker and HIT."""
+    rows = Assignment.objects.filter(stage=stage).select_related("worker", "hit")
+    filters: dict[str, Q] = {
+        "waiting": Q(state__in=[State.STORED, State.SUBMITTED]),
+        "held": Q(held=True, state__in=[State.STORED, State.SUBMITTED]),
+        "all": Q(),
+    }
+    rows = rows.filter(filters.get(state, Q(state=state)))
+    if worker:
+        rows = rows.filter(worker__external_id=worker)
+    orders: dict[str, list[Any]] = {
+        "due": [F("auto_approve_at").asc(nulls_last=True), "pk"],
+        "newest": ["-pk"],
+        "checks": ["-failed_checks", "pk"],
+    }
+    return rows.order_by(*orders[order])
+
+
+def workers(stage: Stage) -> QuerySet[Worker]:
+    """Who worked on a stage: how much, what became of it, and whether they are excluded."""
+    mine = Q(assignments__stage=stage)
+    return (
+        Worker.objects.filter(mine)
+        .annotate(
+            done=Count("assignments", filter=mine & Q(assignments__state__in=Assignment.GOOD)),
+            rejected=Count("assignments", filter=mine & Q(assignments__state=State.REJECTED)),
+            held=Count("assignments", filter=mine & Q(assignments__held=True)),
+            failed=Sum("assignments__failed_checks", filter=mine),
+            last=Max("assignments__arrived_at", filter=mine),
+            excluded=Exists(Exclusion.objects.filter(worker=OuterRef("pk"), scope=f"stage:{stage.pk}")),
+        )
+        .order_by("-last", "pk")
+    )
+
+
+OPERATION_STATES = {
+    "all": "All",
+    "unfinished": "On their way",
+    "unknown": "Unknown",
+    "refused": "Refused",
+    "confirmed": "Done",
+}
+
+
+def operations_of(rows: QuerySet[MarketOperation], state: str) -> QuerySet[MarketOperation]:
+    """Operations in a state, or all that are not finished."""
+    if state == "unfinished":
+        return rows.exclude(state__in=MarketOperation.FINAL)
+    return rows if state == "all" else rows.filter(state=state)

@@ -1,0 +1,106 @@
+"""HITs of a stage: the table, one of them, and longer, more or less of it."""
+
+from datetime import timedelta
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from crowd.desk import tables
+from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.forms import HoursForm, OnceForm, PlacesForm
+from crowd.desk.views.projects import entered
+from crowd.errors import StageStateError
+from crowd.models import Assignment, Hit, MarketOperation
+from crowd.services import stages
+
+
+@require_safe
+@on_stage()
+def listing(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """The table; sorted, filtered and paged by the address."""
+    state = tables.choice(request, "state", tables.HIT_STATES)
+    order = tables.choice(request, "order", tables.HIT_ORDERS)
+    rows = tables.hits(seat.stage, state.chosen, order.chosen)
+    return show(
+        request, "hits.html", seat, tab="hits", hits=tables.page_of(rows, request), state=state, order=order
+    )
+
+
+def _hit(seat: StageSeat, number: int) -> Hit:
+    hit: Hit = get_object_or_404(Hit, stage=seat.stage, ordinal=number)
+    hit.stage = seat.stage
+    return hit
+
+
+@require_safe
+@on_stage()
+def hit(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
+    """What is in a HIT, who took it, and what was asked of the marketplace about it."""
+    row = _hit(seat, number)
+    return show(
+        request,
+        "hit.html",
+        seat,
+        tab="hits",
+        hit=row,
+        units=row.units.order_by("position"),
+        assignments=Assignment.objects.filter(hit=row).select_related("worker").order_by("pk")[:100],
+        operations=MarketOperation.objects.filter(hit=row).order_by("-planned_at")[:50],
+        hours_form=HoursForm(),
+        places_form=PlacesForm(),
+        expire_form=OnceForm(auto_id="expire_%s"),
+    )
+
+
+@posted
+@on_stage(Role.MANAGER)
+def more_time(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
+    """Keep it on offer longer."""
+    row = _hit(seat, number)
+
+    def do() -> str:
+        hours = entered(HoursForm(request.POST))["hours"]
+        until = max(row.expires_at or timezone.now(), timezone.now()) + timedelta(hours=hours)
+        _on_offer_once(row)
+        stages.extend_hit_time(hit=row, until=until.replace(microsecond=0))
+        return f"It is asked to stay on offer until {until:%-d %b %Y, %H:%M} UTC."
+
+    return act(request, do, "desk:hit", seat.project.slug, seat.stage.slug, number)
+
+
+def _on_offer_once(row: Hit) -> None:
+    if row.state == Hit.State.PLANNED or not row.external_id:
+        raise StageStateError("The HIT is not published yet.")
+
+
+@posted
+@on_stage(Role.MANAGER, spends=True)
+def more_places(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
+    """More people for it."""
+    row = _hit(seat, number)
+
+    def do() -> str:
+        form = PlacesForm(request.POST)
+        places = entered(form)["places"]
+        stages.extend_hit_places(hit=row, places=places, purpose=form.purpose())
+        return f"{places} more places are asked for."
+
+    return act(request, do, "desk:hit", seat.project.slug, seat.stage.slug, number)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def expire(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
+    """Take it off offer."""
+    row = _hit(seat, number)
+
+    def do() -> str:
+        form = OnceForm(request.POST)
+        entered(form)
+        _on_offer_once(row)
+        stages.expire_hit(hit=row, purpose=form.purpose())
+        return "It goes off offer. Work that people have begun may still come in."
+
+    return act(request, do, "desk:hit", seat.project.slug, seat.stage.slug, number)

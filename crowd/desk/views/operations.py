@@ -1,0 +1,108 @@
+"""The log of what was asked of the marketplace, and what a person must decide about."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from crowd.desk import tables
+from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.forms import ResolveForm
+from crowd.desk.views.projects import entered
+from crowd.models import MarketOperation
+from crowd.selectors import operations
+from crowd.services import review
+
+Kind = MarketOperation.Kind
+
+#: Per kind: what was asked, where to look, what "it happened" and "it did not" do.
+_WORDS: dict[str, tuple[str, str, str, str]] = {
+    Kind.PUBLISH: (
+        "Publish a HIT",
+        "Look in the marketplace's list of HITs for one whose annotation ends with the token.",
+        "The HIT is taken as published under the id that you give; its answers are collected and paid.",
+        "Its money is free again and the HIT counts as refused; topping up asks for its units anew.",
+    ),
+    Kind.EXTEND: (
+        "Give a HIT more places",
+        "Look at the HIT: has it the new number of places?",
+        "The places are counted, their money stays reserved.",
+        "The money is free again; you can ask for more places once more.",
+    ),
+    Kind.BONUS: (
+        "Pay a bonus",
+        "Look in the list of bonus payments of the assignment for one with the reference in its reason.",
+        "The bonus is booked as paid and never paid again.",
+        "The money is free again; this bonus is not tried again by itself. You can plan another one.",
+    ),
+    Kind.APPROVE: (
+        "Approve work",
+        "Look at the assignment: is it approved?",
+        "The work is booked as approved and paid.",
+        "Nothing is booked; the work waits for another decision.",
+    ),
+    Kind.REJECT: (
+        "Reject work",
+        "Look at the assignment: is it rejected?",
+        "The work is booked as rejected; its money is free again.",
+        "Nothing is booked; the work waits for another decision.",
+    ),
+}
+_OTHERS = (
+    "",
+    "Look at the marketplace whether it was done.",
+    "It is booked as done.",
+    "It is booked as not done, and is not tried again by itself.",
+)
+
+
+@require_safe
+@on_stage()
+def listing(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Every call that changed or should have changed something, newest first."""
+    state = tables.choice(request, "state", tables.OPERATION_STATES)
+    rows = tables.operations_of(operations.recent(seat.stage), state.chosen)
+    undecided = operations.needs_person(seat.stage).count()
+    return show(
+        request,
+        "operations.html",
+        seat,
+        tab="operations",
+        operations=tables.page_of(rows, request),
+        state=state,
+        undecided=undecided,
+    )
+
+
+@require_safe
+@on_stage()
+def decisions(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Operations that nobody answered, with what each answer of yours does."""
+    page = tables.page_of(operations.needs_person(seat.stage), request)
+    cases = [
+        (
+            row,
+            _WORDS.get(row.kind, (row.get_kind_display(), *_OTHERS[1:])),
+            ResolveForm(auto_id=f"{row.token[:8]}_%s"),
+        )
+        for row in page
+    ]
+    return show(request, "decisions.html", seat, tab="operations", cases=cases, pages=page)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def resolve(request: HttpRequest, seat: StageSeat, *, operation: uuid.UUID) -> HttpResponse:
+    """What became of an operation; booking money that was reserved spends nothing new."""
+    row = get_object_or_404(MarketOperation, stage=seat.stage, pk=operation)
+
+    def do() -> str:
+        given = entered(ResolveForm(request.POST))
+        happened = given["happened"] == "yes"
+        review.resolve_operation(
+            operation=row, actor=seat.user, happened=happened, ref=given["ref"], why=given["why"]
+        )
+        return "Booked as done." if happened else "Booked as not done; its money is free again."
+
+    return act(request, do, "desk:decisions", seat.project.slug, seat.stage.slug)

@@ -1,0 +1,189 @@
+"""Projects: the list, one of them, its budget and its members."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from crowd.desk import tables
+from crowd.desk.doors import NotEnteredError, Role, Seat, act, for_members, on_project, posted, show
+from crowd.desk.forms import BudgetForm, MemberForm, ProjectForm
+from projects import services
+from projects.models import Event, Membership
+from projects.services import ProjectError
+
+PROJECT = "desk:project"
+_FEED = 8
+
+
+@require_safe
+@for_members
+def index(request: HttpRequest, user: User) -> HttpResponse:
+    """My projects."""
+    return show(request, "projects.html", projects=tables.page_of(tables.my_projects(user), request))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_members
+def new(request: HttpRequest, user: User) -> HttpResponse:
+    """A new project; who makes it owns it."""
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        fields = form.model
+        try:
+            project = services.create_project(
+                slug=fields.slug,
+                title=fields.title,
+                owner=user,
+                budget_cents=fields.budget,
+                wage_floor_cents=fields.wage_floor,
+                language=fields.language,
+                licence=fields.licence,
+            )
+        except ProjectError as error:
+            form.add_error("slug", str(error))
+        else:
+            messages.success(request, "The project is there. Its first stage is next.")
+            return redirect(PROJECT, project.slug)
+    return show(request, "project_form.html", form=form, status=_status(request))
+
+
+@require_safe
+@on_project()
+def project(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Money, stages, members, and what happened."""
+    cards = tables.stage_cards(seat.project)
+    return show(
+        request,
+        "project.html",
+        seat,
+        cards=cards,
+        undecided=[card for card in cards if card.undecided],
+        members=_members(seat),
+        feed=_worded(_events(seat)[:_FEED]),
+        budget_form=BudgetForm(initial={"budget": seat.project.budget_cents}),
+    )
+
+
+def _members(seat: Seat) -> list[Membership]:
+    return list(
+        Membership.objects.filter(project=seat.project).select_related("user").order_by("user__username")
+    )
+
+
+def _events(seat: Seat) -> Any:
+    return Event.objects.filter(project=seat.project).select_related("actor").order_by("-pk")
+
+
+@require_safe
+@on_project()
+def events(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Everything that happened, newest first."""
+    page = tables.page_of(_events(seat), request)
+    page.object_list = _worded(page.object_list)
+    return show(request, "events.html", seat, events=page)
+
+
+def _worded(rows: Any) -> list[Event]:
+    """Events with `words` for what was done."""
+    found = list(rows)
+    for event in found:
+        event.words = services.ACTIONS.get(event.action, event.action)
+    return found
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.OWNER)
+def edit(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Title, language, licence, wage floor and budget."""
+    form = ProjectForm(request.POST or None, project=seat.project)
+    if request.method == "POST" and form.is_valid():
+        fields = form.model
+        try:
+            services.change_project(
+                project=seat.project,
+                changes={
+                    "title": fields.title,
+                    "language": fields.language,
+                    "licence": fields.licence,
+                    "wage_floor_cents": fields.wage_floor,
+                },
+                actor=seat.user,
+            )
+            if fields.budget != seat.project.budget_cents:
+                services.set_budget(project=seat.project, budget_cents=fields.budget, actor=seat.user)
+        except ProjectError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "Saved.")
+            return redirect(PROJECT, seat.project.slug)
+    return show(request, "project_form.html", seat, form=form, status=_status(request))
+
+
+@posted
+@on_project(Role.OWNER)
+def set_budget(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """A new cap."""
+
+    def do() -> str:
+        cents = entered(BudgetForm(request.POST))["budget"]
+        services.set_budget(project=seat.project, budget_cents=cents, actor=seat.user)
+        return "The project has a new budget."
+
+    return act(request, do, PROJECT, seat.project.slug)
+
+
+@require_safe
+@on_project()
+def members(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Who is in the project, in which role."""
+    return show(request, "members.html", seat, members=_members(seat), form=MemberForm())
+
+
+@posted
+@on_project(Role.OWNER)
+def set_member(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Bring somebody in, or give them another role."""
+
+    def do() -> str:
+        given = entered(MemberForm(request.POST))
+        user = User.objects.filter(username=given["username"], is_active=True).first()
+        if user is None:
+            raise NotEnteredError(f"Nobody is called {given['username']!r} here.")
+        services.set_role(project=seat.project, user=user, role=given["role"], actor=seat.user)
+        return f"{user.get_username()} is {given['role']} now."
+
+    return act(request, do, "desk:members", seat.project.slug)
+
+
+@posted
+@on_project(Role.OWNER)
+def remove_member(request: HttpRequest, seat: Seat, *, user: int) -> HttpResponse:
+    """Take somebody out."""
+    member = get_object_or_404(Membership.objects.select_related("user"), project=seat.project, user_id=user)
+
+    def do() -> str:
+        services.remove_member(project=seat.project, user=member.user, actor=seat.user)
+        return f"{member.user.get_username()} is no longer in the project."
+
+    return act(request, do, "desk:projects" if user == seat.user.pk else "desk:members", *_place(seat, user))
+
+
+def _place(seat: Seat, user: int) -> list[str]:
+    return [] if user == seat.user.pk else [seat.project.slug]
+
+
+def entered(form: Any) -> dict[str, Any]:
+    """What a small form holds; raises NotEnteredError with the first thing that is wrong with it."""
+    if form.is_valid():
+        return dict(form.cleaned_data)
+    name, errors = next(iter(form.errors.items()))
+    label = form[name].label if name in form.fields else ""
+    raise NotEnteredError(f"{label}: {errors[0]}" if label else str(errors[0]))
+
+
+def _status(request: HttpRequest) -> int:
+    return 422 if request.method == "POST" else 200

@@ -1,0 +1,240 @@
+"""Stages: making, changing, opening and ending them, and the page that shows one at work."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Sum
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from crowd.desk.chart import hourly
+from crowd.desk.doors import NotEnteredError, Role, Seat, StageSeat, act, on_project, on_stage, posted, show
+from crowd.desk.forms import BudgetForm, MinutesForm, OpenForm, WhyForm
+from crowd.desk.stageform import StageForm, form_for
+from crowd.desk.views.projects import entered
+from crowd.errors import CrowdError
+from crowd.kinds import kind_named, kinds
+from crowd.models import Endpoint, LedgerEntry, Stage
+from crowd.selectors import operations as operation_selectors
+from crowd.selectors.alarms import alarms
+from crowd.selectors.progress import stage_progress
+from crowd.selectors.wage import expected_wage, wage
+from crowd.services import stages
+from crowd.services.publishing import publish_pending
+from crowd.services.quoting import quote
+
+STAGE = "desk:stage"
+Status = Stage.Status
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.MANAGER)
+def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """A draft of a stage: first its kind, where there are several, then its form."""
+    known = list(kinds())
+    name = request.GET.get("kind", known[0].name if len(known) == 1 else "")
+    if not Endpoint.objects.exists() or name not in {kind.name for kind in known}:
+        return show(request, "stage_kind.html", seat, kinds=known, endpoints=Endpoint.objects.exists())
+    form = StageForm(request.POST or None, kind=kind_named(name), budgets=seat.owns)
+    if request.method == "POST" and form.is_valid():
+        try:
+            stage = stages.create_stage(
+                project=seat.project, slug=form.slug, actor=seat.user, **{"kind": name, **form.columns()}
+            )
+        except CrowdError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "The draft is there. Look at what it costs, then open it.")
+            return redirect(STAGE, seat.project.slug, stage.slug)
+    return show(request, "stage_form.html", seat, form=form, status=422 if form.is_bound else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_stage(Role.MANAGER)
+def edit(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Change a stage, as far as nobody works under its terms yet."""
+    form = form_for(seat.stage, request.POST or None, budgets=seat.owns and _may_change_budget(seat.stage))
+    if request.method == "POST" and form.is_valid():
+        try:
+            stages.change_stage(stage=seat.stage, changes=form.columns(), actor=seat.user)
+        except CrowdError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "Saved.")
+            return redirect(STAGE, seat.project.slug, seat.stage.slug)
+    return show(request, "stage_form.html", seat, form=form, status=422 if form.is_bound else 200)
+
+
+def _may_change_budget(stage: Stage) -> bool:
+    """More real money is confirmed by opening, so an open stage is paused first."""
+    return stage.status != Status.OPEN or not stage.endpoint.real_money
+
+
+@require_safe
+@on_stage()
+def stage(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """How a stage is doing: alarms, progress, money, and what can be done."""
+    return show(
+        request,
+        "stage.html",
+        seat,
+        tab="stage",
+        why_form=WhyForm(),
+        budget_form=BudgetForm(initial={"budget": seat.stage.budget_cents}),
+        may_change_budget=_may_change_budget(seat.stage),
+        recent=operation_selectors.recent(seat.stage)[:6],
+        **_live(seat),
+    )
+
+
+@require_safe
+@never_cache
+@on_stage()
+def live(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """The part of the stage's page that changes by itself."""
+    return show(request, "parts/live.html", seat, **_live(seat))
+
+
+def _live(seat: StageSeat) -> dict[str, Any]:
+    row = seat.stage
+    progress = stage_progress(row)
+    waiting = operation_selectors.waiting(row)
+    at_work = progress.assignments.get("working", 0) + progress.assignments.get("stored", 0)
+    open_hits = progress.hits.get("open", 0) + progress.hits.get("planned", 0)
+    return {
+        "progress": progress,
+        "states": _states(progress.assignments),
+        "chart": hourly(progress.per_hour, timezone.now()),
+        "pay": wage(row),
+        "alarms": alarms(row),
+        "waiting": waiting,
+        "done": not (row.status == Status.OPEN or waiting or at_work or open_hits),
+        "spent": _spent(row),
+    }
+
+
+_STATE_WORDS = {
+    "working": "at work",
+    "stored": "stored, not yet listed",
+    "submitted": "submitted, undecided",
+    "approved": "approved",
+    "rejected": "rejected",
+    "quarantined": "in quarantine",
+    "ended": "given back",
+}
+
+
+def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
+    return [(state, words, counts.get(state, 0)) for state, words in _STATE_WORDS.items()]
+
+
+def _spent(row: Stage) -> dict[str, int]:
+    """Spent on rewards and bonuses, and on fees."""
+    spent = LedgerEntry.objects.filter(stage=row, kind=LedgerEntry.Kind.SPEND)
+    totals = spent.aggregate(rewards=Sum("cents"), fees=Sum("fee_cents"))
+    return {name: total or 0 for name, total in totals.items()}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_stage(Role.MANAGER)
+def opening(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """What publishing costs; opening, with the amount typed where the money is real."""
+    row = seat.stage
+    if request.method == "POST":
+        if not seat.spends:
+            raise Http404("Spending real money is for owners.")
+        return _open(request, seat)
+    if row.status not in (Status.DRAFT, Status.PAUSED):
+        return redirect(STAGE, seat.project.slug, row.slug)
+    minutes = MinutesForm(request.GET if "minutes" in request.GET else None)
+    guess = minutes.cleaned_data["minutes"] if minutes.is_bound and minutes.is_valid() else None
+    return show(
+        request,
+        "opening.html",
+        seat,
+        offer=quote(row),
+        minutes_form=minutes,
+        guess=expected_wage(row, guess) if guess else None,
+        measured=wage(row),
+        must_type=row.endpoint.real_money and row.armed_cents < row.budget_cents,
+        form=OpenForm(),
+    )
+
+
+def _open(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    def do() -> str:
+        typed = entered(OpenForm(request.POST))["typed"]
+        offer = stages.open_stage(stage=seat.stage, actor=seat.user, typed_cents=typed)
+        return f"The stage is open: {offer.hits} HITs for {offer.assignments} places are being published."
+
+    return act(request, do, STAGE, seat.project.slug, seat.stage.slug, other="desk:opening")
+
+
+@posted
+@on_stage(Role.MANAGER)
+def pause(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Publish nothing more for now."""
+
+    def do() -> str:
+        stages.pause_stage(stage=seat.stage, actor=seat.user, why=entered(WhyForm(request.POST))["why"])
+        return "Paused. What is on offer stays, and what comes in is collected."
+
+    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def close(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Take everything off offer."""
+
+    def do() -> str:
+        stages.close_stage(stage=seat.stage, actor=seat.user, why=entered(WhyForm(request.POST))["why"])
+        return "Closed. Work that people have begun may still come in, and is paid."
+
+    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def reopen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """A closed stage back to paused."""
+
+    def do() -> str:
+        stages.reopen_stage(stage=seat.stage, actor=seat.user, why=entered(WhyForm(request.POST))["why"])
+        return "The stage is paused now. Open it to publish what is still missing."
+
+    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+
+
+@posted
+@on_stage(Role.MANAGER, spends=True)
+def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Publish what was rejected, removed or ran out, now instead of at the next round."""
+
+    def do() -> str:
+        if seat.stage.status != Status.OPEN:
+            raise NotEnteredError(f"The stage is {seat.stage.status}; only an open one is topped up.")
+        count = publish_pending(seat.stage)
+        return (
+            f"{count} HITs are being published." if count else "Nothing is missing, or the budget is used up."
+        )
+
+    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+
+
+@posted
+@on_stage(Role.OWNER)
+def set_budget(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """A new cap for the stage."""
+
+    def do() -> str:
+        if not _may_change_budget(seat.stage):
+            raise NotEnteredError("Pause the stage first: opening it again asks you to type the new amount.")
+        cents = entered(BudgetForm(request.POST))["budget"]
+        stages.set_stage_budget(stage=seat.stage, budget_cents=cents, actor=seat.user)
+        return "The stage has a new budget."
+
+    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)

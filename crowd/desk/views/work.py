@@ -1,0 +1,166 @@
+"""Work that came in: the table, one assignment, and the decision on it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from crowd.desk import tables
+from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.forms import BonusForm, NoteForm, ReasonForm
+from crowd.desk.views.projects import entered
+from crowd.kinds import kind_of
+from crowd.models import Assignment, HitUnit, MarketOperation
+from crowd.services import review
+from money.fees import bonus_fee
+
+State = Assignment.State
+WORK = "desk:assignment"
+
+
+@require_safe
+@on_stage()
+def listing(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """The table; sorted, filtered and paged by the address."""
+    state = tables.choice(request, "state", tables.WORK_STATES)
+    order = tables.choice(request, "order", tables.WORK_ORDERS)
+    worker = request.GET.get("worker", "")[:64].replace("\0", "")
+    rows = tables.work(seat.stage, state.chosen, order.chosen, worker)
+    return show(
+        request,
+        "work.html",
+        seat,
+        tab="work",
+        work=tables.page_of(rows, request),
+        state=state,
+        order=order,
+        worker=worker,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A unit with what was answered; `passed` is None for units that are no check."""
+
+    unit: str
+    role: str
+    response: Any
+    passed: bool | None
+
+
+def _answers(assignment: Assignment) -> list[Answer]:
+    given = assignment.response if isinstance(assignment.response, dict) else {}
+    kind, stage = kind_of(assignment.stage), assignment.stage
+    found = []
+    for unit, role in (
+        HitUnit.objects.filter(hit=assignment.hit).order_by("position").values_list("unit", "role")
+    ):
+        response = given.get(unit)
+        passed = None
+        if role == HitUnit.Role.CHECK and response is not None:
+            passed = kind.passes(stage, unit, response)
+        found.append(Answer(unit, role, response, passed))
+    return found
+
+
+def _assignment(seat: StageSeat, pk: int) -> Assignment:
+    found: Assignment = get_object_or_404(
+        Assignment.objects.select_related("hit", "worker"), stage=seat.stage, pk=pk
+    )
+    found.stage = seat.stage
+    return found
+
+
+@require_safe
+@on_stage()
+def assignment(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Answers, checks, times, and the forms by which a person decides."""
+    row = _assignment(seat, pk)
+    return show(
+        request,
+        "assignment.html",
+        seat,
+        tab="work",
+        assignment=row,
+        answers=_answers(row),
+        operations=MarketOperation.objects.filter(assignment=row).order_by("-planned_at")[:50],
+        decidable=row.state in (State.SUBMITTED, State.QUARANTINED),
+        note_form=NoteForm(auto_id="approve_%s"),
+        reason_form=ReasonForm(auto_id="reject_%s"),
+        override_form=NoteForm(auto_id="override_%s"),
+        bonus_form=BonusForm(auto_id="bonus_%s"),
+        bonus_fee=bonus_fee(seat.stage.endpoint.fee_profile, bonus_cents=100),
+    )
+
+
+@posted
+@on_stage(Role.MANAGER)
+def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Approve."""
+
+    def do() -> str:
+        note = entered(NoteForm(request.POST))["note"]
+        review.approve(assignment=_assignment(seat, pk), actor=seat.user, note=note)
+        return "Approved; the marketplace is being told."
+
+    return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def reject(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Reject, with a reason."""
+
+    def do() -> str:
+        reason = entered(ReasonForm(request.POST))["reason"]
+        review.reject(assignment=_assignment(seat, pk), actor=seat.user, reason=reason)
+        return "Rejected; the marketplace is being told. You can still approve it within 30 days."
+
+    return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER, spends=True)
+def override(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Approve rejected work after all."""
+
+    def do() -> str:
+        note = entered(NoteForm(request.POST))["note"]
+        review.override(assignment=_assignment(seat, pk), actor=seat.user, note=note)
+        return "Approved after all; the marketplace is being told."
+
+    return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER, spends=True)
+def bonus(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Pay a bonus."""
+
+    def do() -> str:
+        form = BonusForm(request.POST)
+        given = entered(form)
+        review.bonus(
+            assignment=_assignment(seat, pk),
+            actor=seat.user,
+            cents=given["amount"],
+            reason=given["reason"],
+            purpose=form.purpose(),
+        )
+        return "The bonus is being paid."
+
+    return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def release(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Let held work go on."""
+
+    def do() -> str:
+        review.release_hold(assignment=_assignment(seat, pk), actor=seat.user)
+        return "No longer held; it is being approved."
+
+    return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)

@@ -1,0 +1,126 @@
+"""Workers of a stage: what they did, and writing to them, excluding or compensating them."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from crowd.desk import tables
+from crowd.desk.doors import NotEnteredError, Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm
+from crowd.desk.views.projects import entered
+from crowd.models import Exclusion, Worker
+from crowd.services import review
+from money.amounts import dollars
+
+WORKER = "desk:worker"
+_MOST_WRITTEN_TO = 5000
+
+
+@require_safe
+@on_stage()
+def listing(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Who worked on the stage."""
+    rows = tables.page_of(tables.workers(seat.stage), request)
+    return show(request, "workers.html", seat, tab="workers", workers=rows)
+
+
+def _worker(seat: StageSeat, pk: int) -> Worker:
+    """Somebody who worked on this stage; others of the endpoint are nobody's business here."""
+    found: Worker = get_object_or_404(tables.workers(seat.stage), pk=pk)
+    return found
+
+
+@require_safe
+@on_stage()
+def worker(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """One worker: their work here, and the forms."""
+    row = _worker(seat, pk)
+    return show(
+        request,
+        "worker.html",
+        seat,
+        tab="workers",
+        worker=row,
+        exclusion=Exclusion.objects.filter(worker=row, scope=f"stage:{seat.stage.pk}").first(),
+        work=tables.work(seat.stage, "all", "newest", row.external_id)[: tables.ROWS],
+        message_form=MessageForm(auto_id="message_%s"),
+        exclude_form=ReasonForm(auto_id="exclude_%s"),
+        compensate_form=CompensateForm(auto_id="compensate_%s"),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_stage(Role.MANAGER)
+def message(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Write to the chosen workers, or to all of the stage."""
+    given = request.POST if request.method == "POST" else request.GET
+    chosen = [int(pk) for pk in given.getlist("worker") if pk.isascii() and pk.isdigit() and len(pk) < 19]
+    everybody = tables.workers(seat.stage)
+    readers = list((everybody.filter(pk__in=chosen) if chosen else everybody)[: _MOST_WRITTEN_TO + 1])
+    form = MessageForm(request.POST or None)
+    if request.method == "POST":
+
+        def do() -> str:
+            letter = entered(form)
+            if len(readers) > _MOST_WRITTEN_TO:
+                raise NotEnteredError(f"These are more than {_MOST_WRITTEN_TO} people; choose some.")
+            review.message_workers(
+                stage=seat.stage,
+                workers=readers,
+                subject=letter["subject"],
+                text=letter["text"],
+                actor=seat.user,
+            )
+            return f"The message goes to {len(readers)} {'worker' if len(readers) == 1 else 'workers'}."
+
+        if form.is_valid():
+            return act(request, do, "desk:workers", seat.project.slug, seat.stage.slug)
+    return show(
+        request,
+        "message.html",
+        seat,
+        tab="workers",
+        form=form,
+        readers=readers,
+        chosen=chosen,
+        status=422 if form.is_bound else 200,
+    )
+
+
+@posted
+@on_stage(Role.MANAGER)
+def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Bar somebody from the stage."""
+
+    def do() -> str:
+        reason = entered(ReasonForm(request.POST))["reason"]
+        review.exclude_worker(worker=_worker(seat, pk), stage=seat.stage, reason=reason, actor=seat.user)
+        return "Excluded from this stage. What they did stays, and is paid."
+
+    return act(request, do, WORKER, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER, spends=True)
+def compensate(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Pay for a session that broke."""
+
+    def do() -> str:
+        given = entered(CompensateForm(request.POST))
+        now = timezone.now()
+        operation = review.compensate(
+            stage=seat.stage,
+            worker=_worker(seat, pk),
+            cents=given["amount"],
+            reason=given["reason"],
+            actor=seat.user,
+        )
+        if operation.planned_at < now:
+            raise NotEnteredError(
+                f"They were compensated in this stage already, with {dollars(operation.amount_cents)}. "
+                "For more, pay a bonus on their work."
+            )
+        return "The compensation is on its way."
+
+    return act(request, do, WORKER, seat.project.slug, seat.stage.slug, pk)

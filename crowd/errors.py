@@ -1,0 +1,33 @@
+"""Errors of the room, each with a sentence for the person who caused it.
+
+CrowdError
+├── BudgetError          the budget of a stage or project would be passed
+├── NotArmedError        real money, and nobody typed the amount
+├── StageStateError      not possible in the stage's present state
+├── TooLongError         a worker's answers are longer than is kept; says how long they may be
+└── WorkRefusedError     a worker cannot do this; says why and what to do
+"""
+
+
+class CrowdError(Exception):
+    """Something that cannot be done; nothing was changed."""
+
+
+class BudgetError(CrowdError):
+    """A budget would be passed."""
+
+
+class NotArmedError(CrowdError):
+    """Spending real money needs the amount typed by a person."""
+
+
+class StageStateError(CrowdError):
+    """Not possible in this state of the stage."""
+
+
+class TooLongError(CrowdError):
+    """More text than is kept."""
+
+
+class WorkRefusedError(CrowdError):
+    """A worker cannot do this work; the sentence says why."""

@@ -1,0 +1,156 @@
+"""The stage interface: what a kind of work must bring so that `crowd` can run it.
+
+`crowd` knows bundles, people and money; a kind knows what the work is about. A room registers its kinds when
+Django starts:
+
+    from crowd.kinds import register
+    register(MyKind())
+
+`docs/stages.md` writes one in sixty lines.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict
+
+from crowd.models import Assignment, Stage
+
+
+class StageConfig(BaseModel):
+    """Base of a kind's typed options; unknown options are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A unit that still needs `missing` more good responses."""
+
+    unit: str
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a worker sees of one unit: a template and its context, the same for the same seed."""
+
+    template: str
+    context: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A worker's form, read: a response that fits into JSON, or errors by field in words for the worker."""
+
+    response: Any = None
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def good(self) -> bool:
+        """No errors."""
+        return not self.errors
+
+
+@runtime_checkable
+class StageKind(Protocol):
+    """One kind of work. Units are named by strings that mean something to the kind alone."""
+
+    name: str
+    label: str
+
+    @property
+    def config(self) -> type[StageConfig]:
+        """The model of its options."""
+
+    def pending(self, stage: Stage) -> Iterable[Pending]:
+        """Units that need responses, beyond those recorded and not rejected or removed."""
+
+    def checks(self, stage: Stage) -> list[str]:
+        """Attention checks: units with a known answer, to be mixed in."""
+
+    def overlap(self, stage: Stage) -> list[str]:
+        """Units that everybody gets, besides their own."""
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """What the worker sees of a unit."""
+
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+        """The worker's fields of a unit, without their prefix."""
+
+    def passes(self, stage: Stage, unit: str, response: Any) -> bool:
+        """Whether the response to a check is right."""
+
+    def scopes(self, stage: Stage, unit: str) -> list[str]:
+        """Exclusion scopes that keep a worker from this unit."""
+
+    def marks(self, stage: Stage, unit: str) -> list[str]:
+        """Exclusion scopes that a worker gets by answering this unit."""
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Store a response; called once, in the transaction that stores the assignment's answer."""
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Turn responses into decisions; a summary for the log. Called again, it changes nothing more."""
+
+
+class SimpleKind:
+    """What most kinds do not need, answered with nothing; inherit to write less."""
+
+    def checks(self, stage: Stage) -> list[str]:
+        """No attention checks."""
+        return []
+
+    def overlap(self, stage: Stage) -> list[str]:
+        """No overlap."""
+        return []
+
+    def passes(self, stage: Stage, unit: str, response: Any) -> bool:
+        """Nothing to fail."""
+        return True
+
+    def scopes(self, stage: Stage, unit: str) -> list[str]:
+        """Open to all."""
+        return []
+
+    def marks(self, stage: Stage, unit: str) -> list[str]:
+        """Bars from nothing."""
+        return []
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Nothing to decide."""
+        return {}
+
+
+_KINDS: dict[str, StageKind] = {}
+
+
+def register(kind: StageKind) -> None:
+    """Make a kind known under its name."""
+    _KINDS[kind.name] = kind
+
+
+def kind_named(name: str) -> StageKind:
+    """The kind of this name; raises KeyError, naming those there are."""
+    try:
+        return _KINDS[name]
+    except KeyError:
+        raise KeyError(
+            f"There is no kind of stage {name!r}; there are {', '.join(sorted(_KINDS))}."
+        ) from None
+
+
+def kinds() -> Iterator[StageKind]:
+    """All kinds, by name."""
+    return iter(sorted(_KINDS.values(), key=lambda kind: kind.name))
+
+
+def kind_of(stage: Stage) -> StageKind:
+    """The kind of a stage."""
+    return kind_named(stage.kind)
+
+
+def config_of(stage: Stage) -> StageConfig:
+    """The stage's options, typed."""
+    return kind_of(stage).config.model_validate(stage.config)

@@ -1,0 +1,204 @@
+"""`manage.py study`: a project and its stages as one file."""
+
+import json
+import os
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+
+from crowd.services.quoting import Quote
+from crowd.study import applying, reference
+from crowd.study.planning import Change, FieldChange, Plan, plan
+from crowd.study.problems import Problem, StudyError
+from crowd.study.reading import Study, read
+from crowd.study.wording import difference, worded
+from crowd.study.writing import study_toml
+from money.amounts import dollars
+from projects.models import Project
+
+_SIGNS = {"add": "+", "change": "~", "unchanged": " "}
+
+
+class Command(BaseCommand):
+    """Parses, calls the room, prints."""
+
+    help = "Describe a project, its marketplaces and its stages in one TOML file (docs/study.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """check, apply, show, fields."""
+        commands = parser.add_subparsers(dest="what", required=True)
+        check = commands.add_parser("check", help="say all that is wrong with a file; exit 1 if anything is")
+        check.add_argument("file")
+        check.add_argument("--json", action="store_true")
+        check.set_defaults(run=self.check_file)
+        apply = commands.add_parser("apply", help="show the differences, ask, and make them; opens no stage")
+        apply.add_argument("file")
+        apply.add_argument("--yes", action="store_true", help="do not ask")
+        apply.add_argument(
+            "--as", dest="user", metavar="USER", help="whom the log names (default: the system)"
+        )
+        apply.add_argument("--json", action="store_true", help="needs --yes")
+        apply.set_defaults(run=self.apply_file)
+        show = commands.add_parser("show", help="print a project as a file")
+        show.add_argument("project", help="its short name")
+        show.set_defaults(run=self.show_project)
+        fields = commands.add_parser("fields", help="print all fields that a file can have")
+        fields.set_defaults(run=self.show_fields)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the sub-command; problems are printed all at once, and end it with status 1."""
+        try:
+            options["run"](options)
+        except StudyError as error:
+            self._fail(error.problems, as_json=options.get("json", False))
+
+    def _fail(self, problems: list[Problem], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(
+                json.dumps({"ok": False, "problems": [problem.facts() for problem in problems]})
+            )
+        else:
+            for problem in problems:
+                self.stderr.write(str(problem))
+        errors = sum(not problem.caution for problem in problems)
+        raise CommandError(f"{errors} error{'s' * (errors != 1)}; nothing was changed.")
+
+    def check_file(self, options: dict[str, Any]) -> None:
+        """check FILE."""
+        study = read(options["file"])
+        found = plan(study, os.environ, to_apply=False)
+        if options["json"]:
+            self.stdout.write(json.dumps({"ok": True, **_facts(found)}))
+            return
+        self._cautions(found)
+        stages = len(study.fields.stages)
+        holds = f"project {study.fields.project.slug}, {stages} stage{'s' * (stages != 1)}"
+        outlook = "nothing to change." if found.empty else "`study apply` would change:"
+        self.stdout.write(f"{options['file']} is good: {holds}; {outlook}")
+        self._differences(found)
+
+    def apply_file(self, options: dict[str, Any]) -> None:
+        """apply FILE."""
+        if options["json"] and not options["yes"]:
+            raise CommandError("--json asks nobody, so it needs --yes.")
+        actor = self._user(options["user"])
+        study = read(options["file"])
+        found = plan(study, os.environ, to_apply=True)
+        if found.empty:
+            self._report(options, found, "nothing to change")
+            return
+        if not options["json"]:
+            self._cautions(found)
+            self._differences(found)
+        if not options["yes"] and not self._agreed():
+            self.stdout.write("Nothing was changed.")
+            return
+        self._apply(options, study, found, actor)
+
+    def _apply(self, options: dict[str, Any], study: Study, found: Plan, actor: Any) -> None:
+        try:
+            applied = applying.apply(study, found, os.environ, actor=actor)
+        except applying.ChangedMeanwhileError as error:
+            raise CommandError(
+                "Somebody changed the project meanwhile, and nothing was done. Look at the differences again."
+            ) from error
+        self._report(options, found, "applied", applied.quotes)
+
+    def show_project(self, options: dict[str, Any]) -> None:
+        """show PROJECT."""
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            there_are = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:50])
+            raise CommandError(
+                f"There is no project {options['project']!r}; there are: {there_are or 'none yet'}."
+            )
+        self.stdout.write(study_toml(project), ending="")
+
+    def show_fields(self, _options: dict[str, Any]) -> None:
+        """fields."""
+        for heading, lines in reference.tables():
+            self.stdout.write("\n".join([f"`{heading}`", "", *lines, ""]))
+
+    def _user(self, name: str | None) -> Any:
+        if name is None:
+            return None
+        user = get_user_model().objects.filter(username=name).first()
+        if user is None:
+            raise CommandError(f"There is no user named {name!r}.")
+        return user
+
+    def _agreed(self) -> bool:
+        self.stdout.write("Apply this? [y/N] ", ending="")
+        self.stdout.flush()
+        try:
+            return input().strip().lower() in ("y", "yes")
+        except EOFError:
+            self.stdout.write("")
+            return False
+
+    def _report(self, options: dict[str, Any], found: Plan, outcome: str, quotes: Any = None) -> None:
+        if options["json"]:
+            costs = {slug: _costs(quote) for slug, quote in (quotes or {}).items()}
+            self.stdout.write(json.dumps({"ok": True, "outcome": outcome, **_facts(found), "quotes": costs}))
+            return
+        if quotes is None:
+            self._cautions(found)
+            self._notes(found)
+        self.stdout.write(f"{outcome.capitalize()}.")
+        for slug, quote in (quotes or {}).items():
+            self.stdout.write(f"Stage {slug}, a draft: {_quoted(quote)}")
+
+    def _cautions(self, found: Plan) -> None:
+        for problem in found.cautions:
+            self.stderr.write(str(problem))
+
+    def _differences(self, found: Plan) -> None:
+        for change in found.changes:
+            self.stdout.write(f"{_SIGNS[change.action]} {change.what} {change.name}" + _unchanged(change))
+            for field in change.fields:
+                self.stdout.write(f"    {field.name}: {_old_and_new(change, field)}")
+        self._notes(found)
+
+    def _notes(self, found: Plan) -> None:
+        for note in found.notes:
+            self.stdout.write(note)
+
+
+def _unchanged(change: Change) -> str:
+    return " (unchanged)" if change.action == "unchanged" else ""
+
+
+def _old_and_new(change: Change, field: FieldChange) -> str:
+    return worded(field.new) if change.action == "add" else difference(field.old, field.new)
+
+
+def _quoted(quote: Quote) -> str:
+    return (
+        f"{quote.units} units for {quote.assignments} answers in {quote.hits} HITs would cost "
+        f"{dollars(quote.reward_cents)} + {dollars(quote.fee_cents)} in fees = {dollars(quote.total_cents)}, "
+        f"with {dollars(quote.budget_left_cents)} left of the budget"
+        + ("." if quote.affordable else ": not enough to open it.")
+    )
+
+
+def _costs(quote: Quote) -> dict[str, Any]:
+    return {
+        "units": quote.units,
+        "hits": quote.hits,
+        "assignments": quote.assignments,
+        "rewards": dollars(quote.reward_cents),
+        "fees": dollars(quote.fee_cents),
+        "total": dollars(quote.total_cents),
+        "affordable": quote.affordable,
+    }
+
+
+def _facts(found: Plan) -> dict[str, Any]:
+    return {
+        "changes": [asdict(change) for change in found.changes],
+        "problems": [problem.facts() for problem in found.cautions],
+        "notes": list(found.notes),
+    }

@@ -1,0 +1,20 @@
+"""Tables of our side of the wire."""
+
+from crowd.models.money import LedgerEntry, MarketOperation
+from crowd.models.people import Exclusion, Group, Worker
+from crowd.models.stages import Endpoint, Hit, HitUnit, Stage
+from crowd.models.work import Assignment, Claim
+
+__all__ = [
+    "Assignment",
+    "Claim",
+    "Endpoint",
+    "Exclusion",
+    "Group",
+    "Hit",
+    "HitUnit",
+    "LedgerEntry",
+    "MarketOperation",
+    "Stage",
+    "Worker",
+]

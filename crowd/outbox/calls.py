@@ -1,0 +1,114 @@
+"""Which call of the adapter an operation is."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from crowd.adapters.base import Marketplace, Money, Outcome, Rule, TaskSpec
+from crowd.models import Group, MarketOperation
+
+Kind = MarketOperation.Kind
+Call = Callable[[Marketplace, MarketOperation], Outcome[Any]]
+
+#: Kinds whose token the marketplace remembers for 24 hours; the others are changes of state, safe to repeat.
+WITH_TOKEN = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS})
+#: Kinds that the marketplace would do again: never repeated once they may have been done.
+AT_MOST_ONCE = frozenset({Kind.MESSAGE})
+#: Kinds that spend money, or promise to.
+PAID = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS, Kind.APPROVE, Kind.UNREJECT})
+
+
+def bonus_reference(operation: MarketOperation) -> str:
+    """By what a bonus is found again in a list: the first eight digits of its operation."""
+    return f"[ref {operation.token[:8]}]"
+
+
+def _publish(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
+    values = dict(operation.payload)
+    currency = values.pop("currency")
+    reward = Money(values.pop("reward_cents"), currency)
+    rules = tuple(
+        Rule(rule["kind"], rule["op"], tuple(rule["values"]), rule["hide"])
+        for rule in values.pop("eligibility")
+    )
+    return market.publish(TaskSpec(key=operation.token, reward=reward, eligibility=rules, **values))
+
+
+def fill_in_groups(operations: Sequence[MarketOperation]) -> list[MarketOperation]:
+    """Put the marketplace's ids of our groups into payloads that name them by "@7", in memory only.
+
+    Returns the operations whose groups are all there; the others have to wait.
+    """
+    rows = {int(name[1:]) for operation in operations for name in _groups_in(operation.payload)}
+    ids = dict(Group.objects.filter(pk__in=rows).exclude(external_id="").values_list("pk", "external_id"))
+    ready = []
+    for operation in operations:
+        if all(int(name[1:]) in ids for name in _groups_in(operation.payload)):
+            operation.payload = _with_ids(operation.payload, ids)
+            ready.append(operation)
+    return ready
+
+
+def _groups_in(payload: dict[str, Any]) -> list[str]:
+    values = [value for rule in payload.get("eligibility", []) for value in rule["values"]]
+    values.append(payload.get("group"))
+    return [value for value in values if isinstance(value, str) and value.startswith("@")]
+
+
+def _with_ids(payload: dict[str, Any], ids: dict[int, str]) -> dict[str, Any]:
+    def filled(value: Any) -> Any:
+        return ids[int(value[1:])] if isinstance(value, str) and value.startswith("@") else value
+
+    changed = dict(payload)
+    if "eligibility" in payload:
+        changed["eligibility"] = [
+            {**rule, "values": [filled(value) for value in rule["values"]]} for rule in payload["eligibility"]
+        ]
+    if "group" in payload:
+        changed["group"] = filled(payload["group"])
+    return changed
+
+
+def _extend(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
+    return market.extend(operation.payload["ref"], operation.payload["places"], operation.token)
+
+
+def _deadline(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
+    return market.set_deadline(operation.payload["ref"], datetime.fromisoformat(operation.payload["when"]))
+
+
+def _bonus(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
+    payload = operation.payload
+    return market.pay_bonus(
+        payload["submission"],
+        payload["worker"],
+        Money(operation.amount_cents, payload["currency"]),
+        f"{payload['reason']} {bonus_reference(operation)}",
+        operation.token,
+    )
+
+
+CALLS: dict[str, Call] = {
+    Kind.PUBLISH: _publish,
+    Kind.EXTEND: _extend,
+    Kind.DEADLINE: _deadline,
+    Kind.CLOSE: lambda market, operation: market.close(operation.payload["ref"]),
+    Kind.ARCHIVE: lambda market, operation: market.archive(operation.payload["ref"]),
+    Kind.APPROVE: lambda market, operation: market.approve(
+        operation.payload["ref"], operation.payload["note"]
+    ),
+    Kind.REJECT: lambda market, operation: market.reject(operation.payload["ref"], operation.payload["note"]),
+    Kind.UNREJECT: lambda market, operation: market.unreject(
+        operation.payload["ref"], operation.payload["note"]
+    ),
+    Kind.BONUS: _bonus,
+    Kind.GROUP: lambda market, operation: market.ensure_group(
+        operation.payload["name"], operation.payload["description"]
+    ),
+    Kind.GRANT: lambda market, operation: market.grant(
+        operation.payload["group"], operation.payload["worker"], operation.payload["value"]
+    ),
+    Kind.MESSAGE: lambda market, operation: market.message(
+        operation.payload["workers"], operation.payload["subject"], operation.payload["text"]
+    ),
+}

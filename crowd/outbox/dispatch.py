@@ -1,0 +1,294 @@
+"""Sending what is planned: claim, commit `sent`, call, commit the result.
+
+Whatever dies between any two of these, the row says what may have happened: where `first_sent_at` is empty,
+no call can have done anything; where it is not, one may have, and the operation is repeated with the same
+token only while the marketplace remembers it.
+"""
+
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import DatabaseError, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from crowd.adapters import registry
+from crowd.adapters.base import Marketplace, Outcome, Refused, Throttled, Unknown
+from crowd.errors import CrowdError, NotArmedError, StageStateError
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
+from crowd.outbox import results
+from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, fill_in_groups
+
+logger = logging.getLogger(__name__)
+Kind, State = MarketOperation.Kind, MarketOperation.State
+#: How long a dispatcher may be silent before its operations are another's.
+LEASE = timedelta(minutes=2)
+#: The marketplace remembers tokens for 24 hours; nothing is repeated later than this.
+REPEAT_WITHIN = timedelta(hours=23)
+#: Calls of one dispatcher that are under way at the same time, and operations committed together.
+THREADS = 8
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 2.0, 300.0
+#: Refusals of the account rather than of the call: the same call works once a person has put it right.
+_ACCOUNT = frozenset(
+    {
+        "InsufficientFunds",
+        "UnrecognizedClientException",
+        "InvalidSignatureException",
+        "SignatureDoesNotMatch",
+        "InvalidClientTokenId",
+        "AccessDeniedException",
+        "ExpiredTokenException",
+        "AWS.NotAuthorized",
+        "AWS.BadCredentialSupplied",
+    }
+)
+_ACCOUNT_PAUSE_S = 600.0
+#: How long an operation that names a group waits until that is made.
+_WAIT_FOR_GROUP_S = 1.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one run of the dispatcher did, in operations."""
+
+    confirmed: int = 0
+    refused: int = 0
+    put_off: int = 0
+
+    @property
+    def total(self) -> int:
+        """All operations that were touched."""
+        return self.confirmed + self.refused + self.put_off
+
+
+def dispatch(endpoint: Endpoint, *, limit: int = 1000) -> Tally:
+    """Send up to `limit` operations that are due at this endpoint."""
+    tally = Tally()
+    market = registry.adapter(endpoint)
+    groups = Q(kind=MarketOperation.Kind.GROUP)
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="outbox") as pool:
+        # Groups first: what is published for them, or kept from them, needs their ids.
+        for kinds in (groups, ~groups):
+            while tally.total < limit:
+                batch = _claim(endpoint, kinds, min(4 * THREADS, limit - tally.total))
+                if not batch:
+                    break
+                sent = _send(batch, market)
+                outcomes = list(pool.map(lambda operation: _call(market, operation), sent))
+                if _settle(sent, outcomes, tally):
+                    return tally
+    return tally
+
+
+def due(endpoint: Endpoint, now: datetime) -> Q:
+    """Condition of operations that can be claimed: planned and due, or left behind by somebody who died.
+
+    Those that may have been done are repeated only while their token is remembered. A paused stage
+    publishes nothing that was not sent before.
+    """
+    repeatable = Q(first_sent_at=None) | ~Q(kind__in=WITH_TOKEN) | Q(first_sent_at__gt=now - REPEAT_WITHIN)
+    paused = Hit.objects.filter(
+        stage__endpoint=endpoint, stage__status=Stage.Status.PAUSED, state=Hit.State.PLANNED, compensates=None
+    )
+    return (
+        Q(endpoint=endpoint, not_before__lte=now, needs_person=False, result_lost=False)
+        & (
+            Q(state__in=[State.PLANNED, State.UNKNOWN])
+            | Q(state__in=[State.CLAIMED, State.SENT], lease_until__lt=now)
+        )
+        & repeatable
+        & ~Q(kind__in=AT_MOST_ONCE, first_sent_at__isnull=False)
+        & ~Q(kind=Kind.PUBLISH, first_sent_at=None, hit__in=paused.values("pk"))
+    )
+
+
+@transaction.atomic
+def _claim(endpoint: Endpoint, kinds: Q, count: int) -> list[MarketOperation]:
+    now, owner = timezone.now(), uuid.uuid4()
+    rows = MarketOperation.objects.filter(due(endpoint, now), kinds).order_by("not_before", "planned_at")
+    pks = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True)[:count])
+    MarketOperation.objects.filter(pk__in=pks).update(
+        state=State.CLAIMED, lease_owner=owner, lease_until=now + LEASE
+    )
+    return list(
+        MarketOperation.objects.filter(pk__in=pks).select_related(
+            "endpoint", "stage__project", "hit", "assignment"
+        )
+    )
+
+
+def _send(batch: Sequence[MarketOperation], market: Marketplace) -> list[MarketOperation]:
+    """Commit that these are on their way; those that must not go to this endpoint are refused instead.
+
+    The rows in memory keep the `first_sent_at` of before: empty where this is the first attempt.
+    """
+    ready = fill_in_groups(batch)
+    early = {operation.pk for operation in batch} - {operation.pk for operation in ready}
+    MarketOperation.objects.filter(pk__in=early, state=State.CLAIMED).update(
+        state=State.PLANNED,
+        not_before=timezone.now() + timedelta(seconds=_WAIT_FOR_GROUP_S),
+        lease_owner=None,
+        lease_until=None,
+    )
+    allowed = []
+    for operation in ready:
+        try:
+            _guard(operation, market)
+        except CrowdError as error:
+            _keep_back(operation, error)
+        else:
+            allowed.append(operation)
+    mine = MarketOperation.objects.filter(pk__in=[operation.pk for operation in allowed], state=State.CLAIMED)
+    mine.filter(lease_owner__in={operation.lease_owner for operation in allowed}).update(
+        state=State.SENT, attempts=F("attempts") + 1, first_sent_at=Coalesce("first_sent_at", timezone.now())
+    )
+    for operation in allowed:
+        operation.attempts += 1
+    return allowed
+
+
+@transaction.atomic
+def _keep_back(operation: MarketOperation, error: CrowdError) -> None:
+    """Refuse what was never sent; what may have been done already is a person's to judge."""
+    if operation.first_sent_at is None:
+        results.apply(operation, Refused(type(error).__name__.removesuffix("Error"), str(error)))
+    else:
+        results.ask_a_person(operation, str(error))
+
+
+def _guard(operation: MarketOperation, market: Marketplace) -> None:
+    """Refuse calls that would go elsewhere than planned, spend unconfirmed real money, or come too late."""
+    stage = operation.stage
+    if (
+        operation.kind == Kind.PUBLISH
+        and operation.first_sent_at is None
+        and stage
+        and stage.status == Stage.Status.CLOSED
+        and operation.hit
+        and operation.hit.compensates_id is None
+    ):
+        raise StageStateError("The stage was closed before this HIT was published.")
+    if operation.kind not in PAID:
+        return
+    if not _same_place(market.endpoint_url, operation.endpoint_url):
+        raise NotArmedError(
+            f"The client would call {market.endpoint_url}, but this was planned for {operation.endpoint_url}."
+        )
+    if (
+        operation.endpoint.real_money
+        and stage
+        and stage.armed_cents < stage.reserved_cents + stage.spent_cents
+    ):
+        raise NotArmedError("Nobody has typed the amount to confirm that this stage spends real money.")
+
+
+def _same_place(one: str, other: str) -> bool:
+    return one.rstrip("/") == other.rstrip("/")
+
+
+def _call(market: Marketplace, operation: MarketOperation) -> Outcome[Any]:
+    try:
+        return CALLS[operation.kind](market, operation)
+    except Exception as error:
+        return Unknown(f"{type(error).__name__}: {error}")
+
+
+def _settle(operations: Sequence[MarketOperation], outcomes: Sequence[Outcome[Any]], tally: Tally) -> bool:
+    """Commit what became of a batch, stage by stage; True where the dispatcher should stop."""
+    stop = False
+    by_stage: dict[int | None, list[tuple[MarketOperation, Outcome[Any]]]] = defaultdict(list)
+    for operation, outcome in zip(operations, outcomes, strict=True):
+        by_stage[operation.stage_id].append((operation, outcome))
+    for pairs in by_stage.values():
+        try:
+            stop |= _settle_together(pairs)
+        except (CrowdError, DatabaseError):
+            for pair in pairs:
+                stop |= _settle_alone(pair)
+        for _, outcome in pairs:
+            _count(outcome, tally)
+    return stop
+
+
+@transaction.atomic
+def _settle_together(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> bool:
+    _lock(pairs)
+    refused = [_settle_one(operation, outcome) for operation, outcome in pairs]
+    return any(refused)
+
+
+def _lock(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> None:
+    """Assignments, then the stage: the order in which everybody takes them, so nobody waits in a ring."""
+    assignments = [operation.assignment_id for operation, _ in pairs if operation.assignment_id]
+    if assignments:
+        rows = Assignment.objects.filter(pk__in=assignments).order_by("pk")
+        list(rows.select_for_update(no_key=True).values_list("pk"))
+    stage_pks = {operation.stage_id for operation, _ in pairs if operation.stage_id}
+    stages = Stage.objects.filter(pk__in=stage_pks)
+    list(stages.select_for_update(no_key=True).values_list("pk"))
+
+
+def _settle_alone(pair: tuple[MarketOperation, Outcome[Any]]) -> bool:
+    """One that cannot be settled holds up nobody else."""
+    try:
+        return _settle_together([pair])
+    except (CrowdError, DatabaseError) as error:
+        logger.exception("The result of %s could not be booked", pair[0])
+        results.ask_a_person(pair[0], f"The marketplace answered, but it could not be booked: {error}")
+        return False
+
+
+def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
+    """Commit what became of one operation; True where the account itself is refused."""
+    first = operation.first_sent_at is None
+    match outcome:
+        case Throttled(after=after):
+            put_off(operation, after, "", nothing_done=first)
+        case Unknown(text=text):
+            put_off(operation, _pause(operation.attempts), text, nothing_done=False)
+        case Refused(code=code, text=text) if code in _ACCOUNT:
+            put_off(operation, _ACCOUNT_PAUSE_S, f"{code}: {text}", nothing_done=first)
+            results.account_refused(operation, code, text)
+            return True
+        case Refused() if not first and operation.kind in WITH_TOKEN:
+            results.look_it_up(operation, outcome)
+        case _:
+            results.apply(operation, outcome)
+    return False
+
+
+def _count(outcome: Outcome[Any], tally: Tally) -> None:
+    match outcome:
+        case Throttled() | Unknown():
+            tally.put_off += 1
+        case Refused(code=code):
+            tally.put_off += code in _ACCOUNT
+            tally.refused += code not in _ACCOUNT
+        case _:
+            tally.confirmed += 1
+
+
+def put_off(operation: MarketOperation, seconds: float, text: str, *, nothing_done: bool) -> None:
+    """Try an operation again later; `nothing_done` where no attempt so far can have had an effect."""
+    mine = MarketOperation.objects.filter(
+        pk=operation.pk, state=State.SENT, lease_owner=operation.lease_owner
+    )
+    mine.update(
+        state=State.PLANNED if nothing_done else State.UNKNOWN,
+        first_sent_at=None if nothing_done else F("first_sent_at"),
+        not_before=timezone.now() + timedelta(seconds=seconds),
+        lease_owner=None,
+        lease_until=None,
+        error_text=text[:2000],
+    )
+
+
+def _pause(attempts: int) -> float:
+    return min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** min(attempts - 1, 10))

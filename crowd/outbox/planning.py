@@ -1,0 +1,61 @@
+"""Planning an operation: one row, its reservation, once per purpose."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from crowd import budget
+from crowd.budget import Cost, For
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
+
+Kind = MarketOperation.Kind
+NOTHING = Cost(0)
+
+
+@transaction.atomic
+def plan(
+    *,
+    kind: MarketOperation.Kind,
+    endpoint: Endpoint,
+    target: str,
+    purpose: str,
+    payload: dict[str, Any],
+    stage: Stage | None = None,
+    hit: Hit | None = None,
+    assignment: Assignment | None = None,
+    cost: Cost = NOTHING,
+    not_before: datetime | None = None,
+) -> MarketOperation:
+    """Plan an operation and reserve what it costs; the same kind, target and purpose are planned once.
+
+    Raises BudgetError where the money is not there; then nothing is planned.
+    """
+    now = timezone.now()
+    operation, created = MarketOperation.objects.get_or_create(
+        kind=kind,
+        target=target,
+        purpose=purpose,
+        defaults={
+            "endpoint": endpoint,
+            "endpoint_url": endpoint.url,
+            "stage": stage,
+            "hit": hit,
+            "assignment": assignment,
+            "payload": payload,
+            "amount_cents": cost.cents,
+            "fee_cents": cost.fee_cents,
+            "planned_at": now,
+            "not_before": not_before or now,
+        },
+    )
+    if created and cost.total:
+        assert stage is not None
+        budget.reserve(
+            stage,
+            cost,
+            For(kind, operation=operation, hit=hit, assignment=assignment),
+            at=now,
+        )
+    return operation

@@ -1,0 +1,1 @@
+"""What the pages show of stages: counts, pay, operations, alarms. Nothing here changes anything."""

@@ -1,0 +1,82 @@
+"""How far a stage is."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import TruncHour
+from django.utils import timezone
+
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Hit, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Counts of a stage; money in cents."""
+
+    hits: dict[str, int] = field(default_factory=dict)
+    assignments: dict[str, int] = field(default_factory=dict)
+    places: int = 0
+    open_places: int = 0
+    held: int = 0
+    simulated: int = 0
+    units_missing: int = 0
+    answers_missing: int = 0
+    per_hour: list[tuple[datetime, int]] = field(default_factory=list)
+    eta: datetime | None = None
+
+    @property
+    def answered(self) -> int:
+        """Assignments whose answer is stored and not rejected."""
+        return sum(self.assignments.get(state, 0) for state in Assignment.GOOD)
+
+
+def stage_progress(stage: Stage) -> Progress:
+    """Counts by state, submissions per hour of the last three days, and when it may be done, in 6 queries."""
+    now = timezone.now()
+    hits = dict(Hit.objects.filter(stage=stage).values_list("state").annotate(n=Count("pk")))
+    totals = Hit.objects.filter(stage=stage).aggregate(
+        all=Sum("places"), open=Sum("places", filter=Q(state__in=[Hit.State.PLANNED, Hit.State.OPEN]))
+    )
+    mine = Assignment.objects.filter(stage=stage)
+    states = dict(mine.values_list("state").annotate(n=Count("pk")))
+    marks = mine.aggregate(
+        held=Count("pk", filter=Q(held=True)),
+        simulated=Count("pk", filter=Q(worker__simulated=True)),
+        in_open=Count(
+            "pk",
+            filter=Q(hit__state__in=[Hit.State.PLANNED, Hit.State.OPEN])
+            & ~Q(state__in=[Assignment.State.ENDED, Assignment.State.QUARANTINED]),
+        ),
+    )
+    per_hour = list(
+        mine.filter(stored_at__gte=now - timedelta(days=3))
+        .annotate(hour=TruncHour("stored_at"))
+        .values_list("hour")
+        .annotate(n=Count("pk"))
+        .order_by("hour")
+    )
+    pending = list(kind_of(stage).pending(stage))
+    missing = sum(item.missing for item in pending)
+    return Progress(
+        hits=hits,
+        assignments=states,
+        places=totals["all"] or 0,
+        open_places=max(0, (totals["open"] or 0) - marks["in_open"]),
+        held=marks["held"],
+        simulated=marks["simulated"],
+        units_missing=len(pending),
+        answers_missing=missing,
+        per_hour=per_hour,
+        eta=_eta(stage, per_hour, missing, now),
+    )
+
+
+def _eta(stage: Stage, per_hour: list[tuple[datetime, int]], missing: int, now: datetime) -> datetime | None:
+    """When the missing answers would be in at the pace of the hours so far; None where nothing tells."""
+    answers = sum(count for _, count in per_hour) * stage.units_per_hit
+    if not answers or not missing or stage.status != Stage.Status.OPEN:
+        return None
+    hours = max(1.0, (now - per_hour[0][0]).total_seconds() / 3600)
+    return now + timedelta(hours=missing / (answers / hours))

@@ -1,0 +1,66 @@
+"""The wage meter: what an hour of the work really pays."""
+
+from dataclasses import dataclass
+from statistics import median
+
+from crowd.models import Assignment, Stage
+
+#: Below so many assignments the median says little, and the meter says so.
+ENOUGH = 10
+_MOST_LOOKED_AT = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wage:
+    """Median active time in seconds and the hourly pay it makes, in cents; None where nobody worked yet."""
+
+    assignments: int
+    median_seconds: float | None
+    cents_per_hour: int | None
+    floor_cents: int
+    simulated: bool = False
+
+    @property
+    def below(self) -> bool:
+        """The pay is under the project's floor."""
+        return self.cents_per_hour is not None and self.cents_per_hour < self.floor_cents
+
+    @property
+    def enough(self) -> bool:
+        """Enough assignments for the median to mean something."""
+        return self.assignments >= ENOUGH
+
+    def fair_reward_cents(self) -> int | None:
+        """The least reward that pays the floor at this median, rounded up."""
+        if self.median_seconds is None:
+            return None
+        return -int(-self.median_seconds * self.floor_cents // 3600)
+
+
+def wage(stage: Stage) -> Wage:
+    """Median of active seconds, as measured by the task page (else from opening to sending)."""
+    rows = (
+        Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD)
+        .exclude(stored_at=None)
+        .order_by("-pk")
+        .values_list("telemetry", "arrived_at", "stored_at", "worker__simulated")[:_MOST_LOOKED_AT]
+    )
+    seconds: list[float] = []
+    simulated = 0
+    for telemetry, arrived_at, stored_at, is_simulated in rows.iterator():
+        active = telemetry.get("active_ms") if isinstance(telemetry, dict) else None
+        seconds.append(active / 1000 if active else ((stored_at or arrived_at) - arrived_at).total_seconds())
+        simulated += is_simulated
+    floor = stage.project.wage_floor_cents
+    if not seconds:
+        return Wage(0, None, None, floor)
+    middle = max(1.0, median(seconds))
+    return Wage(
+        len(seconds), middle, int(stage.reward_cents * 3600 / middle), floor, simulated == len(seconds)
+    )
+
+
+def expected_wage(stage: Stage, minutes: float) -> Wage:
+    """What a researcher's own guess of the time would pay, before anybody worked."""
+    seconds = max(1.0, minutes * 60)
+    return Wage(0, seconds, int(stage.reward_cents * 3600 / seconds), stage.project.wage_floor_cents)

@@ -1,0 +1,1 @@
+"""What happens to stages, HITs and assignments."""

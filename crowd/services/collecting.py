@@ -1,0 +1,336 @@
+"""Collecting: what the marketplace says was submitted and decided, against what we have stored.
+
+Events and arrivals are hints; only the marketplace's own list makes an assignment real. What is listed but
+was never stored here, or stored but never listed, is quarantined and shown to a person, not dropped.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from crowd.adapters import registry
+from crowd.adapters.base import (
+    Listing,
+    Marketplace,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Submission,
+)
+from crowd.budget import Cost
+from crowd.errors import BudgetError
+from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
+from crowd.outbox.planning import NOTHING, plan
+from crowd.services import decisions, ordinary, receipts
+from crowd.services.stages import settle_closed_hit
+
+logger = logging.getLogger(__name__)
+State = Assignment.State
+#: Submissions reconciled in one transaction; larger HITs are not held in memory whole.
+_BATCH = 200
+#: HITs that are read from the marketplace at the same time.
+_READERS = 4
+_Listed = tuple[Listing | None, Iterable[Submission]]
+#: An answer that the marketplace has not listed so long after the time allowed was never submitted there.
+_UNLISTED_AFTER = timedelta(hours=1)
+_SYNC_AGAIN_AFTER = timedelta(minutes=5)
+
+
+def collect(stage: Stage, *, limit: int = 100_000) -> int:
+    """Reconcile the stage's HITs that may have news; the number of submissions that changed something.
+
+    The marketplace is read a few HITs ahead, in the order in which they are reconciled.
+    """
+    market = registry.adapter(stage.endpoint)
+    changed = 0
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
+        ahead: deque[tuple[Hit, Future[_Listed]]] = deque()
+        hits = hits_with_news(stage)[:limit].iterator(chunk_size=500)
+        try:
+            while True:
+                for hit in islice(hits, 2 * _READERS - len(ahead)):
+                    ahead.append((hit, readers.submit(_listed, market, hit)))
+                if not ahead:
+                    break
+                changed += _collect_one(stage, *ahead.popleft())
+        except MarketplaceDownError:
+            readers.shutdown(cancel_futures=True)
+    give_up_the_unlisted(stage)
+    return changed
+
+
+def _collect_one(stage: Stage, hit: Hit, read: Future[_Listed]) -> int:
+    try:
+        listing, submissions = read.result()
+        return _collected(stage, hit, listing, submissions)
+    except MarketplaceRefusedError as error:
+        logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
+        return 0
+
+
+def hits_with_news(stage: Stage) -> QuerySet[Hit]:
+    """Open HITs with answers to confirm, time that ran out, or decisions that time made."""
+    now = timezone.now()
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
+    stored = Exists(of_hit.filter(state=State.STORED))
+    auto_approved = Exists(
+        of_hit.filter(state__in=[State.SUBMITTED, State.QUARANTINED], auto_approve_at__lte=now)
+    )
+    over = Q(state=Hit.State.OPEN, expires_at__lte=now) & (
+        Q(synced_at=None) | Q(synced_at__lte=now - _SYNC_AGAIN_AFTER) | Q(synced_at__lte=F("expires_at"))
+    )
+    submitted = of_hit.filter(submitted_at__isnull=False).order_by().values("hit").annotate(n=Count("pk"))
+    full = Q(state=Hit.State.OPEN, places__lte=Coalesce(Subquery(submitted.values("n")), 0))
+    return (
+        Hit.objects.filter(stage=stage)
+        .exclude(external_id="")
+        .filter(Q(stored) | Q(auto_approved) | over | full)
+        .order_by("pk")
+    )
+
+
+def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
+    """Reconcile one HIT; the number of submissions that changed something."""
+    return _collected(stage, hit, *_listed(market, hit))
+
+
+def _listed(market: Marketplace, hit: Hit) -> _Listed:
+    """A HIT as the marketplace has it, and its submissions; of a large HIT they are read while used.
+
+    The listing is read before its submissions: once it takes nobody any more and nobody is working, the
+    submissions read afterwards are all there will be. As many are read as it says there are: what came in
+    between comes with the next round, and no empty page is asked for.
+    """
+    listing = market.get_listing(hit.external_id)
+    if listing is None:
+        return None, ()
+    submissions = market.iter_submissions(hit.external_id)
+    if (there := listing.places - listing.available - listing.pending) > 0:
+        submissions = islice(submissions, there)
+    return listing, submissions if listing.places > _BATCH else list(submissions)
+
+
+def _collected(stage: Stage, hit: Hit, listing: Listing | None, submissions: Iterable[Submission]) -> int:
+    changed = listed = 0
+    batch: list[Submission] = []
+    for submission in submissions:
+        listed += 1
+        batch.append(submission)
+        if len(batch) >= _BATCH:
+            changed += _reconcile(stage, hit, batch)
+            batch = []
+    changed += _reconcile(stage, hit, batch)
+    now = timezone.now()
+    Hit.objects.filter(pk=hit.pk).update(
+        synced_at=now, **({"expires_at": listing.expires_at} if listing else {})
+    )
+    if listing is None:
+        logger.warning("%s of %s is not at the marketplace any more", hit.external_id, stage.slug)
+        if hit.expires_at and hit.expires_at <= now:
+            settle_closed_hit(hit, at=now)
+    elif _all_in(listing, listed):
+        settle_closed_hit(hit, at=now, places=listing.places)
+    return changed
+
+
+def _all_in(listing: Listing, listed: int) -> bool:
+    """Nobody can start or is working, and every submission is listed: some marketplaces show them late."""
+    over = listing.state in ("reviewable", "archived") and not listing.pending
+    return over and listed >= listing.places - listing.available
+
+
+@transaction.atomic
+def _reconcile(stage: Stage, hit: Hit, submissions: Sequence[Submission]) -> int:
+    if not submissions:
+        return 0
+    known = {
+        (row.external_id, row.worker.external_id): row
+        for row in Assignment.objects.filter(
+            external_id__in=[submission.ref for submission in submissions], stage__endpoint=stage.endpoint_id
+        )
+        .select_related("worker")
+        .defer("draft", "telemetry")
+        .select_for_update(of=("self",), no_key=True)
+        .order_by("pk")
+    }
+    for row in known.values():
+        if (row.hit_id, row.stage_id) == (hit.pk, stage.pk):
+            row.hit, row.stage = hit, stage
+    pairs = [(submission, known.get((submission.ref, submission.worker))) for submission in submissions]
+    confirmed = ordinary.confirm(stage, hit, [(said, row) for said, row in pairs if row is not None])
+    return len(confirmed) + sum(
+        _reconcile_one(stage, hit, submission, row)
+        for submission, row in pairs
+        if row is None or row.pk not in confirmed
+    )
+
+
+def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: Assignment | None) -> bool:
+    if assignment is None:
+        _take_unknown(stage, hit, submission)
+        return True
+    changed = False
+    if assignment.submitted_at is None:
+        changed = True
+        _confirm(assignment, submission, hit)
+    if submission.state == "approved":
+        try:
+            with transaction.atomic():
+                changed |= decisions.approved(assignment, at=submission.decided_at or timezone.now())
+        except BudgetError as error:
+            note = f"Approved at the marketplace after its rejection, but not booked here: {error}"
+            Assignment.objects.filter(pk=assignment.pk).update(held=True, note=note[:300])
+    elif submission.state == "rejected":
+        changed |= decisions.rejected(assignment, at=submission.decided_at or timezone.now())
+    elif changed and assignment.state == State.SUBMITTED:
+        approve_by_policy(assignment)
+    return changed
+
+
+def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
+    """The marketplace has it too. Without an answer here, the copy in the receipt is read."""
+    Assignment.objects.filter(pk=assignment.pk).update(
+        submitted_at=submission.submitted_at, auto_approve_at=submission.auto_approve_at
+    )
+    assignment.submitted_at = submission.submitted_at
+    assignment.auto_approve_at = submission.auto_approve_at
+    if assignment.hit_id != hit.pk:
+        # Its money is that of the HIT that lists it, whatever the page's address said.
+        Assignment.objects.filter(pk=assignment.pk).update(hit=hit, stage=hit.stage_id)
+        assignment.hit, assignment.stage = hit, hit.stage
+        _quarantine(assignment, "Answered on the page of another HIT than the one it was accepted for.")
+        return
+    if assignment.response is None:
+        restored = receipts.read_copy(submission.answer, assignment)
+        if restored is None:
+            _quarantine(assignment, "Submitted at the marketplace, but no answer was stored here.")
+            return
+        receipts.store_response(assignment, restored, at=submission.submitted_at)
+    elif submission.answer.get("receipt") != str(assignment.receipt):
+        _quarantine(assignment, "The receipt that came back is not the one that was given out.")
+        return
+    if not _has_its_units(assignment):
+        _quarantine(assignment, "Sent after its time was over, when the worker had begun the same again.")
+        return
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.SUBMITTED, held=False, note="")
+    assignment.state, assignment.held = State.SUBMITTED, False
+
+
+def _has_its_units(assignment: Assignment) -> bool:
+    """Units of work that we gave up are claimed again, unless the worker has them through another HIT now."""
+    own = set(
+        HitUnit.objects.filter(hit=assignment.hit_id, role=HitUnit.Role.UNIT).values_list("unit", flat=True)
+    )
+    claims = Claim.objects.filter(stage=assignment.stage_id, worker=assignment.worker_id, unit__in=own)
+    held = dict(claims.values_list("unit", "assignment_id"))
+    if any(holder != assignment.pk for holder in held.values()):
+        return False
+    Claim.objects.bulk_create(
+        Claim(stage=assignment.stage, worker=assignment.worker, assignment=assignment, unit=unit)
+        for unit in sorted(own.difference(held))
+    )
+    return True
+
+
+def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
+    """Submitted work that never came to our page: kept, in quarantine, for a person to look at."""
+    worker, _ = Worker.objects.get_or_create(
+        endpoint=stage.endpoint,
+        external_id=submission.worker,
+        defaults={"first_seen_at": timezone.now()},
+    )
+    Assignment.objects.get_or_create(
+        worker=worker,
+        external_id=submission.ref,
+        defaults={
+            "stage": stage,
+            "hit": hit,
+            "state": State.QUARANTINED,
+            "arrived_at": submission.accepted_at or submission.submitted_at,
+            "submitted_at": submission.submitted_at,
+            "auto_approve_at": submission.auto_approve_at,
+            "held": True,
+            "note": "Submitted at the marketplace without ever opening the task page here.",
+        },
+    )
+
+
+def _quarantine(assignment: Assignment, why: str) -> None:
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.QUARANTINED, held=True, note=why[:300])
+    assignment.state = State.QUARANTINED
+
+
+def approve_by_policy(assignment: Assignment) -> MarketOperation | None:
+    """Plan the approval of good-faith work, unless a person should look first."""
+    stage = assignment.stage
+    if not stage.approve_at_once or assignment.held:
+        return None
+    if stage.hold_failed_checks and assignment.failed_checks:
+        Assignment.objects.filter(pk=assignment.pk).update(
+            held=True, note="Attention checks failed; a person decides."
+        )
+        return None
+    return plan_decision(assignment, MarketOperation.Kind.APPROVE, "")
+
+
+def plan_decision(
+    assignment: Assignment,
+    kind: MarketOperation.Kind,
+    note: str,
+    *,
+    purpose: str = "",
+    cost: Cost = NOTHING,
+) -> MarketOperation:
+    """Plan approve, reject or unreject of an assignment; each once, and once more after each refusal."""
+    target = f"assignment:{assignment.pk}"
+    refused = MarketOperation.objects.filter(
+        kind=kind, target=target, state=MarketOperation.State.REFUSED
+    ).count()
+    return plan(
+        kind=kind,
+        endpoint=assignment.stage.endpoint,
+        stage=assignment.stage,
+        assignment=assignment,
+        target=target,
+        purpose=purpose or (f"{kind} {refused + 1}" if refused else kind),
+        payload={"ref": assignment.external_id, "note": note},
+        cost=cost,
+    )
+
+
+def give_up_the_unlisted(stage: Stage) -> int:
+    """Answers that the marketplace never listed though it was asked, and work whose time is over."""
+    now = timezone.now()
+    allowed = timedelta(seconds=stage.work_seconds)
+    forged = Assignment.objects.filter(
+        stage=stage,
+        state=State.STORED,
+        stored_at__lt=now - allowed - _UNLISTED_AFTER,
+        hit__synced_at__gt=F("stored_at") + allowed + _UNLISTED_AFTER,
+    ).update(
+        state=State.QUARANTINED,
+        held=True,
+        note="Answered here, but the marketplace never listed it: a forged address or a lost submission.",
+    )
+    for assignment in Assignment.objects.filter(
+        stage=stage, state=State.WORKING, arrived_at__lt=now - allowed - _UNLISTED_AFTER
+    ).iterator():
+        decisions.ended(assignment)
+    return forged
+
+
+def waiting_for_decision(
+    stage: Stage, *, within: timedelta, now: datetime | None = None
+) -> Iterable[Assignment]:
+    """Submitted work that time will approve within `within`, though a person should look first."""
+    moment = (now or timezone.now()) + within
+    return Assignment.objects.filter(
+        stage=stage, state=State.SUBMITTED, held=True, auto_approve_at__lte=moment
+    ).order_by("auto_approve_at")

@@ -1,0 +1,60 @@
+"""What follows from a decision on submitted work: state, money, exclusions. In the caller's transaction."""
+
+from datetime import datetime
+
+from django.db.models import F
+
+from crowd import budget
+from crowd.budget import Cost, For
+from crowd.models import Assignment, Claim, Group, Hit
+
+State = Assignment.State
+
+
+def unit_cost(hit: Hit) -> Cost:
+    """What one assignment of a HIT costs."""
+    return Cost(hit.reward_cents, hit.fee_cents)
+
+
+def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) -> bool:
+    """Book approved work as paid, whoever approved it; doing it twice books once.
+
+    What rejected work would have cost was given back, so it is set aside anew unless it is `reserved`.
+    """
+    before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    if before.state == State.APPROVED:
+        return False
+    cost = unit_cost(before.hit)
+    if before.state == State.REJECTED and not reserved:
+        budget.reserve(before.stage, cost, For("override", assignment=before), at=at)
+    Assignment.objects.filter(pk=before.pk).update(state=State.APPROVED, decided_at=at, held=False)
+    budget.spend(before.stage, cost, For("reward", assignment=before), at=at)
+    return True
+
+
+def rejected(assignment: Assignment, *, at: datetime) -> bool:
+    """Give back what rejected work would have cost; its place is not open again."""
+    before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    if before.state in (State.REJECTED, State.APPROVED):
+        return False
+    Assignment.objects.filter(pk=before.pk).update(state=State.REJECTED, decided_at=at, held=False)
+    budget.release(before.stage, unit_cost(before.hit), For("rejected", assignment=before), at=at)
+    return True
+
+
+def ended(assignment: Assignment) -> bool:
+    """An assignment was returned or abandoned: its units are free again for this worker and others."""
+    changed = Assignment.objects.filter(pk=assignment.pk, state=State.WORKING).update(state=State.ENDED)
+    if changed:
+        Claim.objects.filter(assignment=assignment).delete()
+    return bool(changed)
+
+
+def places_added(hit: Hit, places: int) -> None:
+    """A HIT was extended."""
+    Hit.objects.filter(pk=hit.pk).update(places=F("places") + places)
+
+
+def group_made(group_pk: int, external_id: str) -> None:
+    """A group exists at the marketplace now."""
+    Group.objects.filter(pk=group_pk).update(external_id=external_id)

@@ -1,0 +1,87 @@
+"""Drafts and telemetry of work that goes on.
+
+Both are merged into what is there while the row is held: two tabs, or a reload in the middle of saving, take
+nothing from each other.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from crowd.errors import TooLongError
+from crowd.models import Assignment
+
+#: What a browser may tell, all of them numbers: times in milliseconds, counts, lengths in characters.
+MEASURES = (
+    "first_key_ms",
+    "active_ms",
+    "keystrokes",
+    "pastes",
+    "pasted_characters",
+    "focus_losses",
+    "edits",
+)
+LARGEST_DRAFT = 200_000
+_LARGEST_MEASURE = 10**9
+_MOST_VISITS = 100
+_LONGEST_VISIT = 40
+
+
+def keep(
+    assignment: Assignment,
+    fields: Mapping[str, str | None],
+    telemetry: Mapping[str, Any] | None = None,
+    *,
+    whole: bool = False,
+) -> bool:
+    """Store the fields so far; False where the assignment is no longer being worked on.
+
+    `fields` change those that are there (None takes one away), or with `whole` replace them. `telemetry` has
+    the measures of one visit to the page and, as `visit`, its name; the sums over visits are kept beside.
+
+    Raises TooLongError where all fields together are longer than LARGEST_DRAFT characters.
+    """
+    with transaction.atomic():
+        row = (
+            Assignment.objects.select_for_update(of=("self",), no_key=True)
+            .filter(pk=assignment.pk, state=Assignment.State.WORKING)
+            .first()
+        )
+        if row is None:
+            return False
+        merged = {**({} if whole else row.draft), **fields}
+        draft = {name: value for name, value in merged.items() if value is not None and "|" in name}
+        if sum(len(name) + len(value) for name, value in draft.items()) > LARGEST_DRAFT:
+            raise TooLongError(
+                f"All answers together are longer than {LARGEST_DRAFT:,} characters. Shorten them, please."
+            )
+        row.draft, row.telemetry = draft, summed(row.telemetry, telemetry or {})
+        row.save(update_fields=["draft", "telemetry"])
+    assignment.draft, assignment.telemetry = row.draft, row.telemetry
+    return True
+
+
+def summed(before: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of all visits with one visit's newest measures: sums, and the first key of the first.
+
+    A visit only counts upwards, so the larger of two reports is the later one.
+    """
+    visit = told.get("visit", "")
+    visits: dict[str, dict[str, int]] = dict(before.get("visits", {}))
+    if not isinstance(visit, str) or len(visit) > _LONGEST_VISIT:
+        return dict(before)
+    if visit not in visits and len(visits) >= _MOST_VISITS:
+        return dict(before)
+    measures = dict(visits.get(visit, {}))
+    for name in MEASURES:
+        value = told.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_MEASURE:
+            measures[name] = max(value, measures.get(name, 0))
+    if not measures:
+        return dict(before)
+    visits[visit] = measures
+    sums = {name: sum(each.get(name, 0) for each in visits.values()) for name in MEASURES}
+    first_key = before.get("first_key_ms", measures.get("first_key_ms"))
+    sums.pop("first_key_ms")
+    return {**({} if first_key is None else {"first_key_ms": first_key}), **sums, "visits": visits}

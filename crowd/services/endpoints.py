@@ -1,0 +1,177 @@
+"""Marketplaces to publish on, as rows."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from crowd.errors import CrowdError
+from crowd.models import Endpoint
+from money.fees import PROFILES
+from sealing import seal
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """What is known of a marketplace before anybody enters keys."""
+
+    label: str
+    url: str
+    region: str
+    real_money: bool
+    fee_profile: str
+    submit_origins: tuple[str, ...]
+    rate: float
+
+
+#: What cannot change once something was sent to an endpoint.
+FIXED_ONCE_USED = frozenset({"url", "currency"})
+_CLOSED = "announced closed 2026-09-30; kept for protocol compatibility"
+PRESETS = {
+    "local": Preset(
+        label="The marketplace of this installation",
+        url="http://127.0.0.1:8000/mturk/api",
+        region="us-east-1",
+        real_money=False,
+        fee_profile="none-1",
+        submit_origins=("http://127.0.0.1:8000", "http://localhost:8000"),
+        rate=0.0,
+    ),
+    "aws": Preset(
+        label=f"Amazon Mechanical Turk ({_CLOSED})",
+        url="https://mturk-requester.us-east-1.amazonaws.com",
+        region="us-east-1",
+        real_money=True,
+        fee_profile="mturk-2026",
+        submit_origins=("https://www.mturk.com", "https://worker.mturk.com"),
+        rate=3.0,
+    ),
+    "aws-sandbox": Preset(
+        label=f"Amazon Mechanical Turk sandbox ({_CLOSED})",
+        url="https://mturk-requester-sandbox.us-east-1.amazonaws.com",
+        region="us-east-1",
+        real_money=False,
+        fee_profile="mturk-2026",
+        submit_origins=("https://workersandbox.mturk.com",),
+        rate=3.0,
+    ),
+}
+
+
+def create_endpoint(
+    *,
+    name: str,
+    access_key: str,
+    secret: str,
+    preset: str | None = None,
+    url: str = "",
+    label: str = "",
+    region: str = "us-east-1",
+    currency: str = "USD",
+    real_money: bool = True,
+    fee_profile: str = "mturk-2026",
+    submit_origins: tuple[str, ...] = (),
+    rate: float = 3.0,
+    burst: int = 5,
+) -> Endpoint:
+    """A marketplace by preset, or at any URL.
+
+    With a URL, workers' forms may go to its origin unless `submit_origins` says where else. A preset's URL
+    and origins are replaced by `url` where both are given (a local marketplace on another port).
+    Raises CrowdError for addresses that are not https (http is for loopback) and unknown names.
+    """
+    fields: dict[str, Any] = {
+        "label": label or name,
+        "url": url,
+        "region": region,
+        "real_money": real_money,
+        "fee_profile": fee_profile,
+        "submit_origins": list(submit_origins) or ([_origin(url)] if url else []),
+        "rate": rate,
+    }
+    if preset is not None:
+        if preset not in PRESETS:
+            raise CrowdError(f"There is no preset {preset!r}; there are {', '.join(PRESETS)}.")
+        known = PRESETS[preset]
+        fields = {
+            "label": label or known.label,
+            "url": url or known.url,
+            "region": known.region,
+            "real_money": known.real_money,
+            "fee_profile": known.fee_profile,
+            "submit_origins": [_origin(url)] if url else list(known.submit_origins),
+            "rate": known.rate,
+        }
+    _check(fields)
+    try:
+        with transaction.atomic():
+            return Endpoint.objects.create(
+                name=name,
+                access_key=access_key,
+                secret_sealed=seal(secret, purpose="crowd.endpoint"),
+                currency=currency,
+                burst=burst,
+                created_at=timezone.now(),
+                **fields,
+            )
+    except IntegrityError as error:
+        raise CrowdError(f"There is already an endpoint named {name!r}.") from error
+
+
+def change_endpoint(*, endpoint: Endpoint, changes: dict[str, Any]) -> Endpoint:
+    """Change an endpoint's columns; after anything was sent there, not where it is nor what it pays in.
+
+    Ids of one marketplace mean nothing at another, so HITs and workers never move between addresses.
+    """
+    changes = {name: value for name, value in changes.items() if getattr(endpoint, name) != value}
+    fixed = FIXED_ONCE_USED.intersection(changes) if is_used(endpoint) else set()
+    if fixed:
+        raise CrowdError(
+            f"Something was sent to {endpoint.name} already, so {', '.join(sorted(fixed))} cannot change. "
+            "Add another endpoint."
+        )
+    for name, value in changes.items():
+        setattr(endpoint, name, value)
+    _check(
+        {"url": endpoint.url, "submit_origins": endpoint.submit_origins, "fee_profile": endpoint.fee_profile}
+    )
+    endpoint.save(update_fields=list(changes))
+    return endpoint
+
+
+def change_keys(*, endpoint: Endpoint, access_key: str, secret: str) -> None:
+    """Call with other keys from now on."""
+    endpoint.access_key, endpoint.secret_sealed = access_key, seal(secret, purpose="crowd.endpoint")
+    endpoint.save(update_fields=["access_key", "secret_sealed"])
+
+
+def is_used(endpoint: Endpoint) -> bool:
+    """Something was planned to be sent there."""
+    return endpoint.operations.exists()
+
+
+def is_safe(address: str) -> bool:
+    """An https address; http is for this machine only."""
+    try:
+        parts = urlsplit(address)
+        loopback = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
+    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and loopback))
+
+
+def _check(fields: dict[str, Any]) -> None:
+    for address in (fields["url"], *fields["submit_origins"]):
+        if not is_safe(address):
+            raise CrowdError(f"{address!r} is not an https address (http is for this machine only).")
+    if fields["fee_profile"] not in PROFILES:
+        raise CrowdError(
+            f"There is no fee profile {fields['fee_profile']!r}; there are {', '.join(PROFILES)}."
+        )
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

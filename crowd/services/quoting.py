@@ -1,0 +1,122 @@
+"""What a stage still needs, and what that costs: looked at before anything is published."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from crowd import bundles
+from crowd.kinds import Pending, kind_of
+from crowd.models import Assignment, Hit, HitUnit, Stage
+from money.fees import reward_fee
+
+State = Assignment.State
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What publishing what is pending would cost, in cents, and in how many HITs and assignments."""
+
+    units: int
+    hits: int
+    assignments: int
+    reward_cents: int
+    fee_cents: int
+    top_up_cents: int
+    budget_left_cents: int
+
+    @property
+    def total_cents(self) -> int:
+        """Rewards and fees, without expected top-ups."""
+        return self.reward_cents + self.fee_cents
+
+    @property
+    def affordable(self) -> bool:
+        """The budgets of stage and project cover it."""
+        return self.total_cents <= self.budget_left_cents
+
+
+#: Share of assignments that experience says must be replaced (rejected, removed by filters, expired).
+EXPECTED_REPLACED = 0.10
+
+
+def left_to_ask(stage: Stage) -> list[Pending]:
+    """Units with the people they still need, beyond those who may still answer open HITs."""
+    under_way = _under_way(stage)
+    return [
+        Pending(item.unit, item.missing - under_way[item.unit])
+        for item in kind_of(stage).pending(stage)
+        if item.missing > under_way[item.unit]
+    ]
+
+
+def _under_way(stage: Stage) -> dict[str, int]:
+    """Per unit, how many people may still answer it through HITs that are planned or open."""
+    now = timezone.now()
+    gone = [State.WORKING, State.ENDED, State.QUARANTINED]
+    living = Hit.objects.filter(stage=stage, state__in=[Hit.State.PLANNED, Hit.State.OPEN]).annotate(
+        answered=Count("assignments", filter=~Q(assignments__state__in=gone)),
+        working=Count("assignments", filter=Q(assignments__state=State.WORKING)),
+    )
+    open_for: dict[int, int] = {}
+    for pk, places, expires_at, answered, working in living.values_list(
+        "pk", "places", "expires_at", "answered", "working"
+    ):
+        left = places - answered
+        open_for[pk] = left if expires_at is None or expires_at > now else min(left, working)
+    counts: dict[str, int] = defaultdict(int)
+    units = HitUnit.objects.filter(
+        hit__stage=stage,
+        hit__state__in=[Hit.State.PLANNED, Hit.State.OPEN],
+        role=HitUnit.Role.UNIT,
+    )
+    for hit_pk, unit in units.values_list("hit_id", "unit").iterator():
+        counts[unit] += open_for[hit_pk]
+    return counts
+
+
+def quote(stage: Stage) -> Quote:
+    """What publishing everything pending costs, with the endpoint's real fee tiers."""
+    made = bundles_to_publish(stage)
+    reward = fees = hits = people = 0
+    for bundle in made:
+        for size in sizes(stage, bundle.people):
+            hits += 1
+            people += size
+            reward += size * stage.reward_cents
+            fees += size * fee(stage, size)
+    left = min(row.budget_cents - row.reserved_cents - row.spent_cents for row in (stage, stage.project))
+    return Quote(
+        units=sum(role == "unit" for bundle in made for _, role in bundle.units),
+        hits=hits,
+        assignments=people,
+        reward_cents=reward,
+        fee_cents=fees,
+        top_up_cents=round((reward + fees) * EXPECTED_REPLACED),
+        budget_left_cents=left,
+    )
+
+
+def bundles_to_publish(stage: Stage) -> list[bundles.Bundle]:
+    """What is left to ask, in bundles."""
+    kind = kind_of(stage)
+    wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
+    return bundles.bundle(
+        left_to_ask(stage),
+        units_per_hit=stage.units_per_hit,
+        overlap=kind.overlap(stage),
+        checks=kind.checks(stage),
+        checks_per_hit=stage.checks_per_hit,
+        seed=stage.seed + (0 if wave is None else wave + 1),
+    )
+
+
+def sizes(stage: Stage, people: int) -> list[int]:
+    """Sizes of the HITs that ask so many people."""
+    return bundles.places(people, reward_cents=stage.reward_cents, fee_profile=stage.endpoint.fee_profile)
+
+
+def fee(stage: Stage, places: int) -> int:
+    """Fee in cents per assignment of a HIT of this size."""
+    return reward_fee(stage.endpoint.fee_profile, reward_cents=stage.reward_cents, max_assignments=places)

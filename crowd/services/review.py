@@ -1,0 +1,252 @@
+"""What a person decides about work and workers; all of it is logged with a reason and goes by the outbox."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from crowd.adapters.base import AlreadyDone, Refused
+from crowd.budget import Cost
+from crowd.errors import CrowdError
+from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
+from crowd.outbox import results
+from crowd.outbox.planning import plan
+from crowd.services import decisions
+from crowd.services.collecting import plan_decision
+from crowd.services.groups import ensure_group, only, put_into
+from crowd.services.publishing import next_ordinal, plan_listing
+from money.amounts import dollars
+from money.fees import bonus_fee, reward_fee
+from projects.services import record
+
+Kind, State = MarketOperation.Kind, Assignment.State
+_DECIDABLE = (State.SUBMITTED, State.QUARANTINED)
+_MOST_TO_MESSAGE = 100
+
+
+@transaction.atomic
+def approve(*, assignment: Assignment, actor: Any, note: str = "") -> MarketOperation:
+    """Plan to approve submitted work, also work in quarantine: people are paid for our mistakes."""
+    _refuse_unless(assignment, _DECIDABLE, "approved")
+    operation = plan_decision(assignment, Kind.APPROVE, note)
+    _log(assignment, "assignment.approved", actor, note)
+    return operation
+
+
+@transaction.atomic
+def reject(*, assignment: Assignment, actor: Any, reason: str) -> MarketOperation:
+    """Plan to reject submitted work; the worker reads the reason."""
+    if not reason.strip():
+        raise CrowdError("A rejection needs a reason that the worker can read.")
+    _refuse_unless(assignment, _DECIDABLE, "rejected")
+    operation = plan_decision(assignment, Kind.REJECT, reason.strip()[:1024])
+    _log(assignment, "assignment.rejected", actor, reason)
+    return operation
+
+
+@transaction.atomic
+def override(*, assignment: Assignment, actor: Any, note: str) -> MarketOperation:
+    """Plan to approve work that was rejected; possible for 30 days on most marketplaces."""
+    _refuse_unless(assignment, (State.REJECTED,), "approved after all")
+    operation = plan_decision(
+        assignment, Kind.UNREJECT, note[:1024], cost=decisions.unit_cost(assignment.hit)
+    )
+    _log(assignment, "assignment.overridden", actor, note)
+    return operation
+
+
+@transaction.atomic
+def release_hold(*, assignment: Assignment, actor: Any) -> MarketOperation:
+    """Let held work go on as if it had not been held: it is approved."""
+    Assignment.objects.filter(pk=assignment.pk).update(held=False, note="")
+    assignment.held = False
+    _refuse_unless(assignment, _DECIDABLE, "approved")
+    operation = plan_decision(assignment, Kind.APPROVE, "")
+    _log(assignment, "assignment.released", actor, "")
+    return operation
+
+
+def _refuse_unless(assignment: Assignment, states: tuple[str, ...], what: str) -> None:
+    assignment.refresh_from_db(fields=["state"])
+    if assignment.state not in states:
+        raise CrowdError(f"This work is {assignment.state}; it cannot be {what}.")
+    under_way = MarketOperation.objects.filter(
+        assignment=assignment, kind__in=[Kind.APPROVE, Kind.REJECT, Kind.UNREJECT]
+    ).exclude(state__in=MarketOperation.FINAL)
+    if under_way.exists():
+        raise CrowdError("A decision on this work is on its way already.")
+
+
+@transaction.atomic
+def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpose: str) -> MarketOperation:
+    """Plan a bonus; one per assignment and purpose, however often it is asked for."""
+    if cents < 1 or not reason.strip():
+        raise CrowdError("A bonus is at least one cent and has a reason that the worker can read.")
+    _refuse_unless_submitted(assignment)
+    stage = assignment.stage
+    operation = plan(
+        kind=Kind.BONUS,
+        endpoint=stage.endpoint,
+        stage=stage,
+        assignment=assignment,
+        target=f"assignment:{assignment.pk}",
+        purpose=f"bonus {purpose}"[:120],
+        payload={
+            "submission": assignment.external_id,
+            "worker": assignment.worker.external_id,
+            "reason": reason.strip()[:900],
+            "currency": stage.endpoint.currency,
+        },
+        cost=Cost(cents, bonus_fee(stage.endpoint.fee_profile, bonus_cents=cents)),
+    )
+    _log(assignment, "bonus.planned", actor, f"{dollars(cents)} for {purpose}: {reason}")
+    return operation
+
+
+def _refuse_unless_submitted(assignment: Assignment) -> None:
+    if assignment.submitted_at is None:
+        raise CrowdError("The marketplace has not listed this work as submitted; a bonus cannot be paid yet.")
+
+
+@transaction.atomic
+def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: Any) -> MarketOperation:
+    """Pay a worker whose session broke through our fault.
+
+    Somebody with submitted work gets a bonus. Somebody without gets a HIT of their own: one place, nothing
+    to do but submit, visible to them alone.
+    """
+    submitted = (
+        Assignment.objects.select_related("stage__project", "stage__endpoint", "worker")
+        .filter(stage=stage, worker=worker)
+        .exclude(submitted_at=None)
+        .order_by("-submitted_at")
+        .first()
+    )
+    if submitted is not None:
+        return bonus(assignment=submitted, actor=actor, cents=cents, reason=reason, purpose="compensation")
+    if cents < 1 or not reason.strip():
+        raise CrowdError("A compensation is at least one cent and has a reason that the worker can read.")
+    group = ensure_group(
+        endpoint=stage.endpoint,
+        name=f"Compensation for {worker.external_id} ({stage.project.slug}/{stage.slug})",
+        description="A HIT without work, to pay for a session that broke.",
+        stage=stage,
+    )
+    put_into(group, worker)
+    known = Hit.objects.filter(stage=stage, compensates=worker).first()
+    hit = known or Hit.objects.create(
+        stage=stage,
+        ordinal=next_ordinal(stage),
+        places=1,
+        reward_cents=cents,
+        fee_cents=reward_fee(stage.endpoint.fee_profile, reward_cents=cents, max_assignments=1),
+        compensates=worker,
+    )
+    operation = plan_listing(
+        stage,
+        hit,
+        title=f"Compensation: {stage.task_title}"[:128],
+        description=reason.strip()[:2000],
+        rules=[only(group)],
+    )
+    record(
+        project=stage.project,
+        action="bonus.planned",
+        subject=worker.external_id,
+        actor=actor,
+        details={"cents": cents, "why": reason, "by": "compensation HIT"},
+    )
+    return operation
+
+
+@transaction.atomic
+def exclude_worker(*, worker: Worker, reason: str, actor: Any, stage: Stage) -> Exclusion:
+    """Bar a worker from a stage from now on; what they did stays and is paid."""
+    if not reason.strip():
+        raise CrowdError("An exclusion needs a reason; it is shown to the worker.")
+    exclusion, _ = Exclusion.objects.get_or_create(
+        worker=worker,
+        scope=f"stage:{stage.pk}",
+        defaults={"reason": reason.strip()[:300], "created_at": timezone.now()},
+    )
+    record(
+        project=stage.project,
+        action="worker.excluded",
+        subject=worker.external_id,
+        actor=actor,
+        details={"stage": stage.slug, "why": reason},
+    )
+    return exclusion
+
+
+@transaction.atomic
+def message_workers(
+    *, stage: Stage, workers: list[Worker], subject: str, text: str, actor: Any
+) -> list[MarketOperation]:
+    """Plan a message to workers of a stage, a hundred at a time."""
+    if not subject.strip() or not text.strip() or not workers:
+        raise CrowdError("A message needs somebody to get it, a subject and a text.")
+    stamp = timezone.now().isoformat(timespec="microseconds")
+    operations = []
+    for start in range(0, len(workers), _MOST_TO_MESSAGE):
+        some = workers[start : start + _MOST_TO_MESSAGE]
+        operations.append(
+            plan(
+                kind=Kind.MESSAGE,
+                endpoint=stage.endpoint,
+                stage=stage,
+                target=f"stage:{stage.pk}",
+                purpose=f"message {stamp} {start}",
+                payload={
+                    "workers": [worker.external_id for worker in some],
+                    "subject": subject.strip()[:200],
+                    "text": text.strip()[:4096],
+                },
+            )
+        )
+    record(
+        project=stage.project,
+        action="worker.messaged",
+        subject=stage.slug,
+        actor=actor,
+        details={"workers": len(workers), "subject": subject},
+    )
+    return operations
+
+
+@transaction.atomic
+def resolve_operation(
+    *, operation: MarketOperation, actor: Any, happened: bool, why: str, ref: str = ""
+) -> MarketOperation:
+    """A person says what became of an operation that nobody answered.
+
+    It happened: it is booked as done; publishing needs the HIT's id in `ref`. It did not: its money is
+    free again, and the same purpose is never tried again by itself.
+    """
+    operation = MarketOperation.objects.select_for_update().get(pk=operation.pk)
+    if operation.state != MarketOperation.State.UNKNOWN or not operation.needs_person:
+        raise CrowdError("Nobody has to decide on this operation.")
+    if happened and operation.kind == Kind.PUBLISH and not ref.strip():
+        raise CrowdError("Give the HIT's id at the marketplace.")
+    outcome = AlreadyDone(ref.strip() or operation.target) if happened else Refused("NotDone", why)
+    results.apply(operation, outcome)
+    if operation.stage:
+        record(
+            project=operation.stage.project,
+            action="operation.resolved",
+            subject=f"{operation.kind} {operation.target}",
+            actor=actor,
+            details={"happened": happened, "ref": ref, "why": why},
+        )
+    operation.refresh_from_db()
+    return operation
+
+
+def _log(assignment: Assignment, action: str, actor: Any, why: str) -> None:
+    record(
+        project=assignment.stage.project,
+        action=action,
+        subject=f"{assignment.stage.slug} {assignment.external_id}",
+        actor=actor,
+        details={"worker": assignment.worker.external_id, "why": why[:500]},
+    )

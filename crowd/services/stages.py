@@ -1,0 +1,241 @@
+"""A stage's life: draft → open → paused → closed, and what a person can do to its HITs meanwhile.
+
+Everything here plans operations; `crowd.outbox` performs them. Calling any of it again after a crash goes on
+where it stopped.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from pydantic import ValidationError as ConfigError
+
+from crowd import budget, bundles
+from crowd.budget import Cost, For
+from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
+from crowd.kinds import config_of, kind_named
+from crowd.models import Assignment, Hit, MarketOperation, Stage
+from crowd.outbox.planning import plan
+from crowd.services.publishing import publish_pending
+from crowd.services.quoting import Quote, quote
+from money.amounts import dollars
+from projects.models import Project
+from projects.services import record
+
+Status = Stage.Status
+#: What cannot change once a stage was opened: people are working under these terms.
+FIXED_ONCE_OPENED = frozenset(
+    {"kind", "endpoint", "units_per_hit", "checks_per_hit", "reward_cents", "config"}
+)
+
+
+def create_stage(*, project: Project, slug: str, actor: Any = None, **fields: Any) -> Stage:
+    """A draft of a stage. `fields` are the model's; raises CrowdError, in words, for what cannot be."""
+    stage = Stage(project=project, slug=slug, created_at=timezone.now(), **fields)
+    _check(stage)
+    try:
+        with transaction.atomic():
+            stage.save(force_insert=True)
+            record(project=project, action="stage.created", subject=slug, actor=actor)
+    except IntegrityError as error:
+        raise CrowdError(f"There is already a stage {slug!r} in this project.") from error
+    return stage
+
+
+def change_stage(*, stage: Stage, changes: dict[str, Any], actor: Any = None) -> Stage:
+    """Change a stage; what people already work under stays as it is."""
+    stage.refresh_from_db()
+    changes = {name: value for name, value in changes.items() if getattr(stage, name) != value}
+    if not changes:
+        return stage
+    fixed = FIXED_ONCE_OPENED.intersection(changes) if stage.opened_at else set()
+    if fixed:
+        raise StageStateError(
+            f"The stage was opened already, so {', '.join(sorted(fixed))} cannot change. Make a new stage."
+        )
+    for name, value in changes.items():
+        setattr(stage, name, value)
+    _check(stage)
+    try:
+        with transaction.atomic():
+            stage.save(update_fields=list(changes))
+            record(
+                project=stage.project,
+                action="stage.changed",
+                subject=stage.slug,
+                actor=actor,
+                details={name: str(value)[:200] for name, value in changes.items()},
+            )
+    except IntegrityError as error:
+        stage.refresh_from_db()
+        raise BudgetError("More than that budget is already spent or reserved.") from error
+    return stage
+
+
+def set_stage_budget(*, stage: Stage, budget_cents: int, actor: Any = None) -> Stage:
+    """Change the stage's cap; it cannot go below what is spent or reserved."""
+    return change_stage(stage=stage, changes={"budget_cents": budget_cents}, actor=actor)
+
+
+def _check(stage: Stage) -> None:
+    try:
+        kind_named(stage.kind).config.model_validate(stage.config)
+    except KeyError as error:
+        raise CrowdError(str(error.args[0])) from error
+    except ConfigError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise CrowdError(f"config.{where}: {first['msg']}") from error
+    try:
+        stage.clean_fields(exclude=["planner", "planner_until", "eligibility", "config"])
+    except ValidationError as error:
+        name, messages = next(iter(error.message_dict.items()))
+        raise CrowdError(f"{name}: {messages[0]}") from error
+
+
+def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = None) -> Quote:
+    """Open a draft or paused stage and plan its HITs.
+
+    Raises NotArmedError where real money would be spent and `typed_cents` is not the stage's budget, and
+    BudgetError where the budget does not cover the quote.
+    """
+    config_of(stage)
+    if stage.status not in (Status.DRAFT, Status.PAUSED):
+        raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")
+    if stage.endpoint.real_money and stage.armed_cents < stage.budget_cents:
+        if typed_cents != stage.budget_cents:
+            raise NotArmedError(
+                f"This stage spends real money at {stage.endpoint.label}. "
+                f"Type its budget, {dollars(stage.budget_cents)}, to confirm."
+            )
+        Stage.objects.filter(pk=stage.pk).update(armed_cents=typed_cents)
+    offer = quote(stage)
+    if not offer.affordable:
+        raise BudgetError(
+            f"Publishing costs {dollars(offer.total_cents)}, and {dollars(offer.budget_left_cents)} is left "
+            "of the budget. Raise the budget, or ask fewer people."
+        )
+    with transaction.atomic():
+        Stage.objects.filter(pk=stage.pk).update(
+            status=Status.OPEN, opened_at=stage.opened_at or timezone.now()
+        )
+        record(project=stage.project, action="stage.opened", subject=stage.slug, actor=actor)
+    stage.refresh_from_db()
+    publish_pending(stage)
+    return offer
+
+
+def pause_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
+    """Publish nothing more for now; what is on offer stays, and is collected."""
+    _move(stage, (Status.OPEN,), Status.PAUSED, "stage.paused", actor=actor, why=why)
+
+
+def close_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
+    """Take everything off offer; work in progress may still come in and is paid."""
+    _move(
+        stage, (Status.DRAFT, Status.OPEN, Status.PAUSED), Status.CLOSED, "stage.closed", actor=actor, why=why
+    )
+    for hit in Hit.objects.filter(stage=stage, state=Hit.State.OPEN).iterator():
+        expire_hit(hit=hit, purpose="close")
+
+
+def reopen_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
+    """A closed stage back to paused; open it to publish what is still missing."""
+    _move(stage, (Status.CLOSED,), Status.PAUSED, "stage.reopened", actor=actor, why=why)
+
+
+@transaction.atomic
+def _move(stage: Stage, before: tuple[str, ...], after: str, action: str, *, actor: Any, why: str) -> None:
+    moved = Stage.objects.filter(pk=stage.pk, status__in=before).update(status=after)
+    if not moved:
+        raise StageStateError(f"The stage is {stage.status}; this is possible from: {', '.join(before)}.")
+    record(
+        project=stage.project,
+        action=action,
+        subject=stage.slug,
+        actor=actor,
+        details={"why": why} if why else {},
+    )
+    stage.status = after
+
+
+def expire_hit(*, hit: Hit, purpose: str) -> MarketOperation:
+    """Plan to take one HIT off offer; once per purpose, and once more after each refusal."""
+    target = f"hit:{hit.pk}"
+    refused = MarketOperation.objects.filter(
+        kind=MarketOperation.Kind.CLOSE, target=target, state=MarketOperation.State.REFUSED
+    ).count()
+    return plan(
+        kind=MarketOperation.Kind.CLOSE,
+        endpoint=hit.stage.endpoint,
+        stage=hit.stage,
+        hit=hit,
+        target=target,
+        purpose=f"{purpose} {refused + 1}" if refused else purpose,
+        payload={"ref": hit.external_id},
+    )
+
+
+def extend_hit_time(*, hit: Hit, until: datetime) -> MarketOperation:
+    """Plan to keep one HIT on offer longer."""
+    return plan(
+        kind=MarketOperation.Kind.DEADLINE,
+        endpoint=hit.stage.endpoint,
+        stage=hit.stage,
+        hit=hit,
+        target=f"hit:{hit.pk}",
+        purpose=f"until {until:%Y-%m-%dT%H:%M:%S}",
+        payload={"ref": hit.external_id, "when": until.isoformat()},
+    )
+
+
+def extend_hit_places(*, hit: Hit, places: int, purpose: str) -> MarketOperation:
+    """Plan more places for one HIT on offer; never from fewer than ten to ten or more."""
+    hit.refresh_from_db(fields=["places", "state"])
+    if hit.state != Hit.State.OPEN:
+        raise StageStateError(f"The HIT is {hit.state}; only one on offer can get more places.")
+    if hit.places < bundles.SMALL_HIT + 1 <= hit.places + places:
+        raise StageStateError(
+            f"A HIT of {hit.places} places cannot grow to {hit.places + places}: "
+            "from ten on the marketplace charges the higher fee. Publish another HIT instead."
+        )
+    return plan(
+        kind=MarketOperation.Kind.EXTEND,
+        endpoint=hit.stage.endpoint,
+        stage=hit.stage,
+        hit=hit,
+        target=f"hit:{hit.pk}",
+        purpose=purpose,
+        payload={"ref": hit.external_id, "places": places},
+        cost=Cost(hit.reward_cents, hit.fee_cents) * places,
+    )
+
+
+@transaction.atomic
+def settle_closed_hit(hit: Hit, *, at: datetime, places: int | None = None) -> bool:
+    """Close the books of a HIT that takes nobody any more and has all its work in.
+
+    What its unused places had reserved goes back; submitted work that nobody decided keeps its reservation.
+    `places` is how many the marketplace says there are: where we know of fewer or an extension is on its
+    way, the books stay open.
+    """
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=hit.stage_id)
+    under_way = MarketOperation.objects.filter(hit=hit, kind=MarketOperation.Kind.EXTEND).exclude(
+        state__in=MarketOperation.FINAL
+    )
+    open_still = Hit.objects.filter(pk=hit.pk, state=Hit.State.OPEN)
+    if places is not None:
+        open_still = open_still.filter(places=places)
+    if under_way.exists() or not open_still.update(state=Hit.State.CLOSED):
+        return False
+    hit.refresh_from_db(fields=["places"])
+    used = Assignment.objects.filter(hit=hit).exclude(submitted_at=None).count()
+    budget.release(
+        stage,
+        Cost(hit.reward_cents, hit.fee_cents) * (hit.places - used),
+        For("unused places", hit=hit),
+        at=at,
+    )
+    return True

@@ -1,0 +1,215 @@
+"""One simulated person's way through HITs, step by step, over the pages that everybody uses.
+
+A life is a generator: it does something, then says what comes next. `Thinking` takes time that a run may
+skip, `Waiting` takes real time, `None` means that there is nothing to do until somebody brings news.
+"""
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from crowd.models import Stage
+from crowd.simulation.accounts import Account
+from crowd.simulation.answers import Effort, Somebody, answer_unit, effort_of
+from crowd.simulation.http import Answer, Browser, LostError
+from crowd.simulation.page import Form, read_form
+
+_T = TypeVar("_T")
+#: HITs in a row that came to nothing, after which somebody goes home.
+PATIENCE = 8
+_ATTEMPTS = 6
+_TIMES_A_FORM_IS_MENDED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """Reading, choosing, writing."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """For a server that did not answer."""
+
+    seconds: float
+
+
+Life = Generator[Thinking | Waiting | None, None, _T]
+
+
+class World(Protocol):
+    """What people see of where they are."""
+
+    stage: Stage
+    site: str
+    browser: Browser
+
+    def groups(self) -> list[str]:
+        """Groups of HITs at the marketplace that are the stage's."""
+
+    def is_ours(self, frame_url: str) -> bool:
+        """Whether a task page is the stage's, and not another one's in the same group."""
+
+    def count(self, what: str, who: Somebody) -> None:
+        """Note that something happened."""
+
+    def trouble(self, words: str) -> None:
+        """Note what should not have happened."""
+
+
+class GoneHome(Exception):  # noqa: N818 - not an error
+    """Somebody has had enough."""
+
+
+class Person:
+    """Somebody with an account, in a world."""
+
+    def __init__(self, who: Somebody, account: Account, world: World) -> None:
+        self.who, self._account, self._world = who, account, world
+        self._browser, self._visits = world.browser, 0
+        self._authorization = f"Bearer {account.token}"
+
+    def life(self) -> Life[None]:
+        """Take HITs and do them, until there are none, or patience ends."""
+        in_vain = 0
+        while in_vain < PATIENCE:
+            taken = yield from self._insist(self._accept)
+            if taken is None:
+                yield None
+                continue
+            self._visits += 1
+            what = yield from self._work(taken)
+            self._world.count(what, self.who)
+            if what == "abandoned":
+                return
+            in_vain = 0 if what == "submitted" else in_vain + 1
+
+    def _accept(self) -> dict[str, Any] | None:
+        for group in self._world.groups():
+            answer = self._call("accept", {"group_id": group})
+            said = answer.json()
+            if answer.status == 200:
+                return dict(said)
+            if said.get("error") == "QueueFull":
+                raise GoneHome(said["message"])
+            if answer.status == 401:
+                raise GoneHome("The marketplace does not know this worker any more.")
+        return None
+
+    def _work(self, taken: dict[str, Any]) -> Life[str]:
+        """Do an accepted HIT; what became of it."""
+        if not self._world.is_ours(taken["frame_url"]):
+            return (yield from self._give_back(taken, "elsewhere"))
+        page = yield from self._insist(lambda: self._browser.get(taken["frame_url"]))
+        form = read_form(page.text, taken["frame_url"]) if page.status == 200 else None
+        if form is None:
+            if page.status != 403:
+                self._world.trouble(f"The task page answered {page.status}: {page.text[:200]!r}")
+            return (yield from self._give_back(taken, "refused"))
+        if not form.fields:
+            return (yield from self._hand_over(form, twice=False))
+        fate, profile = self.who.chance("fate", self._visits), self.who.profile
+        leaves, returns = fate.random() < profile.leaves, fate.random() < profile.returns
+        twice = fate.random() < profile.clicks_twice
+        answers: dict[str, str] = {}
+        effort = Effort()
+        units = form.units
+        for unit in units[: len(units) // 2] if leaves or returns else units:
+            filled = answer_unit(self._world.stage, form, unit, self.who)
+            mine = effort_of(form, unit, filled, self.who)
+            yield Thinking(mine.seconds)
+            effort.add(mine)
+            answers.update(filled)
+            self._save_draft(form, filled, effort)
+        if leaves:
+            return "abandoned"
+        if returns:
+            yield Thinking(5.0 * profile.pace)
+            return (yield from self._give_back(taken, "returned"))
+        if "telemetry" in form.hidden:
+            form.hidden["telemetry"] = json.dumps(self._telemetry(effort))
+        return (yield from self._send(taken, form, answers, twice=twice))
+
+    def _send(self, taken: dict[str, Any], form: Form, answers: dict[str, str], *, twice: bool) -> Life[str]:
+        """Submit the page; mend what it finds wrong, and hand its receipt over."""
+        for attempt in range(1 + _TIMES_A_FORM_IS_MENDED):
+            page = yield from self._insist(self._click(form.action, {**form.hidden, **answers}, twice=twice))
+            found = read_form(page.text, form.action)
+            if page.status == 200:
+                return (yield from self._hand_over(found, twice=twice)) if found else "submitted"
+            if page.status != 422 or found is None:
+                break
+            form = found
+            yield Thinking(5.0 * self.who.profile.pace)
+            for unit in form.units:
+                answers.update(answer_unit(self._world.stage, form, unit, self.who, attempt=attempt + 1))
+        self._world.trouble(f"The task page did not take an answer ({page.status}): {page.text[:300]!r}")
+        return (yield from self._give_back(taken, "refused"))
+
+    def _hand_over(self, form: Form, *, twice: bool) -> Life[str]:
+        """Give the marketplace the receipt, as the page's own form does."""
+        page = yield from self._insist(self._click(form.action, form.hidden, twice=twice))
+        if page.status == 200:
+            return "submitted"
+        if page.status == 409:
+            return "late"
+        self._world.trouble(f"The marketplace did not take a receipt ({page.status}): {page.text[:300]!r}")
+        return "late"
+
+    def _give_back(self, taken: dict[str, Any], why: str) -> Life[str]:
+        yield from self._insist(lambda: self._call("return", {"assignment_id": taken["assignment_id"]}))
+        return why
+
+    def _telemetry(self, effort: Effort) -> dict[str, int | str]:
+        visit = f"{self.who.chance('visit', self._visits).getrandbits(48):012x}"
+        return {"visit": visit, **effort.telemetry}
+
+    def _save_draft(self, form: Form, changes: dict[str, str], effort: Effort) -> None:
+        if not form.draft_url:
+            return
+        value = {"fields": changes, "telemetry": self._telemetry(effort)}
+        with contextlib.suppress(LostError):  # the page's script saves again after the next change, too
+            self._browser.send_json(form.draft_url, value, f"Ticket {form.hidden.get('ticket', '')}")
+
+    def _click(self, url: str, fields: dict[str, str], *, twice: bool) -> Callable[[], Answer]:
+        """Press the button once, or twice at the same moment."""
+        if not twice:
+            return lambda: self._browser.send_form(url, fields)
+        return lambda: _at_once(lambda: self._browser.send_form(url, fields), self._browser)
+
+    def _call(self, what: str, value: dict[str, str]) -> Answer:
+        return self._browser.send_json(f"{self._world.site}/worker-api/{what}", value, self._authorization)
+
+    def _insist(self, call: Callable[[], _T]) -> Life[_T]:
+        """Try until an answer comes, as somebody who reloads a page; raises LostError in the end."""
+        for attempt in range(_ATTEMPTS - 1):
+            try:
+                return call()
+            except LostError:
+                yield Waiting(0.2 * 2.0**attempt)
+        return call()
+
+
+def _at_once(call: Callable[[], Answer], browser: Browser) -> Answer:
+    """Make a call twice at the same time; the better of both answers."""
+    got: list[Answer] = []
+
+    def second() -> None:
+        try:
+            got.append(call())
+        except LostError:
+            pass
+        finally:
+            browser.close()
+
+    other = threading.Thread(target=second)
+    other.start()
+    try:
+        got.append(call())
+    finally:
+        other.join()
+    return min(got, key=lambda answer: (answer.status, "<form" not in answer.text))

@@ -1,0 +1,134 @@
+"""What is in the database, in the file's terms: the tables that a file would have to hold to say the same."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from crowd.models import Endpoint, Stage
+from crowd.services.endpoints import PRESETS
+from crowd.study.reading import complete_config
+from crowd.study.schema import EndpointFields, StageFields
+from crowd.study.values import duration
+from money.amounts import dollars
+from projects.models import Membership, Project
+
+#: Fields of a stage in the file, with the columns that hold them as they are.
+SAME = (
+    "slug",
+    "title",
+    "kind",
+    "redundancy",
+    "units_per_hit",
+    "checks_per_hit",
+    "max_hits_per_worker",
+    "seed",
+    "hold_failed_checks",
+)
+Document = dict[str, Any]
+
+
+def project_document(project: Project) -> Document:
+    """A project and its members."""
+    return {
+        "slug": project.slug,
+        "title": project.title,
+        "language": project.language,
+        "licence": project.licence,
+        "wage_floor": dollars(project.wage_floor_cents),
+        "budget": dollars(project.budget_cents),
+        "members": dict(
+            Membership.objects.filter(project=project)
+            .order_by("user__username")
+            .values_list("user__username", "role")
+        ),
+    }
+
+
+def stage_document(stage: Stage) -> Document:
+    """A stage with all its options."""
+    return {
+        **{name: getattr(stage, name) for name in SAME},
+        "endpoint": stage.endpoint.name,
+        "reward": dollars(stage.reward_cents),
+        "work_time": duration(stage.work_seconds),
+        "open_for": duration(stage.open_seconds),
+        "auto_approve_after": duration(stage.auto_approve_seconds),
+        "budget": dollars(stage.budget_cents),
+        "eligibility": [dict(rule) for rule in stage.eligibility],
+        "approve": "at-once" if stage.approve_at_once else "by-hand",
+        "task": {
+            "title": stage.task_title,
+            "description": stage.task_description,
+            "keywords": stage.task_keywords,
+        },
+        "config": complete_config(stage.kind, stage.config),
+    }
+
+
+def stage_columns(fields: StageFields, endpoint: Endpoint) -> dict[str, Any]:
+    """A stage of a file as columns of its row, without the slug."""
+    return {
+        **{name: getattr(fields, name) for name in SAME if name != "slug"},
+        "endpoint": endpoint,
+        "reward_cents": fields.reward,
+        "work_seconds": fields.work_time,
+        "open_seconds": fields.open_for,
+        "auto_approve_seconds": fields.auto_approve_after,
+        "budget_cents": fields.budget,
+        "eligibility": [rule.model_dump(mode="json") for rule in fields.eligibility],
+        "approve_at_once": fields.approve == "at-once",
+        "task_title": fields.task.title,
+        "task_description": fields.task.description,
+        "task_keywords": fields.task.keywords,
+        "config": fields.config,
+    }
+
+
+def endpoint_document(endpoint: Endpoint) -> Document:
+    """An endpoint without its keys, which are never shown."""
+    return {
+        "url": endpoint.url,
+        "label": endpoint.label,
+        "region": endpoint.region,
+        "currency": endpoint.currency,
+        "real_money": endpoint.real_money,
+        "fees": endpoint.fee_profile,
+        "submit_origins": list(endpoint.submit_origins),
+        "rate": endpoint.rate,
+        "burst": endpoint.burst,
+    }
+
+
+def resolved_endpoint(name: str, fields: EndpointFields) -> Document:
+    """What an endpoint of a file comes to, with its preset's values, in the same terms."""
+    document = fields.model_dump(mode="json", exclude={"preset", "access_key_env", "secret_key_env"})
+    if fields.preset is not None:
+        preset = PRESETS[fields.preset]
+        document |= {
+            "url": fields.url or preset.url,
+            "label": fields.label or preset.label,
+            "region": preset.region,
+            "real_money": preset.real_money,
+            "fees": preset.fee_profile,
+            "submit_origins": [] if fields.url else list(preset.submit_origins),
+            "rate": preset.rate,
+        }
+    document["label"] = document["label"] or name
+    document["submit_origins"] = document["submit_origins"] or [_origin(document["url"])]
+    document["rate"] = float(document["rate"])
+    return document
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def comparable(document: Document) -> Document:
+    """A document with nested tables spread out: task.title, config.question, members.mira."""
+    flat: Document = {}
+    for name, value in document.items():
+        if name in ("task", "config", "members"):
+            flat |= {f"{name}.{key}": inner for key, inner in value.items()}
+        else:
+            flat[name] = value
+    return flat

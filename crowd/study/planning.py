@@ -1,0 +1,346 @@
+"""What applying a study would change, and why some of it cannot be."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.contrib.auth import get_user_model
+
+from crowd.models import Endpoint, Stage
+from crowd.selectors.wage import wage
+from crowd.services.endpoints import FIXED_ONCE_USED, is_used
+from crowd.services.stages import FIXED_ONCE_OPENED
+from crowd.study.documents import (
+    Document,
+    comparable,
+    endpoint_document,
+    project_document,
+    resolved_endpoint,
+    stage_document,
+)
+from crowd.study.explain import Finding, not_known
+from crowd.study.problems import Problem, StudyError
+from crowd.study.reading import Study
+from crowd.study.schema import EndpointFields, StageFields
+from money.amounts import dollars
+from projects.models import Project
+from sealing import unseal
+
+Action = Literal["add", "change", "unchanged"]
+#: Accounts among which a misspelt name is looked for.
+_NAMES = 1000
+#: Fields of the file whose columns have another name.
+_COLUMNS = {
+    "reward": "reward_cents",
+    "work_time": "work_seconds",
+    "open_for": "open_seconds",
+    "auto_approve_after": "auto_approve_seconds",
+    "fees": "fee_profile",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field, as it is and as the file has it. None: it is not there."""
+
+    name: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of the project, an endpoint or a stage."""
+
+    what: Literal["project", "endpoint", "stage"]
+    name: str
+    action: Action
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All changes that a file asks for. Cautions stop nobody; notes say what stays though it is not named."""
+
+    changes: tuple[Change, ...]
+    cautions: tuple[Problem, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to change."""
+        return all(change.action == "unchanged" for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys of an endpoint from the environment; empty where none are named or set."""
+
+    access_key: str
+    secret: str
+
+    @property
+    def complete(self) -> bool:
+        """Both are there."""
+        return bool(self.access_key and self.secret)
+
+
+def plan(study: Study, environment: Mapping[str, str], *, to_apply: bool) -> Plan:
+    """Compare a study with the database. Raises StudyError with everything that cannot be done.
+
+    Without `to_apply`, keys that are not in the environment yet are only a caution.
+    """
+    project = Project.objects.filter(slug=study.fields.project.slug).first()
+    stages = {
+        stage.slug: stage
+        for stage in Stage.objects.select_related("endpoint", "project").filter(project=project)
+    }
+    endpoints = {endpoint.name: endpoint for endpoint in Endpoint.objects.all()}
+    found = [
+        *_project_findings(study, project),
+        *_endpoint_findings(study, endpoints, environment, to_apply=to_apply),
+        *_stage_findings(study, stages, endpoints),
+    ]
+    problems = sorted(map(study.source.problem, found), key=lambda problem: (problem.line, problem.field))
+    if any(not problem.caution for problem in problems):
+        raise StudyError(problems)
+    return Plan(
+        changes=tuple(_changes(study, project, endpoints, stages, environment)),
+        cautions=tuple(problems),
+        notes=tuple(_notes(study, project, stages)),
+    )
+
+
+def keys_of(fields: EndpointFields, environment: Mapping[str, str]) -> Keys:
+    """The keys that an endpoint's table names."""
+    return Keys(environment.get(fields.access_key_env, ""), environment.get(fields.secret_key_env, ""))
+
+
+def keys_differ(endpoint: Endpoint, keys: Keys) -> bool:
+    """Complete keys that are not the stored ones."""
+    stored = unseal(endpoint.secret_sealed, purpose="crowd.endpoint") if endpoint.secret_sealed else ""
+    return keys.complete and (endpoint.access_key, stored) != (keys.access_key, keys.secret)
+
+
+def _changes(
+    study: Study,
+    project: Project | None,
+    endpoints: Mapping[str, Endpoint],
+    stages: Mapping[str, Stage],
+    environment: Mapping[str, str],
+) -> Iterator[Change]:
+    fields = study.fields
+    for name, endpoint in fields.endpoints.items():
+        row = endpoints.get(name)
+        new = resolved_endpoint(name, endpoint)
+        old = endpoint_document(row) if row else None
+        keys = keys_of(endpoint, environment)
+        if keys.complete and (row is None or keys_differ(row, keys)):
+            new["keys"] = f"from {endpoint.access_key_env} and {endpoint.secret_key_env}"
+            old = old and {**old, "keys": "others"}
+        yield _change("endpoint", name, old, new)
+    wanted = fields.project.model_dump(mode="json")
+    old = project_document(project) if project else None
+    if old:
+        old["members"] = {name: role for name, role in old["members"].items() if name in wanted["members"]}
+    yield _change("project", fields.project.slug, old, wanted)
+    for stage in fields.stages:
+        before = stages.get(stage.slug)
+        yield _change(
+            "stage",
+            stage.slug,
+            stage_document(before) if before else None,
+            stage.model_dump(mode="json"),
+        )
+
+
+def _change(
+    what: Literal["project", "endpoint", "stage"], name: str, old: Document | None, new: Document
+) -> Change:
+    before, after = comparable(old or {}), comparable(new)
+    fields = tuple(
+        FieldChange(field, before.get(field), after.get(field))
+        for field in {**after, **before}
+        if before.get(field) != after.get(field)
+    )
+    return Change(what, name, "add" if old is None else "change" if fields else "unchanged", fields)
+
+
+def _project_findings(study: Study, project: Project | None) -> Iterator[Finding]:
+    wanted = study.fields.project
+    accounts = get_user_model().objects.values_list("username", flat=True)
+    people = set(accounts.filter(username__in=list(wanted.members)))
+    for name in wanted.members:
+        if name not in people:
+            yield not_known(
+                "no-such-user",
+                ("project", "members", name),
+                f"nobody is called {name!r}",
+                name,
+                list(accounts[:_NAMES]),
+            )
+    before = project_document(project)["members"] if project else {}
+    if "owner" not in {**before, **wanted.members}.values():
+        if "owner" in before.values():
+            yield Finding(
+                "refused",
+                ("project", "members"),
+                "this would leave the project without an owner",
+                "Make somebody else an owner.",
+            )
+        else:
+            yield Finding(
+                "caution",
+                ("project", "members"),
+                "nobody is an owner, so only superusers can open stages",
+                "Name an owner among the members.",
+            )
+    if project:
+        yield from _below_spent(("project", "budget"), wanted.budget, project)
+    together = sum(stage.budget for stage in study.fields.stages)
+    if together > wanted.budget:
+        yield Finding(
+            "caution",
+            ("project", "budget"),
+            f"the stages' budgets are {dollars(together)} together, more than the project's",
+            "The project's budget ends the stages early; raise it, or lower theirs.",
+        )
+
+
+def _below_spent(path: tuple[str | int, ...], budget: int, row: Project | Stage) -> Iterator[Finding]:
+    least = row.reserved_cents + row.spent_cents
+    if budget < least:
+        yield Finding(
+            "below-spent",
+            path,
+            f"{dollars(row.spent_cents)} is spent and {dollars(row.reserved_cents)} reserved already",
+            f'Write "{dollars(least)}" or more.',
+        )
+
+
+def _endpoint_findings(
+    study: Study, endpoints: Mapping[str, Endpoint], environment: Mapping[str, str], *, to_apply: bool
+) -> Iterator[Finding]:
+    for name, fields in study.fields.endpoints.items():
+        path, row = ("endpoints", name), endpoints.get(name)
+        if not keys_of(fields, environment).complete and (row is None or fields.access_key_env):
+            yield _keys_missing(path, fields, new=row is None, to_apply=to_apply)
+        if row is None or not is_used(row):
+            continue
+        old, new = endpoint_document(row), resolved_endpoint(name, fields)
+        for field in sorted(FIXED_ONCE_USED):
+            if old[field] != new[field]:
+                yield _fixed(
+                    (*path, field),
+                    f"something was sent there already, so {field} stays {old[field]!r}",
+                    "Give another endpoint a name of its own.",
+                )
+
+
+def _keys_missing(
+    path: tuple[str | int, ...], fields: EndpointFields, *, new: bool, to_apply: bool
+) -> Finding:
+    named = [name for name in (fields.access_key_env, fields.secret_key_env) if name]
+    what = f"{' and '.join(named)} are not set" if named else "no keys are named"
+    if not new:
+        return Finding("caution", path, f"{what}, so the stored keys stay", "Set them to replace the keys.")
+    remedy = (
+        "Set both in the environment of the command."
+        if named
+        else "Add access_key_env and secret_key_env, and set these variables."
+    )
+    return Finding("no-keys" if to_apply else "caution", path, what, remedy)
+
+
+def _stage_findings(
+    study: Study, stages: Mapping[str, Stage], endpoints: Mapping[str, Endpoint]
+) -> Iterator[Finding]:
+    known = sorted({*study.fields.endpoints, *endpoints})
+    for number, stage in enumerate(study.fields.stages):
+        path = ("stages", number)
+        if stage.endpoint not in known:
+            yield not_known(
+                "no-such-endpoint",
+                (*path, "endpoint"),
+                f"there is no endpoint {stage.endpoint!r}",
+                stage.endpoint,
+                known,
+            )
+        if stage.hold_failed_checks and not stage.checks_per_hit:
+            yield Finding(
+                "caution",
+                (*path, "hold_failed_checks"),
+                "no checks are mixed in, so nothing can be held",
+                "Set checks_per_hit.",
+            )
+        before = stages.get(stage.slug)
+        if before:
+            yield from _below_spent((*path, "budget"), stage.budget, before)
+            yield from _fixed_in_stage(path, before, stage)
+            yield from _asks_for_more(path, before, stage)
+            yield from _poor_pay(path, before)
+
+
+def _fixed_in_stage(path: tuple[str | int, ...], before: Stage, stage: StageFields) -> Iterable[Finding]:
+    if before.opened_at is None:
+        return
+    old, new = stage_document(before), stage.model_dump(mode="json")
+    for field in old:
+        if _COLUMNS.get(field, field) in FIXED_ONCE_OPENED and old[field] != new[field]:
+            is_was = f"stays {old[field]}" if isinstance(old[field], str | int) else "stays as it is"
+            yield _fixed(
+                (*path, field),
+                f"the stage was opened and people work under its terms, so {field} {is_was}",
+                "Make a new stage.",
+            )
+
+
+def _fixed(path: tuple[str | int, ...], what: str, remedy: str) -> Finding:
+    return Finding("not-changeable", path, what, remedy)
+
+
+def _asks_for_more(path: tuple[str | int, ...], before: Stage, stage: StageFields) -> Iterator[Finding]:
+    if before.status != Stage.Status.OPEN:
+        return
+    if before.endpoint.real_money and stage.budget > max(before.budget_cents, before.armed_cents):
+        yield _fixed(
+            (*path, "budget"),
+            "the stage spends real money, and nobody typed the larger budget yet",
+            "Pause the stage, apply this, then open it again and type the budget.",
+        )
+        return
+    for field, old, new in (
+        ("redundancy", before.redundancy, stage.redundancy),
+        ("budget", before.budget_cents, stage.budget),
+    ):
+        if new > old:
+            yield Finding(
+                "caution",
+                (*path, field),
+                "the stage is open, so more is published by itself, as far as the budget goes",
+                "Pause the stage first if you want to look at a quote.",
+            )
+
+
+def _poor_pay(path: tuple[str | int, ...], before: Stage) -> Iterator[Finding]:
+    measured = wage(before)
+    if measured.below and measured.enough and not measured.simulated:
+        assert measured.cents_per_hour is not None
+        yield Finding(
+            "caution",
+            (*path, "reward"),
+            f"people earn {dollars(measured.cents_per_hour)} an hour here, below the floor of "
+            f"{dollars(measured.floor_cents)}",
+            f"Pay a bonus, and {dollars(measured.fair_reward_cents() or 0)} a HIT in the next stage.",
+        )
+
+
+def _notes(study: Study, project: Project | None, stages: Mapping[str, Stage]) -> Iterator[str]:
+    if project is None:
+        return
+    named = {stage.slug for stage in study.fields.stages}
+    for slug in sorted(set(stages) - named):
+        yield f"The stage {slug} is not in the file and stays as it is."
+    for name, role in project_document(project)["members"].items():
+        if name not in study.fields.project.members:
+            yield f"{name} ({role}) is not in the file and stays a member."

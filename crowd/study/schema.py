@@ -1,0 +1,341 @@
+"""What may stand in a study's file. Web forms are made from the same models.
+
+Every field has a title and a description; bounds are in the field, or in its `Amount` or `Period`. Numbers,
+switches and strings are typed as TOML types them: a form converts its text before it asks the model.
+"""
+
+import re
+from typing import Annotated, Any, Literal, LiteralString
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from crowd.services.endpoints import is_safe
+from crowd.study.values import Amount, Period
+
+#: Largest number that every database stores in an ordinary whole-number column.
+_INT = 2_147_483_647
+_BIGINT = 9_223_372_036_854_775_807
+_DAY = 24 * 3600
+_COUNTRY = re.compile(r"[A-Z]{2}(-[A-Z0-9]{1,3})?")
+_ID = re.compile(r"[A-Za-z0-9]{1,64}")
+_SLUG = r"^[-a-zA-Z0-9_]+$"
+
+
+def _safe(address: str) -> str:
+    if address and not is_safe(address):
+        raise PydanticCustomError("wrong-value", "this is no https address (http is for this machine only)")
+    return address
+
+
+Address = Annotated[str, AfterValidator(_safe)]
+Slug = Annotated[str, Field(min_length=1, max_length=80, pattern=_SLUG)]
+Role = Literal["owner", "manager", "viewer"]
+
+
+class Fields(BaseModel):
+    """Base of all tables of the file; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ProjectFields(Fields):
+    """The project: one budget, one wage floor, one list of members."""
+
+    slug: Slug = Field(title="Short name", description="Names the project in addresses; never changes.")
+    title: str = Field(title="Title", min_length=1, max_length=200, description="For people who work on it.")
+    language: str = Field(
+        default="en",
+        title="Language",
+        max_length=35,
+        pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        description="Language of what is collected, a BCP 47 tag such as en or zh-Hans.",
+    )
+    licence: str = Field(
+        default="",
+        title="Licence",
+        max_length=80,
+        description="Licence of what will be published, such as CC-BY-4.0.",
+    )
+    wage_floor: Annotated[int, Amount(most=1_000_000)] = Field(
+        default=1000,
+        title="Wage floor",
+        description="Least pay per hour of work; below it you are warned.",
+    )
+    budget: Annotated[int, Amount()] = Field(
+        title="Budget",
+        description="Most that the whole project may spend, fees included. It is never passed.",
+    )
+    members: dict[str, Role] = Field(
+        default_factory=dict,
+        title="Members",
+        description="User name and role: a viewer looks, a manager works, an owner also spends and invites.",
+    )
+
+
+class EndpointFields(Fields):
+    """A marketplace to publish on. Its keys never stand in the file, only where to find them."""
+
+    preset: Literal["local", "aws", "aws-sandbox"] | None = Field(
+        default=None,
+        title="Preset",
+        description="A known marketplace: all the rest but keys, label, currency and burst comes from it. "
+        "`local` is the marketplace of this installation; both of AWS are announced closed 2026-09-30.",
+    )
+    url: Address = Field(
+        default="",
+        title="Address",
+        max_length=300,
+        description="Address of the requester protocol, without a preset, or for a local one elsewhere.",
+    )
+    label: str = Field(
+        default="", title="Label", max_length=200, description="Its name for people; empty: the preset's."
+    )
+    access_key_env: str = Field(
+        default="",
+        title="Access key from",
+        max_length=100,
+        pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
+        description="Environment variable that holds the access key when the file is applied.",
+    )
+    secret_key_env: str = Field(
+        default="",
+        title="Secret key from",
+        max_length=100,
+        pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
+        description="Environment variable that holds the secret key. Leave both empty to keep stored keys.",
+    )
+    region: str = Field(
+        default="us-east-1",
+        title="Region",
+        min_length=1,
+        max_length=40,
+        description="Region that calls sign.",
+    )
+    currency: str = Field(
+        default="USD", title="Currency", pattern=r"^[A-Z]{3}$", description="Currency of all amounts."
+    )
+    real_money: StrictBool = Field(
+        default=True,
+        title="Real money",
+        description="Opening a stage there needs its budget typed in.",
+    )
+    fees: Literal["none-1", "mturk-2026"] = Field(
+        default="mturk-2026", title="Fees", description="Fee profile by which quotes are made."
+    )
+    submit_origins: tuple[Address, ...] = Field(
+        default=(),
+        title="Submit to",
+        max_length=20,
+        description="Origins to which task pages may send workers' forms; empty: that of the address.",
+    )
+    rate: Annotated[StrictFloat | StrictInt, Field(ge=0, le=1000)] = Field(
+        default=3.0, title="Calls per second", description="Of each process; 0 is no limit."
+    )
+    burst: StrictInt = Field(
+        default=5,
+        ge=1,
+        le=1000,
+        title="Burst",
+        description="Calls that may come at once before the rate counts.",
+    )
+
+    @model_validator(mode="after")
+    def _by_preset_or_by_url(self) -> "EndpointFields":
+        if self.preset is None and not self.url:
+            raise PydanticCustomError("not-together", "neither a preset nor a url is given")
+        spare = {"region", "real_money", "fees", "submit_origins", "rate"} & self.model_fields_set
+        if self.preset is not None and spare:
+            raise PydanticCustomError(
+                "not-together",
+                "{fields} cannot stand beside a preset, which brings its own",
+                {"fields": ", ".join(sorted(spare))},
+            )
+        if bool(self.access_key_env) != bool(self.secret_key_env):
+            raise PydanticCustomError("not-together", "access_key_env and secret_key_env go together")
+        return self
+
+
+class RuleFields(Fields):
+    """Who may work: one rule; all of a stage's rules must hold."""
+
+    kind: Literal["country", "approval_rate", "approved_count", "adult", "group", "raw"] = Field(
+        title="What is asked",
+        description="`group` and `raw` name a qualification by its id in the first value.",
+    )
+    op: Literal[
+        "EqualTo",
+        "NotEqualTo",
+        "LessThan",
+        "LessThanOrEqualTo",
+        "GreaterThan",
+        "GreaterThanOrEqualTo",
+        "Exists",
+        "DoesNotExist",
+        "In",
+        "NotIn",
+    ] = Field(title="Comparison", description="How the worker's value compares with yours.")
+    values: tuple[StrictInt | str, ...] = Field(
+        default=(),
+        title="Values",
+        max_length=31,
+        description='Countries such as "US" or "US-PA", or whole numbers.',
+    )
+    hide: Literal["discover", "preview", "accept"] = Field(
+        default="accept",
+        title="Hide",
+        description="What those who do not fit cannot do: not even see it, see but not open, or not accept.",
+    )
+
+    @model_validator(mode="after")
+    def _values_fit(self) -> "RuleFields":
+        compared = self.values
+        if self.kind in ("group", "raw"):
+            name, compared = (self.values or ("",))[0], self.values[1:]
+            if not isinstance(name, str) or not _ID.fullmatch(name):
+                raise _wrong("the first value is the qualification's id, a string of letters and digits")
+        if self.kind == "country":
+            if self.op not in ("EqualTo", "NotEqualTo", "In", "NotIn"):
+                raise _wrong("countries compare by EqualTo, NotEqualTo, In or NotIn")
+            if not all(isinstance(value, str) and _COUNTRY.fullmatch(value) for value in compared):
+                raise _wrong('countries are strings such as "US" or "US-PA"')
+        elif not all(isinstance(value, int) for value in compared):
+            raise _wrong("numbers to compare with are whole numbers, without quotes")
+        if self.op in ("Exists", "DoesNotExist"):
+            if compared:
+                raise _wrong(f"{self.op} compares with nothing")
+        elif not compared or (len(compared) > 1 and self.op not in ("In", "NotIn")):
+            raise _wrong(f"{self.op} compares with one value")
+        return self
+
+
+def _wrong(words: LiteralString) -> PydanticCustomError:
+    return PydanticCustomError("wrong-value", words)
+
+
+class TaskFields(Fields):
+    """What workers read in the marketplace's list."""
+
+    title: str = Field(
+        title="Title", min_length=1, max_length=128, description="The line that people see first."
+    )
+    description: str = Field(
+        title="Description",
+        min_length=1,
+        max_length=2000,
+        description="What is to be done, in a sentence or two.",
+    )
+    keywords: str = Field(
+        default="",
+        title="Keywords",
+        max_length=1000,
+        description="Words to be found by, with commas between.",
+    )
+
+
+class StageFields(Fields):
+    """One kind of work asked of people."""
+
+    slug: Slug = Field(title="Short name", description="Names the stage in its project; never changes.")
+    title: str = Field(
+        title="Title", min_length=1, max_length=200, description="For the people of the project."
+    )
+    kind: str = Field(
+        title="Kind", min_length=1, max_length=40, description="What kind of work it is, such as `poll`."
+    )
+    endpoint: str = Field(
+        title="Marketplace",
+        min_length=1,
+        max_length=60,
+        pattern=_SLUG,
+        description="Where it is published: an endpoint of this file, or one that the installation has.",
+    )
+    reward: Annotated[int, Amount(most=1_000_000)] = Field(
+        title="Reward", description="Paid for each HIT that a person does. The fee comes on top."
+    )
+    redundancy: StrictInt = Field(
+        ge=1, le=10_000, title="People per unit", description="Different people who answer each unit."
+    )
+    units_per_hit: StrictInt = Field(
+        default=1, ge=1, le=1000, title="Units per HIT", description="Units that a person answers in one HIT."
+    )
+    checks_per_hit: StrictInt = Field(
+        default=0,
+        ge=0,
+        le=100,
+        title="Checks per HIT",
+        description="Attention checks mixed into each HIT; the kind's config has them.",
+    )
+    max_hits_per_worker: Annotated[StrictInt, Field(ge=1, le=_INT)] | None = Field(
+        default=None,
+        title="HITs per person",
+        description="Most HITs that one person may do; left out: no limit.",
+    )
+    work_time: Annotated[int, Period(30, 365 * _DAY)] = Field(
+        default=3600, title="Time to work", description="From accepting a HIT to submitting it, at most."
+    )
+    open_for: Annotated[int, Period(30, 365 * _DAY)] = Field(
+        default=7 * _DAY, title="On offer for", description="How long a published HIT can be accepted."
+    )
+    auto_approve_after: Annotated[int, Period(0, 30 * _DAY)] = Field(
+        default=3 * _DAY,
+        title="Approved by itself after",
+        description="What nobody decided by then is approved and paid by the marketplace.",
+    )
+    budget: Annotated[int, Amount()] = Field(
+        title="Budget",
+        description="Most that the stage may spend, fees and bonuses included. It is never passed.",
+    )
+    seed: StrictInt = Field(
+        default=1,
+        ge=-_BIGINT,
+        le=_BIGINT - 1_000_000,
+        title="Seed",
+        description="Decides every random choice; the same seed makes the same HITs.",
+    )
+    eligibility: tuple[RuleFields, ...] = Field(
+        default=(),
+        max_length=9,
+        title="Who may work",
+        description="Rules that all must hold; see below. The marketplace takes ten, and one is ours.",
+    )
+    approve: Literal["at-once", "by-hand"] = Field(
+        default="at-once",
+        title="Approval",
+        description="All good-faith work as soon as it is in, or each by a person.",
+    )
+    hold_failed_checks: StrictBool = Field(
+        default=False,
+        title="Hold failed checks",
+        description="A person decides on work that failed attention checks.",
+    )
+    task: TaskFields = Field(title="In the list", description="What workers read in the marketplace's list.")
+    config: dict[str, Any] = Field(
+        default_factory=dict,
+        title="Options of the kind",
+        description="Checked by the kind; see its own table.",
+    )
+
+
+class StudyFields(Fields):
+    """The whole file."""
+
+    project: ProjectFields = Field(title="Project", description="The project.")
+    endpoints: dict[Annotated[str, Field(pattern=_SLUG, max_length=60)], EndpointFields] = Field(
+        default_factory=dict, title="Marketplaces", description="Marketplaces by name."
+    )
+    stages: tuple[StageFields, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Stages",
+        description="Stages in the order in which they are shown.",
+    )

@@ -1,0 +1,1 @@
+"""The page that workers see in the marketplace's frame: no cookie, no session, nothing trusted."""

@@ -1,0 +1,258 @@
+"""Open a task, save a draft, finish."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from csp.decorators import csp_replace
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from crowd.adapters import registry
+from crowd.adapters.base import Arrival
+from crowd.errors import TooLongError, WorkRefusedError
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Endpoint, Hit
+from crowd.services import drafts, receipts
+from crowd.services.arrivals import RETURN_IT, arrive, units_of
+from crowd.taskpage import fields, tokens
+from crowd.taskpage.fields import UnreadableError
+from crowd.taskpage.origins import known_origin
+from crowd.taskpage.page import Shown, task_page
+from crowd.taskpage.tokens import Ticket
+
+logger = logging.getLogger(__name__)
+
+State = Assignment.State
+#: A page that was open so much longer than the time allowed cannot be sent any more.
+_GRACE_S = 24 * 3600
+_AGAIN = "Open the HIT again from your queue at the marketplace; what was saved is still there."
+_NO_TICKET = f"This page was open for too long, or its form was changed on the way. {_AGAIN}"
+_NOT_YOURS = "This HIT is no longer yours: it was returned, or its time is over."
+_NOTHING_SENT = "Nothing was sent"
+_UNREADABLE = (
+    "The form did not arrive as it should, so nothing was stored. It may be far too long: go back in your "
+    "browser, shorten what you wrote, and send it again."
+)
+
+
+def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """A page inside a marketplace's frame: no cookie, no CSRF token; which frames is said per endpoint.
+
+    Whatever goes wrong, the frame shows words: the usual error pages may not be framed and would stay blank.
+    """
+
+    @csrf_exempt
+    @never_cache
+    @xframe_options_exempt
+    def framed(request: HttpRequest, key: str) -> HttpResponseBase:
+        hit = Hit.objects.select_related("stage__project", "stage__endpoint").filter(key=key).first()
+        origins = _origins(hit)
+
+        def answered(request: HttpRequest) -> HttpResponse:
+            if hit is None:
+                return _refused(request, f"There is no such task, or not any more. {RETURN_IT}", status=404)
+            try:
+                return view(request, hit)
+            except Exception:
+                logger.exception("The task page of HIT %s failed", hit.key)
+                return _refused(
+                    request,
+                    f"It is our mistake, and nothing you saved is lost. {_AGAIN} If this comes "
+                    "back, return the HIT and write to its requester.",
+                    title="Something went wrong",
+                    back=_home(hit),
+                    status=500,
+                )
+
+        policy = {
+            "default-src": ["'none'"],
+            "script-src": ["'self'"],
+            "style-src": ["'self'"],
+            "img-src": ["'self'", "data:"],
+            "connect-src": ["'self'"],
+            "form-action": ["'self'", *origins],
+            "base-uri": ["'none'"],
+            "frame-ancestors": ["'self'", *origins],
+        }
+        allowed: Callable[..., HttpResponseBase] = csp_replace(policy)(answered)
+        return allowed(request)
+
+    return framed
+
+
+def _origins(hit: Hit | None) -> list[str]:
+    """Origins that may frame the page: of the HIT's endpoint, or of all where there is no such HIT."""
+    endpoints = [hit.stage.endpoint] if hit else Endpoint.objects.all()
+    return list(dict.fromkeys(str(origin) for each in endpoints for origin in each.submit_origins))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_framed
+def task(request: HttpRequest, hit: Hit) -> HttpResponse:
+    """GET shows the task, POST takes the answer."""
+    return _finish(request, hit) if request.method == "POST" else _open(request, hit)
+
+
+def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
+    arrival = registry.adapter(hit.stage.endpoint).arrival(request.GET.dict())
+    if arrival.is_preview:
+        units = list(hit.units.order_by("position").values_list("unit", flat=True))
+        return task_page(request, hit, units)
+    origin = known_origin(arrival.submit_to, hit.stage.endpoint.submit_origins)
+    if origin is None:
+        return _refused(
+            request,
+            "The address of this page asks to send your work to a place we do not know, so the task was not "
+            "opened and nothing was sent. Open the HIT again from your queue at the marketplace.",
+            back=_home(hit),
+            status=400,
+        )
+    try:
+        arrived = arrive(
+            hit=hit, external_id=arrival.submission, worker_id=arrival.worker, listing=arrival.listing
+        )
+    except WorkRefusedError as error:
+        return _refused(request, str(error), back=origin)
+    ticket = Ticket(arrived.assignment.pk, arrival.submit_to)
+    if arrived.assignment.response is not None:
+        return _hand_over(request, arrived.assignment, ticket)
+    return task_page(request, hit, arrived.units, shown=Shown(arrived.assignment, ticket))
+
+
+def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
+    try:
+        form = fields.form_of(request)
+    except UnreadableError:
+        return _refused(request, _UNREADABLE, title=_NOTHING_SENT, back=_home(hit), status=413)
+    found = _assignment_of(form.get("ticket", ""), hit)
+    if found is None:
+        return _refused(request, _NO_TICKET, title=_NOTHING_SENT, back=_home(hit))
+    assignment, ticket = found
+    back = known_origin(ticket.submit_to, hit.stage.endpoint.submit_origins) or ""
+    if assignment.state in (State.ENDED, State.QUARANTINED):
+        try:
+            assignment = arrive(
+                hit=hit,
+                external_id=assignment.external_id,
+                worker_id=assignment.worker.external_id,
+                resuming=True,
+            ).assignment
+        except WorkRefusedError as error:
+            return _refused(request, str(error), title=_NOTHING_SENT, back=back, status=409)
+    if assignment.response is None:
+        page = _store(request, assignment, ticket, form)
+        if page is not None:
+            return page
+        assignment.refresh_from_db()
+    if assignment.response is None:
+        return _refused(request, f"{_NOT_YOURS} {RETURN_IT}", title=_NOTHING_SENT, back=back, status=409)
+    return _hand_over(request, assignment, ticket)
+
+
+def _store(
+    request: HttpRequest, assignment: Assignment, ticket: Ticket, form: Mapping[str, str]
+) -> HttpResponse | None:
+    """Keep the form, and where it is complete store it as the answer; a page where something is to mend."""
+    hit, kind, units = assignment.hit, kind_of(assignment.stage), units_of(assignment)
+    try:
+        kept = drafts.keep(
+            assignment,
+            {name: value for name, value in form.items() if "|" in name},
+            fields.telemetry_of(form),
+            whole=True,
+        )
+    except TooLongError as error:
+        shown = Shown(assignment, ticket, values=form, alarm=str(error))
+        return task_page(request, hit, units, shown=shown, status=413)
+    if not kept:
+        return None
+    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(form, unit)) for unit in units}
+    errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
+    if errors:
+        return task_page(request, hit, units, shown=Shown(assignment, ticket, errors=errors), status=422)
+    responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
+    receipts.store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
+    return None
+
+
+@require_http_methods(["POST", "OPTIONS"])
+@_framed
+def draft(request: HttpRequest, hit: Hit) -> HttpResponse:
+    """Keep what the worker has so far, and what their browser measured; never the keys themselves.
+
+    A marketplace may frame the page without an origin of its own; the ticket is the only credential, so any
+    origin may call.
+    """
+    answer = HttpResponse(status=204) if request.method == "OPTIONS" else _keep(request, hit)
+    answer["Access-Control-Allow-Origin"] = "*"
+    answer["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
+    answer["Access-Control-Max-Age"] = "600"
+    return answer
+
+
+def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
+    found = _assignment_of(request.headers.get("Authorization", "").removeprefix("Ticket "), hit)
+    if found is None:
+        return JsonResponse({"error": "This page was open for too long to be saved."}, status=403)
+    try:
+        changes, telemetry = fields.draft_of(request)
+        kept = drafts.keep(found[0], changes, telemetry)
+    except UnreadableError:
+        return JsonResponse({"error": "Send fields and telemetry as JSON."}, status=400)
+    except TooLongError as error:
+        return JsonResponse({"error": str(error)}, status=413)
+    if not kept:
+        return JsonResponse({"error": "This HIT is sent already, or no longer yours."}, status=409)
+    return JsonResponse({"kept": True})
+
+
+def _assignment_of(text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
+    ticket = tokens.read(text, max_age_s=hit.stage.work_seconds + _GRACE_S)
+    if ticket is None:
+        return None
+    assignment = (
+        Assignment.objects.select_related("stage__project", "stage__endpoint", "hit__stage", "worker")
+        .filter(pk=ticket.assignment_pk, hit=hit)
+        .first()
+    )
+    return (assignment, ticket) if assignment else None
+
+
+def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> HttpResponse:
+    """Our record stands; now the worker's browser gives the marketplace its receipt.
+
+    Where the marketplace has it already, there is nothing to send.
+    """
+    if assignment.state != State.STORED:
+        sentence = "You have sent this HIT already. Your answer is stored, and the marketplace has it too."
+        back = known_origin(ticket.submit_to, assignment.stage.endpoint.submit_origins) or ""
+        return render(
+            request, "crowd/refused.html", {"title": "All done", "sentence": sentence, "back": back}
+        )
+    arrival = Arrival("", assignment.external_id, assignment.worker.external_id, ticket.submit_to, False)
+    form = registry.adapter(assignment.stage.endpoint).finish(arrival, receipts.receipt_fields(assignment))
+    return render(request, "crowd/handover.html", {"form": form})
+
+
+def _home(hit: Hit) -> str:
+    """The marketplace's origin, where we know one."""
+    return next((str(origin) for origin in hit.stage.endpoint.submit_origins), "")
+
+
+def _refused(
+    request: HttpRequest,
+    sentence: str,
+    *,
+    title: str = "You cannot do this one",
+    back: str = "",
+    status: int = 403,
+) -> HttpResponse:
+    """Why not, and what to do; with a way back to the marketplace whose origin is `back`."""
+    context = {"title": title, "sentence": sentence, "back": back}
+    return render(request, "crowd/refused.html", context, status=status)

@@ -1,0 +1,89 @@
+"""Money, times and counts in the desk's templates."""
+
+import json
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from money.amounts import dollars
+
+register = template.Library()
+_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+_UNITS = ((86_400, "day"), (3600, "h"), (60, "min"))
+#: After so long a date says more than a number of days.
+_RELATIVE_UNTIL = 14 * 86_400
+
+
+@register.filter
+def amount(cents: int, currency: str = "") -> str:
+    """Cents with their currency, the installation's unless named: 123456 is "$1,234.56"."""
+    code = currency or settings.MARKETPLACE_CURRENCY
+    number = f"{Decimal(dollars(cents)):,}"
+    return f"{_SYMBOLS[code]}{number}" if code in _SYMBOLS else f"{number} {code}"
+
+
+@register.filter
+def plain_amount(cents: int) -> str:
+    """Cents as somebody types them: 5000 is "50.00"."""
+    return dollars(cents)
+
+
+@register.filter
+def when(moment: datetime | None) -> SafeString | str:
+    """How long ago or ahead a moment is, with the exact time in its title; a dash for none."""
+    if moment is None:
+        return "\N{EN DASH}"
+    seconds = (moment - timezone.now()).total_seconds()
+    far = abs(seconds) > _RELATIVE_UNTIL
+    words = f"{moment:%-d %b %Y}" if far else "just now" if -10 < seconds <= 0 else _relative(seconds)
+    exact = moment.replace(microsecond=0)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        exact.isoformat(),
+        f"{exact:%-d %b %Y, %H:%M:%S} UTC",
+        words,
+    )
+
+
+def _relative(seconds: float) -> str:
+    return f"in {span(seconds)}" if seconds > 0 else f"{span(-seconds)} ago"
+
+
+@register.filter
+def span(seconds: float) -> str:
+    """A duration in its largest unit: 5400 is "1 h"; below ten of a unit with the next one, "1 h 30 min"."""
+    whole = max(0, int(seconds))
+    for (size, name), (below, below_name) in zip(_UNITS, (*_UNITS[1:], (1, "s")), strict=True):
+        if whole >= size:
+            count, rest = divmod(whole, size)
+            plural = "s" if name == "day" and count > 1 else ""
+            more = rest // below
+            small = f" {more} {below_name}" if more and count < 10 else ""
+            return f"{count} {name}{plural}{small}"
+    return f"{whole} s"
+
+
+@register.filter
+def percent(part: int, whole: int) -> int:
+    """A share of a whole in percent, 0 to 100."""
+    return min(100, max(0, round(100 * part / whole))) if whole else 0
+
+
+@register.filter
+def as_text(value: Any) -> str:
+    """A stored value for people: texts as they are, tables of texts line by line, the rest as JSON."""
+    if isinstance(value, dict) and all(isinstance(held, str | int) for held in value.values()):
+        return "\n".join(f"{name}: {held}" for name, held in value.items())
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+
+
+@register.filter
+def get(table: dict[str, Any], key: str) -> Any:
+    """An entry of a dictionary, or 0."""
+    return table.get(key, 0)

@@ -1,0 +1,103 @@
+"""The poll as a kind of stage."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Count
+from pydantic import Field
+
+from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.models import Assignment, Stage
+from poll.models import Vote
+
+
+class PollConfig(StageConfig):
+    """Options of a poll."""
+
+    question: str = Field(min_length=1, max_length=500, description="What is asked about every item.")
+    options: tuple[str, ...] = Field(min_length=2, max_length=12, description="The choices.")
+    items: tuple[str, ...] = Field(
+        default=("",), min_length=1, description="What the question is asked about; one empty item asks once."
+    )
+    checks: Mapping[str, str] = Field(
+        default_factory=dict, description="Attention checks: items with the option that is right."
+    )
+
+
+def _config(stage: Stage) -> PollConfig:
+    config = config_of(stage)
+    assert isinstance(config, PollConfig)
+    return config
+
+
+class Poll(SimpleKind):
+    """One question about each item. Units are `item:N` and, for checks, `check:N`."""
+
+    name = "poll"
+    label = "Poll: one question with options"
+    config = PollConfig
+
+    def pending(self, stage: Stage) -> Iterable[Pending]:
+        """Items with fewer good votes than the stage wants."""
+        votes = dict(
+            Vote.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
+            .values_list("unit")
+            .annotate(n=Count("pk"))
+        )
+        for number in range(len(_config(stage).items)):
+            unit = f"item:{number}"
+            if votes.get(unit, 0) < stage.redundancy:
+                yield Pending(unit, stage.redundancy - votes.get(unit, 0))
+
+    def checks(self, stage: Stage) -> list[str]:
+        """One unit per check."""
+        return [f"check:{number}" for number in range(len(_config(stage).checks))]
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """The question, the item and the options in their order."""
+        config = _config(stage)
+        where, _, number = unit.partition(":")
+        items = list(config.items if where == "item" else config.checks)
+        return Page(
+            "poll/unit.html",
+            {"question": config.question, "item": items[int(number)], "options": config.options},
+        )
+
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+        """One of the options."""
+        choice = form.get("choice", "")
+        if choice not in _config(stage).options:
+            return Parsed(errors={"choice": "Choose one of the options."})
+        return Parsed({"choice": choice})
+
+    def passes(self, stage: Stage, unit: str, response: Any) -> bool:
+        """The check's option was chosen."""
+        right = list(_config(stage).checks.values())[int(unit.partition(":")[2])]
+        return bool(response["choice"] == right)
+
+    def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
+        """What simulated workers who read choose: a check's option, else one that the seed made true."""
+        config = _config(stage)
+        where, _, number = unit.partition(":")
+        if where == "check":
+            return {"choice": list(config.checks.values())[int(number)]}
+        truth = random.Random(f"poll:{stage.seed}:{unit}")  # noqa: S311 - reproducible, not secret
+        return {"choice": truth.choice(config.options)}
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Keep the vote."""
+        Vote.objects.create(
+            stage=assignment.stage, assignment=assignment, unit=unit, choice=response["choice"]
+        )
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """How often each option was chosen about each item."""
+        counts: dict[str, Counter[str]] = {}
+        good = Vote.objects.filter(
+            stage=stage, assignment__state__in=Assignment.GOOD, unit__startswith="item:"
+        )
+        for unit, choice in good.values_list("unit", "choice").iterator():
+            counts.setdefault(unit, Counter())[choice] += 1
+        return {unit: dict(counter) for unit, counter in sorted(counts.items())}

@@ -1,0 +1,176 @@
+"""What happens to projects: making them, members, budgets, and the record of it all."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from projects.models import Event, Membership, Project
+
+#: Every action that the event log knows, with its words for people.
+ACTIONS = {
+    "project.created": "made the project",
+    "project.changed": "changed the project",
+    "project.budget": "set the project's budget",
+    "member.set": "set a member's role",
+    "member.removed": "removed a member",
+    "stage.created": "made a stage",
+    "stage.changed": "changed a stage",
+    "stage.opened": "opened a stage",
+    "stage.paused": "paused a stage",
+    "stage.closed": "closed a stage",
+    "stage.reopened": "reopened a stage",
+    "stage.topped_up": "topped up a stage",
+    "stage.budget_reached": "reached the end of a budget",
+    "stage.settled": "settled a stage",
+    "hit.extended": "extended a HIT",
+    "hit.expired": "took a HIT off offer",
+    "assignment.approved": "approved work",
+    "assignment.rejected": "rejected work",
+    "assignment.overridden": "approved rejected work",
+    "assignment.released": "let held work go on",
+    "bonus.planned": "planned a bonus",
+    "worker.excluded": "excluded a worker",
+    "worker.messaged": "wrote to workers",
+    "operation.refused": "was refused by the marketplace",
+    "operation.resolved": "said what became of an operation",
+}
+
+
+class UnknownActionError(ValueError):
+    """An action that is not registered: a spelling mistake in the code."""
+
+
+def record(
+    *,
+    project: Project,
+    action: str,
+    subject: str = "",
+    actor: Any = None,
+    details: dict[str, Any] | None = None,
+) -> Event:
+    """Add an event to the project's log; `actor` None is the system itself."""
+    if action not in ACTIONS:
+        raise UnknownActionError(action)
+    return Event.objects.create(
+        project=project,
+        at=timezone.now(),
+        actor=actor,
+        action=action,
+        subject=subject[:200],
+        details=details or {},
+    )
+
+
+class ProjectError(Exception):
+    """Something that cannot be done with a project, in words."""
+
+
+@transaction.atomic
+def create_project(
+    *,
+    slug: str,
+    title: str,
+    owner: Any = None,
+    budget_cents: int = 0,
+    wage_floor_cents: int = 1000,
+    language: str = "en",
+    licence: str = "",
+    actor: Any = None,
+) -> Project:
+    """A new project; `owner` may do everything in it. `actor` makes it, the owner unless named."""
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(
+                slug=slug,
+                title=title,
+                language=language,
+                licence=licence,
+                budget_cents=budget_cents,
+                wage_floor_cents=wage_floor_cents,
+                created_at=timezone.now(),
+            )
+    except IntegrityError as error:
+        raise ProjectError(f"There is already a project {slug!r}.") from error
+    record(project=project, action="project.created", subject=slug, actor=actor or owner)
+    if owner is not None:
+        set_role(project=project, user=owner, role=Membership.Role.OWNER, actor=actor or owner)
+    return project
+
+
+@transaction.atomic
+def change_project(*, project: Project, changes: dict[str, Any], actor: Any = None) -> Project:
+    """Change title, language, licence or wage floor; the budget has `set_budget`, the slug never changes."""
+    unknown = set(changes) - {"title", "language", "licence", "wage_floor_cents"}
+    if unknown:
+        raise ProjectError(f"These cannot be changed: {', '.join(sorted(unknown))}.")
+    changes = {name: value for name, value in changes.items() if getattr(project, name) != value}
+    if not changes:
+        return project
+    for name, value in changes.items():
+        setattr(project, name, value)
+    try:
+        project.clean_fields()
+    except ValidationError as error:
+        project.refresh_from_db()
+        name, messages = next(iter(error.message_dict.items()))
+        raise ProjectError(f"{name}: {messages[0]}") from error
+    project.save(update_fields=list(changes))
+    record(
+        project=project, action="project.changed", subject=project.slug, actor=actor, details=dict(changes)
+    )
+    return project
+
+
+@transaction.atomic
+def set_role(*, project: Project, user: Any, role: str, actor: Any = None) -> Membership:
+    """Give somebody a role; the last owner stays one."""
+    if role not in Membership.Role.values:
+        raise ProjectError(f"There is no role {role!r}; there are {', '.join(Membership.Role.values)}.")
+    if role != Membership.Role.OWNER:
+        _keep_an_owner(project, user)
+    member, _ = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
+    record(
+        project=project,
+        action="member.set",
+        subject=user.get_username(),
+        actor=actor,
+        details={"role": role},
+    )
+    return member
+
+
+@transaction.atomic
+def remove_member(*, project: Project, user: Any, actor: Any = None) -> None:
+    """Take somebody out of a project; the last owner stays."""
+    _keep_an_owner(project, user)
+    if Membership.objects.filter(project=project, user=user).delete()[0]:
+        record(project=project, action="member.removed", subject=user.get_username(), actor=actor)
+
+
+def _keep_an_owner(project: Project, user: Any) -> None:
+    owners = set(
+        Membership.objects.filter(project=project, role=Membership.Role.OWNER).values_list(
+            "user_id", flat=True
+        )
+    )
+    if owners == {user.pk}:
+        raise ProjectError("A project keeps at least one owner; name another one first.")
+
+
+@transaction.atomic
+def set_budget(*, project: Project, budget_cents: int, actor: Any = None) -> None:
+    """Change the cap; it cannot go below what is spent or reserved."""
+    try:
+        with transaction.atomic():
+            Project.objects.filter(pk=project.pk).update(budget_cents=budget_cents)
+    except IntegrityError as error:
+        raise ProjectError("More than that is already spent or reserved.") from error
+    record(
+        project=project,
+        action="project.budget",
+        subject=project.slug,
+        actor=actor,
+        details={"cents": budget_cents},
+    )

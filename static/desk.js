@@ -1,0 +1,36 @@
+// Keeps the live part of a page fresh: asks every five seconds while somebody looks, until it is done.
+"use strict";
+
+(() => {
+  const place = document.querySelector("[data-live]");
+  if (!place) return;
+  const finished = () => place.querySelector("[data-done]") !== null;
+  let timer = 0;
+
+  const refresh = async () => {
+    try {
+      const answer = await fetch(place.dataset.live, {redirect: "error"});
+      if (answer.status === 404) return;
+      if (answer.ok) show(await answer.text());
+    } catch {
+      // No connection just now; the next round may have one.
+    }
+    again();
+  };
+
+  const show = (text) => {
+    if (place.contains(document.activeElement)) return;
+    const open = [...place.querySelectorAll("details[open]")].map((each) => each.id);
+    const fresh = new DOMParser().parseFromString(text, "text/html");
+    place.replaceChildren(...fresh.body.childNodes);
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  };
+
+  const again = () => {
+    clearTimeout(timer);
+    if (!finished() && !document.hidden) timer = setTimeout(refresh, 5000);
+  };
+
+  document.addEventListener("visibilitychange", again);
+  again();
+})();

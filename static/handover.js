@@ -1,0 +1,7 @@
+// Our record stands: goes on to the marketplace by itself, but not when somebody comes back to this page.
+"use strict";
+
+(() => {
+  const [arrival] = performance.getEntriesByType("navigation");
+  if (!arrival || arrival.type !== "back_forward") document.getElementById("handover").submit();
+})();

@@ -1,0 +1,215 @@
+// The task page at work: keeps drafts, measures the work (never the keys), and takes shortcuts.
+// Everything works without it; only what is lost by a reload then is lost.
+"use strict";
+
+(() => {
+  document.getElementById("summary")?.focus();
+  const form = document.getElementById("work");
+  if (!form) return;
+
+  // Measures of this visit
+
+  const IDLE_MS = 60_000;
+  const visit = Math.random().toString(36).slice(2, 14);
+  const measures = { active_ms: 0, keystrokes: 0, pastes: 0, pasted_characters: 0, focus_losses: 0, edits: 0 };
+  let lastSign = performance.now();
+  let counted = lastSign;
+  let here = document.hasFocus();
+
+  // Time counts while the page is to be seen and somebody gave a sign within the last minute.
+  function clock() {
+    const now = performance.now();
+    const until = Math.min(now, lastSign + IDLE_MS);
+    if (!document.hidden && until > counted) measures.active_ms += Math.round(until - counted);
+    counted = now;
+  }
+  function sign() {
+    clock();
+    lastSign = performance.now();
+  }
+  function left() {
+    if (here) measures.focus_losses += 1;
+    here = false;
+  }
+  for (const name of ["pointermove", "pointerdown", "keydown", "scroll", "focusin", "input"])
+    document.addEventListener(name, sign, { capture: true, passive: true });
+  document.addEventListener("keydown", (event) => {
+    if (event.repeat || ["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"].includes(event.key)) return;
+    measures.first_key_ms ??= Math.round(performance.now());
+    measures.keystrokes += 1;
+  }, true);
+  document.addEventListener("paste", (event) => {
+    measures.pastes += 1;
+    measures.pasted_characters += event.clipboardData?.getData("text").length ?? 0;
+  }, true);
+  // An edit takes something back: a deletion, or another choice than before.
+  const chosen = new Set([...form.querySelectorAll("input:checked")].map((input) => input.name));
+  form.addEventListener("input", (event) => {
+    const { name, type } = event.target;
+    if (!name) return;
+    if (type === "radio" || type === "checkbox") {
+      if (chosen.has(name)) measures.edits += 1;
+      chosen.add(name);
+    } else if (event.inputType?.startsWith("delete") || event.inputType === "historyUndo") {
+      measures.edits += 1;
+    }
+  });
+  window.addEventListener("blur", left);
+  window.addEventListener("focus", () => { here = true; sign(); });
+  setInterval(clock, 1000);
+
+  function telemetry() {
+    clock();
+    return { visit, ...measures };
+  }
+
+  // Drafts: what changed since the server last said "kept", one request at a time
+
+  const WAIT_MS = 1000;
+  const LONGEST_WAIT_MS = 5000;
+  const status = form.querySelector(".saved");
+  const keys = form.querySelector(".shortcuts input");
+  let kept = fields();
+  let timer = 0;
+  let since = 0;
+  let busy = false;
+  let sending = false;
+
+  function fields() {
+    const now = new Map([["|shortcuts", keys.checked ? "on" : "off"]]);
+    for (const [name, value] of new FormData(form))
+      if (name.includes("|") && typeof value === "string") now.set(name, value);
+    return now;
+  }
+  function changes(now) {
+    const changed = {};
+    for (const [name, value] of now) if (kept.get(name) !== value) changed[name] = value;
+    for (const name of kept.keys()) if (!now.has(name)) changed[name] = null;
+    return changed;
+  }
+  function say(words, wrong = false) {
+    status.textContent = words;
+    status.classList.toggle("wrong", wrong);
+  }
+  function later(wait = WAIT_MS) {
+    since ||= Date.now();
+    clearTimeout(timer);
+    timer = setTimeout(save, Math.max(0, Math.min(wait, since + LONGEST_WAIT_MS - Date.now())));
+  }
+  async function save(last = false) {
+    clearTimeout(timer);
+    if (sending || (busy && !last)) return;
+    const now = fields();
+    const body = JSON.stringify({ fields: changes(now), telemetry: telemetry() });
+    since = 0;
+    busy = true;
+    try {
+      const answer = await fetch(form.dataset.draft, {
+        method: "POST",
+        headers: { Authorization: `Ticket ${form.dataset.ticket}`, "Content-Type": "application/json" },
+        body,
+        keepalive: last === true && body.length < 60_000,
+        credentials: "omit",
+      });
+      if (answer.ok) {
+        kept = now;
+        say("saved");
+      } else if (answer.status < 500) {
+        const { error } = await answer.json().catch(() => ({}));
+        say(`Not saved. ${error ?? ""}`, true);
+        kept = now;
+      } else throw new Error();
+    } catch {
+      say("Not saved yet; trying again.", true);
+      setTimeout(later, 5000);
+    }
+    busy = false;
+    if (Object.keys(changes(fields())).length && !status.classList.contains("wrong")) later();
+  }
+
+  form.addEventListener("input", () => {
+    if (status.textContent === "saved") say("");
+    later();
+  });
+  document.addEventListener("visibilitychange", () => {
+    clock();
+    if (document.hidden) {
+      left();
+      save(true);
+    }
+  });
+  window.addEventListener("pagehide", () => save(true));
+  window.addEventListener("pageshow", () => { sending = false; });
+  form.addEventListener("submit", () => {
+    form.elements.telemetry.value = JSON.stringify(telemetry());
+    sending = true;
+    clearTimeout(timer);
+    say("Sending …");
+  });
+
+  // Shortcuts, with a switch
+
+  const groups = [...form.querySelectorAll(".choices")];
+  const instructions = document.getElementById("instructions");
+  const button = form.querySelector(".send button");
+  let before = null;
+
+  const inputs = (group) => [...group.querySelectorAll(".choice input")];
+  const open = (group) => !inputs(group).some((input) => input.checked);
+  const current = () => groups.find((group) => group.contains(document.activeElement)) ?? groups.find(open) ?? groups[0];
+
+  function mark() {
+    const now = current();
+    for (const group of groups) group.classList.toggle("current", groups.length > 1 && group === now);
+  }
+  function advance(from) {
+    const after = groups.slice(groups.indexOf(from) + 1).find(open) ?? groups.find(open);
+    (after ? inputs(after)[0] : button).focus();
+    (after ?? button).scrollIntoView({ block: "nearest" });
+  }
+  function help() {
+    if (before?.isConnected) {
+      before.focus();
+      before = null;
+      return;
+    }
+    before = document.activeElement;
+    instructions.open = true;
+    instructions.querySelector("summary").focus();
+    instructions.scrollIntoView({ block: "nearest" });
+  }
+
+  for (const group of groups)
+    inputs(group).slice(0, 9).forEach((input, index) => {
+      const hint = document.createElement("kbd");
+      hint.textContent = index + 1;
+      hint.setAttribute("aria-hidden", "true");
+      input.closest(".choice").append(hint);
+    });
+  form.querySelector(".shortcuts").hidden = false;
+  const shown = () => form.classList.toggle("with-keys", keys.checked);
+  keys.addEventListener("change", shown);
+  form.addEventListener("change", mark);
+  form.addEventListener("focusin", mark);
+  shown();
+  mark();
+
+  document.addEventListener("keydown", (event) => {
+    if (!keys.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    const at = event.target;
+    if (at.matches("textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]")) return;
+    if (event.key === "Enter" && at.matches(".choice input")) {
+      event.preventDefault();
+      advance(at.closest(".choices"));
+    } else if (event.key === "?") {
+      event.preventDefault();
+      help();
+    } else if (/^[1-9]$/.test(event.key) && groups.length) {
+      const input = inputs(current())[Number(event.key) - 1];
+      if (!input) return;
+      event.preventDefault();
+      input.click();
+      input.focus();
+    }
+  });
+})();

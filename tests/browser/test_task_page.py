@@ -1,0 +1,259 @@
+"""A worker in our own task page, inside the marketplace's frame, in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, expect
+
+from tests.browser.campaign import Campaign
+from tests.browser.test_access import check
+from tests.server import RunningServer
+
+pytestmark = pytest.mark.browser
+DONE = "Thank you, your work is submitted"
+
+
+@pytest.fixture(scope="module")
+def campaign(server: RunningServer) -> Iterator[Campaign]:
+    with Campaign(server) as running:
+        yield running
+
+
+@pytest.fixture
+def colours(campaign: Campaign, server: RunningServer) -> int:
+    """A poll about two things in one HIT, open to workers."""
+    server.reset(data=True)
+    return campaign.open()
+
+
+def begin(page: Page) -> FrameLocator:
+    """Take the HIT on offer; the frame with our page."""
+    page.goto("/")
+    page.get_by_role("link", name="Preview: Say what colour it is").click()
+    page.get_by_role("button", name="Accept", exact=True).click()
+    page.wait_for_url("**/tasks/*assignment_id=*")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("heading", level=1)).to_have_text("Say what colour it is")
+    return frame
+
+
+def choose(frame: FrameLocator, thing: str, colour: str) -> None:
+    unit = frame.locator(".unit").filter(has_text=thing)
+    unit.get_by_text(colour, exact=True).click()
+
+
+def answers(campaign: Campaign, stage: int) -> list[dict[str, str]]:
+    return [
+        {unit: answer["choice"] for unit, answer in row["response"].items()}
+        for row in campaign.work(stage)
+        if row["response"]
+    ]
+
+
+def test_a_worker_looks_accepts_answers_and_is_paid(colours, campaign, newcomer):
+    page = newcomer().page
+    page.get_by_role("link", name="Preview: Say what colour it is").click()
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text("Preview.", exact=True)).to_be_visible()
+    expect(frame.get_by_role("radio").first).to_be_disabled()
+    expect(frame.get_by_role("button")).to_have_count(0)
+    frame = begin(page)
+    choose(frame, "The sky at noon", "Blue")
+    choose(frame, "A ripe lemon", "Yellow")
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
+    assert answers(campaign, colours) == [{"item:0": "Blue", "item:1": "Yellow"}]
+    campaign.tick()
+    assert [row["state"] for row in campaign.work(colours)] == ["approved"]
+    page.goto("/history")
+    expect(page.get_by_role("listitem").filter(has_text="Say what colour it is")).to_contain_text("Approved")
+
+
+def test_what_is_forgotten_is_named_at_the_top_and_the_focus_goes_there(colours, campaign, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    choose(frame, "The sky at noon", "Blue")
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_role("alert")).to_contain_text("One answer needs another look")
+    expect(frame.get_by_role("alert")).to_be_focused()
+    frame.get_by_role("link", name="Choose one of the options.").click()
+    choose(frame, "A ripe lemon", "Yellow")
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
+    assert answers(campaign, colours) == [{"item:0": "Blue", "item:1": "Yellow"}]
+
+
+def test_a_draft_is_saved_by_itself_and_survives_a_reload(colours, campaign, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    choose(frame, "A ripe lemon", "Yellow")
+    expect(frame.get_by_text("saved", exact=True)).to_be_visible()
+    page.reload()
+    expect(frame.get_by_role("radio", name="Yellow", checked=True)).to_have_count(1)
+    choose(frame, "The sky at noon", "Red")
+    choose(frame, "The sky at noon", "Blue")
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
+    (row,) = campaign.work(colours)
+    assert row["telemetry"]["edits"] == 1
+    assert row["telemetry"]["active_ms"] > 1000
+    assert len(row["telemetry"]["visits"]) == 2
+
+
+def test_a_draft_waits_for_a_server_that_is_away(colours, campaign, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    page.context.set_offline(True)
+    choose(frame, "A ripe lemon", "Yellow")
+    expect(frame.get_by_text("Not saved yet; trying again.")).to_be_visible()
+    page.context.set_offline(False)
+    expect(frame.get_by_text("saved", exact=True)).to_be_visible(timeout=30_000)
+    assert [value for row in campaign.work(colours) for value in row["draft"].values()] == ["Yellow"]
+
+
+def test_everything_works_with_the_keyboard_alone(colours, campaign, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    press = page.keyboard.press
+    things = frame.locator(".unit .item").all_text_contents()
+    right = {"The sky at noon": "3", "A ripe lemon": "2"}
+    frame.locator("summary").focus()
+    press("?")
+    expect(frame.locator("summary")).to_be_focused()
+    press(right[things[0]])
+    press("Enter")
+    press("1")
+    press(right[things[1]])
+    press("Enter")
+    expect(frame.get_by_role("button", name="Submit")).to_be_focused()
+    press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
+    assert answers(campaign, colours) == [{"item:0": "Blue", "item:1": "Yellow"}]
+    (row,) = campaign.work(colours)
+    assert row["telemetry"]["keystrokes"] >= 6
+    assert row["telemetry"]["edits"] == 1
+    assert row["telemetry"]["first_key_ms"] > 0
+
+
+def test_the_shortcuts_can_be_switched_off_and_stay_off(colours, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    switch = frame.get_by_label("Shortcuts")
+    expect(frame.locator("kbd").first).to_be_visible()
+    switch.uncheck()
+    expect(frame.get_by_text("saved", exact=True)).to_be_visible()
+    frame.locator("summary").focus()
+    page.keyboard.press("1")
+    expect(frame.get_by_role("radio", checked=True)).to_have_count(0)
+    expect(frame.locator(".choice kbd").first).to_be_hidden()
+    page.reload()
+    expect(switch).not_to_be_checked()
+
+
+def test_the_instructions_are_one_key_away_and_one_key_back(colours, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    frame.locator("summary").click()
+    expect(frame.get_by_text("most people would name first")).to_be_hidden()
+    frame.get_by_role("radio").first.focus()
+    page.keyboard.press("?")
+    expect(frame.get_by_text("most people would name first")).to_be_visible()
+    expect(frame.locator("summary")).to_be_focused()
+    page.keyboard.press("?")
+    expect(frame.get_by_role("radio").first).to_be_focused()
+
+
+def test_everything_works_without_javascript(colours, campaign, newcomer):
+    page = newcomer(java_script_enabled=False).page
+    frame = begin(page)
+    expect(frame.get_by_text("Shortcuts")).to_be_hidden()
+    choose(frame, "The sky at noon", "Blue")
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_role("alert")).to_contain_text("One answer needs another look")
+    choose(frame, "A ripe lemon", "Yellow")
+    frame.get_by_role("button", name="Submit").click()
+    frame.get_by_role("button", name="Tell the marketplace").click()
+    expect(frame.get_by_role("heading")).to_have_text("Submitted")
+    assert answers(campaign, colours) == [{"item:0": "Blue", "item:1": "Yellow"}]
+
+
+def test_nothing_is_kept_in_the_browser(colours, campaign, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    before = page.context.cookies()
+    choose(frame, "A ripe lemon", "Yellow")
+    expect(frame.get_by_text("saved", exact=True)).to_be_visible()
+    assert page.context.cookies() == before
+    kept = "Object.keys(localStorage).concat(Object.keys(sessionStorage))"
+    assert page.frames[1].evaluate(kept) == []
+
+
+def test_leaving_asks_nothing_and_saves(colours, campaign, newcomer):
+    page = newcomer().page
+    page.on("dialog", lambda dialog: pytest.fail(f"the page asks: {dialog.message}"))
+    frame = begin(page)
+    choose(frame, "A ripe lemon", "Yellow")
+    page.goto("/tasks")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Queue")
+    page.wait_for_timeout(500)
+    assert [value for row in campaign.work(colours) for value in row["draft"].values()] == ["Yellow"]
+
+
+def test_going_back_after_submitting_sends_nothing_twice(colours, campaign, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    choose(frame, "The sky at noon", "Blue")
+    choose(frame, "A ripe lemon", "Yellow")
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
+    page.go_back()
+    page.wait_for_timeout(500)
+    assert len(campaign.work(colours)) == 1
+
+
+def test_a_worker_whom_we_refuse_reads_why_and_finds_the_way_back(colours, campaign, newcomer, server):
+    page = newcomer().page
+    campaign.close(colours)
+    page.goto("/")
+    page.get_by_role("link", name="Preview: Say what colour it is").click()
+    page.get_by_role("button", name="Accept", exact=True).click()
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text("This HIT is over")).to_be_visible()
+    frame.get_by_role("link", name="Back to the marketplace").click()
+    expect(page).to_have_url(f"{server.url}/")
+
+
+def test_everything_works_on_a_phone(colours, campaign, newcomer):
+    page = newcomer(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).page
+    frame = begin(page)
+    for thing, colour in (("The sky at noon", "Blue"), ("A ripe lemon", "Yellow")):
+        unit = frame.locator(".unit").filter(has_text=thing)
+        unit.get_by_text(colour, exact=True).tap()
+    frame.get_by_role("button", name="Submit").tap()
+    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
+    assert answers(campaign, colours) == [{"item:0": "Blue", "item:1": "Yellow"}]
+
+
+def test_every_page_of_ours_in_the_frame_is_for_everybody(colours, campaign, newcomer, context_of):
+    mira = newcomer(java_script_enabled=False)
+    begin(mira.page)
+    address = mira.page.locator("iframe").get_attribute("src")
+    page = context_of().new_page()
+    page.goto(address)
+    check(page)
+    page.goto(address.partition("?")[0])
+    check(page)
+    page.goto(address)
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_role("alert").wait_for()
+    check(page)
+    page.goto(address.replace("turkSubmitTo=", "turkSubmitTo=x"))
+    page.get_by_role("heading", name="You cannot do this one").wait_for()
+    check(page)
+    page.route("**/externalSubmit", lambda route: route.fulfill(status=204))
+    page.goto(address)
+    for unit in page.locator(".unit").all():
+        unit.get_by_text("Blue", exact=True).click()
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_role("heading", name="Your answer is stored").wait_for()
+    check(page)

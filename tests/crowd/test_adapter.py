@@ -1,0 +1,453 @@
+"""The adapter against a real marketplace over HTTP: every method, and what cannot be trusted."""
+
+import contextlib
+import http.server
+import threading
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from crowd.adapters.base import (
+    AlreadyDone,
+    Done,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Money,
+    Refused,
+    Rule,
+    TaskSpec,
+    Throttled,
+    Unknown,
+)
+from crowd.adapters.mturk import Account, MTurkAdapter
+from tests.clients import RefusedError
+from tests.server import free_port
+
+
+@pytest.fixture(scope="module")
+def requester(server):
+    return server.requester("100.00", "mturk-2026")
+
+
+@pytest.fixture(scope="module")
+def market(requester):
+    return adapter_of(requester)
+
+
+def adapter_of(requester, **fields):
+    given = {
+        "endpoint_url": requester.api_url,
+        "region": "us-east-1",
+        "access_key": requester.access_key,
+        "secret": requester.secret,
+        "rate": 0.0,
+        **fields,
+    }
+    return MTurkAdapter(Account(**given))
+
+
+def task(**fields):
+    given = {
+        "key": uuid.uuid4().hex,
+        "title": "Fünf Fragen 🙂",
+        "description": "Choose <one> & go on.",
+        "keywords": "",
+        "reward": Money(10),
+        "work_seconds": 600,
+        "open_seconds": 3600,
+        "auto_approve_seconds": 86400,
+        "places": 2,
+        "entry_url": "https://tasks.example.org/task/1/?a=1&b=2",
+        **fields,
+    }
+    return TaskSpec(**given)
+
+
+def published(market, **fields):
+    outcome = market.publish(task(**fields))
+    assert isinstance(outcome, Done), outcome
+    return outcome.ref
+
+
+@pytest.fixture
+def lose_one(server, requester):
+    def lose():
+        server.chaos(access_key=requester.access_key, lose_response_after_commit=1)
+
+    yield lose
+    server.reset()
+
+
+def test_it_says_where_it_calls_and_what_it_can(market, requester):
+    assert market.endpoint_url == requester.api_url
+    assert market.capabilities().idempotent == {"publish", "extend", "pay_bonus"}
+    assert market.capabilities().currency == "USD"
+
+
+def test_check_reads_the_balance(server):
+    fresh = adapter_of(server.requester("12.34"))
+    balance = fresh.check()
+    assert (balance.available, balance.held) == (Money(1234), Money(0))
+
+
+def test_a_task_is_published_as_it_was_specified(market, requester):
+    spec = task(frame_height=700)
+    ref = market.publish(spec).ref
+    listing = market.get_listing(ref)
+    assert (
+        listing.key,
+        listing.state,
+        listing.places,
+        listing.available,
+        listing.pending,
+        listing.decided,
+    ) == (
+        spec.key,
+        "open",
+        2,
+        2,
+        0,
+        0,
+    )
+    assert listing.reward == Money(10)
+    hit = requester.client.get_hit(HITId=ref)["HIT"]
+    assert hit["Title"] == "Fünf Fragen 🙂"
+    assert hit["RequesterAnnotation"] == f"dst:{spec.key}"
+    assert "https://tasks.example.org/task/1/?a=1&amp;b=2" in hit["Question"]
+    assert "<FrameHeight>700</FrameHeight>" in hit["Question"]
+    assert listing.expires_at == (hit["CreationTime"] + timedelta(hours=1)).astimezone(UTC)
+    assert listing.expires_at.tzinfo is UTC
+
+
+def test_publishing_twice_with_one_key_is_said_to_be_done_with_the_first_reference(market):
+    spec = task()
+    first = market.publish(spec)
+    assert isinstance(first, Done)
+    assert first.raw["request_id"]
+    assert market.publish(spec) == AlreadyDone(first.ref)
+
+
+def test_a_lost_answer_is_unknown_and_the_next_call_says_what_it_was(market, lose_one):
+    spec = task()
+    lose_one()
+    assert isinstance(market.publish(spec), Unknown)
+    again = market.publish(spec)
+    assert isinstance(again, AlreadyDone)
+    assert market.get_listing(again.ref).key == spec.key
+
+
+def test_a_refusal_carries_the_marketplaces_code(market):
+    assert market.publish(task(places=0)).code
+    refused = market.publish(task(reward=Money(10_000_00)))
+    assert isinstance(refused, Refused)
+    assert refused.code == "InsufficientFunds"
+
+
+def test_a_value_that_botocore_refuses_is_a_refusal(market):
+    assert isinstance(market.publish(task(title=None)), Refused)
+
+
+def test_throttling_is_told_apart(server, requester, market):
+    server.chaos(access_key=requester.access_key, throttle_next=1)
+    assert isinstance(market.publish(task()), Throttled)
+    server.reset()
+
+
+def test_a_fault_of_the_server_is_unknown_and_a_read_is_down(server, requester, market):
+    server.chaos(access_key=requester.access_key, error_rate=1)
+    assert isinstance(market.publish(task()), Unknown)
+    with pytest.raises(MarketplaceDownError):
+        market.check()
+    server.reset()
+
+
+def test_wrong_keys_are_refused(requester):
+    stranger = adapter_of(requester, secret="wrong")
+    assert stranger.publish(task()).code in {"InvalidSignatureException", "UnrecognizedClientException"}
+    with pytest.raises(MarketplaceRefusedError):
+        stranger.check()
+
+
+def test_nobody_there_is_unknown_and_down(requester):
+    nobody = adapter_of(requester, endpoint_url=f"http://127.0.0.1:{free_port()}/mturk/api")
+    assert isinstance(nobody.publish(task()), Unknown)
+    with pytest.raises(MarketplaceDownError):
+        nobody.check()
+
+
+def test_a_proxy_in_the_environment_does_not_catch_a_local_marketplace(requester, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
+    assert adapter_of(requester).check().available.minor > 0
+
+
+def test_an_endpoint_of_the_environment_is_seen_in_the_address(requester, monkeypatch):
+    """The row's address is always passed, so the environment changes nothing."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_MTURK", "https://elsewhere.example.org")
+    assert adapter_of(requester).endpoint_url == requester.api_url
+
+
+@contextlib.contextmanager
+def login_page():
+    """A server that answers everything with a page of HTML and status 200, as a captive portal does."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = b"<html><body>Please log in</body></html>"
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as portal:
+        thread = threading.Thread(target=portal.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{portal.server_port}/mturk/api"
+        finally:
+            portal.shutdown()
+            thread.join()
+
+
+def test_a_login_page_with_status_200_is_no_success(requester):
+    """botocore reads it as an empty answer: a bonus would count as paid."""
+    with login_page() as url:
+        portal = adapter_of(requester, endpoint_url=url)
+        assert isinstance(portal.pay_bonus("3SUB", "AW", Money(5), "Thanks", "key"), Unknown)
+        assert isinstance(portal.approve("3SUB", ""), Unknown)
+        assert isinstance(portal.publish(task()), Unknown)
+        with pytest.raises(MarketplaceDownError):
+            portal.get_listing("3HIT")
+        with pytest.raises(MarketplaceDownError):
+            list(portal.iter_listings())
+
+
+def test_a_listing_that_is_not_there_is_none(market):
+    assert market.get_listing("3NOSUCHHIT") is None
+
+
+def test_listings_are_found_by_their_key(market):
+    spec = task()
+    ref = market.publish(spec).ref
+    assert market.find_by_key(spec.key).ref == ref
+    assert market.find_by_key("no such key") is None
+    assert ref in {listing.ref for listing in market.iter_listings()}
+
+
+def test_an_extension_adds_places_once_for_a_key(market):
+    ref, key = published(market), uuid.uuid4().hex
+    assert isinstance(market.extend(ref, 3, key), Done)
+    assert market.get_listing(ref).places == 5
+    assert market.extend(ref, 3, key) == AlreadyDone(None)
+    assert market.get_listing(ref).places == 5
+
+
+def test_an_extension_into_the_higher_fee_is_refused(market):
+    assert market.extend(published(market), 8, uuid.uuid4().hex).code == "InvalidMaximumAssignmentsIncrease"
+
+
+def test_a_later_deadline_is_set_once(market):
+    ref = published(market)
+    later = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=5)
+    assert isinstance(market.set_deadline(ref, later), Done)
+    assert market.get_listing(ref).expires_at == later
+    assert market.set_deadline(ref, later) == AlreadyDone(ref)
+
+
+def test_closing_takes_a_listing_off_offer(market):
+    ref = published(market)
+    assert isinstance(market.close(ref), Done)
+    assert market.get_listing(ref).state == "reviewable"
+    assert isinstance(market.close(ref), Done | AlreadyDone)
+
+
+def test_archiving_twice_is_done_already(market):
+    ref = published(market)
+    assert market.archive(ref).code == "InvalidHITState"
+    market.close(ref)
+    assert isinstance(market.archive(ref), Done)
+    assert market.archive(ref) == AlreadyDone(ref)
+
+
+@pytest.fixture
+def submitted(server, market):
+    """A listing with one submission; the worker and the submission's reference."""
+    ref = published(market)
+    worker = server.worker()
+    taken = worker.do(ref, receipt="r-1", note="ünï <code> & more")
+    return ref, worker, taken["assignment_id"]
+
+
+def test_submissions_are_read_with_their_answers_and_times(market, submitted):
+    ref, worker, assignment = submitted
+    [found] = market.iter_submissions(ref)
+    assert (found.ref, found.listing, found.worker, found.state) == (
+        assignment,
+        ref,
+        worker.worker_id,
+        "submitted",
+    )
+    assert found.answer == {"receipt": "r-1", "note": "ünï <code> & more"}
+    assert found.accepted_at <= found.submitted_at
+    assert found.auto_approve_at == found.submitted_at + timedelta(days=1)
+    assert found.decided_at is None
+    assert market.get_submission(assignment) == found
+
+
+def test_submissions_can_be_read_by_state(market, submitted):
+    ref, _, assignment = submitted
+    assert list(market.iter_submissions(ref, ["approved"])) == []
+    market.approve(assignment, "")
+    assert [found.state for found in market.iter_submissions(ref, ["approved"])] == ["approved"]
+
+
+def test_work_in_progress_is_no_submission(server, market):
+    ref = published(market)
+    taken = server.worker().accept(ref)
+    assert list(market.iter_submissions(ref)) == []
+    assert market.get_submission(taken["assignment_id"]) is None
+    assert market.get_listing(ref).pending == 1
+
+
+def test_more_than_a_page_of_submissions_is_read_to_the_end(server, market):
+    ref = published(market, places=2)
+    for _ in range(2):
+        server.worker().do(ref)
+    assert len(list(market.iter_submissions(ref))) == 2
+    assert market.get_listing(ref).state == "reviewable"
+
+
+def test_approving_twice_is_done_already(market, submitted):
+    _, _, assignment = submitted
+    assert isinstance(market.approve(assignment, "Thank you"), Done)
+    assert market.approve(assignment, "") == AlreadyDone(assignment)
+    assert market.get_submission(assignment).decided_at is not None
+
+
+def test_work_that_time_approved_counts_as_approved(server, market, requester):
+    ref = published(market, auto_approve_seconds=0)
+    taken = server.worker().do(ref)
+    assert market.approve(taken["assignment_id"], "") == AlreadyDone(taken["assignment_id"])
+
+
+def test_rejecting_approved_work_is_refused(market, submitted):
+    _, _, assignment = submitted
+    market.approve(assignment, "")
+    assert market.reject(assignment, "no").code == "InvalidAssignmentState"
+
+
+def test_rejecting_twice_is_done_already_and_can_be_overridden(market, submitted):
+    _, _, assignment = submitted
+    assert isinstance(market.reject(assignment, "Empty answers"), Done)
+    assert market.reject(assignment, "Empty answers") == AlreadyDone(assignment)
+    assert market.approve(assignment, "").code == "InvalidAssignmentState"
+    assert isinstance(market.unreject(assignment, "Our mistake"), Done)
+    assert market.unreject(assignment, "Our mistake") == AlreadyDone(assignment)
+
+
+def test_approving_what_does_not_exist_is_refused(market):
+    assert market.approve("3NOSUCHASSIGNMENT", "").code == "AssignmentDoesNotExist"
+
+
+def test_a_bonus_is_paid_once_for_a_key_and_listed_with_its_reason(market, submitted):
+    ref, worker, assignment = submitted
+    key, reason = uuid.uuid4().hex, "Thorough. [ref 0123abcd]"
+    assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key), Done)
+    assert market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key) == AlreadyDone(None)
+    [paid] = market.iter_bonuses(submission=assignment)
+    assert (paid.submission, paid.worker, paid.amount, paid.reason) == (
+        assignment,
+        worker.worker_id,
+        Money(25),
+        reason,
+    )
+    assert list(market.iter_bonuses(listing=ref)) == [paid]
+
+
+def test_a_bonus_to_somebody_else_is_refused(server, market, submitted):
+    _, _, assignment = submitted
+    other = server.worker()
+    assert isinstance(
+        market.pay_bonus(assignment, other.worker_id, Money(5), "Thanks", uuid.uuid4().hex), Refused
+    )
+
+
+def test_a_lost_answer_to_a_bonus_pays_once(market, submitted, lose_one):
+    _, worker, assignment = submitted
+    key = uuid.uuid4().hex
+    lose_one()
+    assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", key), Unknown)
+    assert market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", key) == AlreadyDone(None)
+    assert len(list(market.iter_bonuses(submission=assignment))) == 1
+
+
+def test_a_group_whose_name_is_taken_is_found_or_made_under_another_name(market):
+    """As after a lost answer: whatever happens, the caller gets a group that works."""
+    name = f"Editors {uuid.uuid4().hex}"
+    assert isinstance(market.ensure_group(name, "People who edit"), Done)
+    again = market.ensure_group(name, "People who edit")
+    assert isinstance(again, Done | AlreadyDone)
+    assert again.ref
+
+
+def test_groups_decide_who_can_accept(server, market):
+    group = market.ensure_group(f"Inside {uuid.uuid4().hex}", "Insiders").ref
+    worker = server.worker()
+    ref = published(market, eligibility=(Rule("group", "Exists", (group,), "discover"),))
+    with pytest.raises(RefusedError):
+        worker.accept(ref)
+    assert isinstance(market.grant(group, worker.worker_id, 1), Done)
+    assert worker.accept(ref)
+    assert isinstance(market.revoke(group, worker.worker_id), Done)
+    assert market.revoke(group, worker.worker_id) == AlreadyDone(worker.worker_id)
+
+
+def test_rules_by_country_and_record(server, market):
+    rules = (
+        Rule("country", "In", ("US", "CA-QC"), "preview"),
+        Rule("approval_rate", "GreaterThanOrEqualTo", (95,)),
+        Rule("approved_count", "GreaterThanOrEqualTo", (0,)),
+    )
+    ref = published(market, eligibility=rules)
+    assert server.worker(country="US").accept(ref)
+    with pytest.raises(RefusedError):
+        server.worker(country="FR").accept(ref)
+
+
+def test_blocking_keeps_a_worker_out_until_it_is_lifted(server, market):
+    worker, ref = server.worker(), published(market)
+    assert isinstance(market.block(worker.worker_id, "Copies"), Done)
+    with pytest.raises(RefusedError):
+        worker.accept(ref)
+    assert isinstance(market.unblock(worker.worker_id, "A mistake"), Done)
+    assert worker.accept(ref)
+
+
+def test_a_message_says_whom_it_could_not_reach(market, submitted):
+    _, worker, _ = submitted
+    outcome = market.message([worker.worker_id, "ANOBODY"], "Hello", "Thank you.")
+    assert isinstance(outcome, Done)
+    assert list(outcome.ref) == ["ANOBODY"]
+
+
+def test_the_address_of_a_preview_names_nobody(market):
+    preview = market.arrival(
+        {"hitId": "3HIT", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "workerId": "AW"}
+    )
+    assert preview.is_preview
+    assert (preview.listing, preview.submission, preview.worker) == ("3HIT", "", "")
+
+
+def test_the_finished_form_goes_where_the_marketplace_said(market):
+    arrival = market.arrival(
+        {"hitId": "3HIT", "assignmentId": "3ASG", "workerId": "AW", "turkSubmitTo": "https://m.example.org/"}
+    )
+    form = market.finish(arrival, {"receipt": "r"})
+    assert form.url == "https://m.example.org/mturk/externalSubmit"
+    assert form.fields == {"assignmentId": "3ASG", "receipt": "r"}

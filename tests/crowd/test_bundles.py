@@ -1,0 +1,94 @@
+"""Bundling, by properties: nobody is asked too much, and the same seed makes the same HITs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd.bundles import SMALL_HIT, bundle, order_for, places
+from crowd.kinds import Pending
+from money.fees import reward_fee
+
+pendings = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=4), st.integers(-1, 30), max_size=40).map(
+    lambda missing: [Pending(unit, people) for unit, people in missing.items()]
+)
+shapes = st.fixed_dictionaries(
+    {
+        "units_per_hit": st.integers(1, 7),
+        "checks_per_hit": st.integers(0, 4),
+        "overlap": st.lists(st.sampled_from(["over:1", "over:2", "over:3"]), unique=True),
+        "checks": st.lists(st.sampled_from(["check:1", "check:2", "check:3"]), unique=True),
+        "seed": st.integers(0, 2**32),
+    }
+)
+
+
+@given(pendings, shapes)
+def test_every_pending_unit_is_in_one_bundle_for_as_many_people_as_it_misses(pending, shape):
+    asked = {}
+    for made in bundle(pending, **shape):
+        for unit, role in made.units:
+            if role == "unit":
+                assert unit not in asked
+                asked[unit] = made.people
+    assert asked == {item.unit: item.missing for item in pending if item.missing > 0}
+
+
+@given(pendings, shapes)
+def test_a_bundle_has_its_own_units_all_overlap_and_its_checks_each_once(pending, shape):
+    for made in bundle(pending, **shape):
+        by_role = {
+            role: [unit for unit, its in made.units if its == role] for role in ("unit", "overlap", "check")
+        }
+        assert 1 <= len(by_role["unit"]) <= shape["units_per_hit"]
+        assert by_role["overlap"] == shape["overlap"]
+        assert len(by_role["check"]) == min(shape["checks_per_hit"], len(shape["checks"]))
+        assert len({unit for unit, _ in made.units}) == len(made.units)
+
+
+@given(pendings, shapes)
+def test_the_same_seed_makes_the_same_bundles_whatever_the_order_of_arrival(pending, shape):
+    assert bundle(pending, **shape) == bundle(list(reversed(pending)), **shape)
+
+
+@given(shapes)
+def test_an_overlap_unit_that_is_pending_is_asked_as_overlap_only(shape):
+    for made in bundle([Pending("over:1", 3), Pending("own", 3)], **{**shape, "overlap": ["over:1"]}):
+        assert [role for unit, role in made.units if unit == "over:1"] == ["overlap"]
+
+
+@given(st.integers(1, 200), st.integers(0, 500), st.sampled_from(["none-1", "mturk-2026"]))
+def test_hits_are_split_exactly_where_that_is_cheaper(people, reward, profile):
+    sizes = places(people, reward_cents=reward, fee_profile=profile)
+    assert sum(sizes) == people
+    assert min(sizes) >= 1
+
+    def cost(parts):
+        return sum(size * reward_fee(profile, reward_cents=reward, max_assignments=size) for size in parts)
+
+    if len(sizes) > 1:
+        assert max(sizes) <= SMALL_HIT
+        assert cost(sizes) < cost([people])
+    elif people > SMALL_HIT:
+        assert cost([people]) <= people * reward_fee(profile, reward_cents=reward, max_assignments=1)
+
+
+def test_a_hundred_people_at_ten_cents_save_two_dollars_by_hits_of_nine():
+    """The figures of the design: 2.00 of fees when split, 4.00 in one HIT."""
+    assert places(100, reward_cents=10, fee_profile="mturk-2026") == [9] * 11 + [1]
+    assert 100 * reward_fee("mturk-2026", reward_cents=10, max_assignments=9) == 200
+    assert 100 * reward_fee("mturk-2026", reward_cents=10, max_assignments=100) == 400
+
+
+def test_one_cent_hits_stay_whole_because_the_least_fee_is_the_same():
+    assert places(30, reward_cents=1, fee_profile="mturk-2026") == [30]
+
+
+@given(st.lists(st.text(max_size=5), unique=True), st.integers(), st.text(max_size=10))
+def test_each_worker_has_their_own_order_and_keeps_it(units, seed, worker):
+    ordered = order_for(units, seed=seed, worker=worker)
+    assert sorted(ordered) == sorted(units)
+    assert ordered == order_for(units, seed=seed, worker=worker)
+
+
+def test_two_workers_see_twenty_units_in_different_orders():
+    units = [f"unit:{number}" for number in range(20)]
+    assert order_for(units, seed=1, worker="A1") != order_for(units, seed=1, worker="A2")

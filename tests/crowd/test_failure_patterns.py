@@ -1,0 +1,450 @@
+"""How money is lost, and what prevents it: one test for each row of the table, on a real marketplace."""
+
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.utils import timezone
+
+from crowd.adapters import registry
+from crowd.adapters.base import Unknown
+from crowd.errors import BudgetError, CrowdError, StageStateError
+from crowd.models import Assignment, Hit, MarketOperation, Stage, Worker
+from crowd.outbox import dispatch as dispatching
+from crowd.outbox.dispatch import dispatch
+from crowd.outbox.reconcile import reconcile
+from crowd.selectors.alarms import alarms
+from crowd.selectors.comparing import compare
+from crowd.services import collecting, review, stages
+from crowd.services.publishing import publish_pending
+from crowd.services.tick import tick
+from tests.clients import ScriptedWorker
+from tests.crowd.world import answer, make_endpoint, make_project, make_stage, work
+
+pytestmark = pytest.mark.django_db
+Kind, State = MarketOperation.Kind, MarketOperation.State
+DEPOSIT = 100_00
+
+
+class Lab:
+    """A requester's account at the server, and the endpoint row that leads to it."""
+
+    def __init__(self, server):
+        self.server = server
+        self.requester = server.requester("100.00", "mturk-2026")
+        self.endpoint = make_endpoint(
+            url=server.api_url,
+            access_key=self.requester.access_key,
+            secret=self.requester.secret,
+            submit_origins=[server.url],
+        )
+        self.market = registry.adapter(self.endpoint)
+
+    def stage(self, **fields):
+        given = {"items": ["tea"], **fields}
+        return make_stage(self.endpoint, **given)
+
+    def opened(self, **fields):
+        """A stage on offer, and its first HIT."""
+        stage = self.stage(**fields)
+        stages.open_stage(stage=stage)
+        dispatch(self.endpoint)
+        stage.refresh_from_db()
+        return stage, hit_of(stage)
+
+    def worker(self) -> ScriptedWorker:
+        return self.server.worker()
+
+    def lose_next_answer(self):
+        self.server.chaos(access_key=self.requester.access_key, lose_response_after_commit=1)
+
+    def paid(self):
+        """What the marketplace took for good, in cents."""
+        balance = self.market.check()
+        return DEPOSIT - balance.available.minor - balance.held.minor
+
+
+@pytest.fixture
+def lab(server):
+    yield Lab(server)
+    server.reset()
+
+
+def hit_of(stage):
+    return Hit.objects.select_related("stage__endpoint", "stage__project").filter(stage=stage).first()
+
+
+def the(kind):
+    return MarketOperation.objects.get(kind=kind)
+
+
+def assignment_of(stage):
+    return Assignment.objects.select_related("stage__endpoint", "stage__project", "worker", "hit").get(
+        stage=stage
+    )
+
+
+def die_after_the_call(endpoint):
+    """The process dies when the marketplace has answered and nothing is written yet."""
+    dying = mock.patch.object(dispatching, "_settle", side_effect=KeyboardInterrupt)
+    with dying, pytest.raises(KeyboardInterrupt):
+        dispatch(endpoint)
+
+
+def later(**ago):
+    """So much time goes by for everything that was sent."""
+    for operation in MarketOperation.objects.exclude(state__in=MarketOperation.FINAL):
+        operation.first_sent_at = operation.first_sent_at and operation.first_sent_at - timedelta(**ago)
+        operation.lease_until = operation.lease_until and operation.lease_until - timedelta(**ago)
+        operation.save()
+
+
+def try_again_now():
+    MarketOperation.objects.exclude(state__in=MarketOperation.FINAL).update(not_before=timezone.now())
+
+
+def test_crash_between_create_hit_and_commit(lab):
+    """The orphan is found by its annotation and adopted; the token is too old to ask with."""
+    stage = lab.stage()
+    stages.open_stage(stage=stage)
+    die_after_the_call(lab.endpoint)
+    later(hours=24)
+    assert dispatch(lab.endpoint).total == 0
+    assert reconcile(lab.endpoint) == 1
+    [orphan] = lab.market.iter_listings()
+    assert hit_of(stage).external_id == orphan.ref
+
+
+def test_crash_between_create_hit_and_commit_within_a_day(lab):
+    """While the token is remembered, the same call is the surest question."""
+    stage = lab.stage()
+    stages.open_stage(stage=stage)
+    die_after_the_call(lab.endpoint)
+    later(hours=1)
+    assert dispatch(lab.endpoint).confirmed == 1
+    [listing] = lab.market.iter_listings()
+    assert hit_of(stage).external_id == listing.ref
+
+
+def test_lost_answer_automatic_retry(lab):
+    """The adapter makes one attempt; ours is the retry, with the token, and its error is a success."""
+    stage = lab.stage()
+    stages.open_stage(stage=stage)
+    lab.lose_next_answer()
+    dispatch(lab.endpoint)
+    assert the(Kind.PUBLISH).state == State.UNKNOWN
+    try_again_now()
+    dispatch(lab.endpoint)
+    assert the(Kind.PUBLISH).state == State.CONFIRMED
+    [listing] = lab.market.iter_listings()
+    assert listing.ref == hit_of(stage).external_id
+
+
+def pay(stage, purpose="thorough"):
+    return review.bonus(
+        assignment=assignment_of(stage), actor=None, cents=25, reason="Thorough.", purpose=purpose
+    )
+
+
+def only(pay_bonus, operation):
+    """The call of one operation arrives; the others are lost on the way."""
+
+    def pay_some(submission, worker, amount, reason, key):
+        if key == operation.token:
+            return pay_bonus(submission, worker, amount, reason, key)
+        return Unknown("lost on the way")
+
+    return pay_some
+
+
+def with_approved_work(lab, **fields):
+    stage, hit = lab.opened(**fields)
+    work(hit, lab.worker())
+    tick()
+    return stage
+
+
+def test_retry_of_send_bonus_after_a_day(lab):
+    """The reference in the reason tells two equal bonuses apart."""
+    stage = with_approved_work(lab)
+    for purpose in ("first", "second"):
+        pay(stage, purpose)
+    first, second = MarketOperation.objects.filter(kind=Kind.BONUS).order_by("planned_at")
+    with mock.patch.object(lab.market, "pay_bonus", only(lab.market.pay_bonus, first)):
+        die_after_the_call(lab.endpoint)
+    later(hours=24)
+    reconcile(lab.endpoint)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert first.state == State.CONFIRMED
+    assert second.needs_person
+    [paid] = lab.market.iter_bonuses(submission=assignment_of(stage).external_id)
+    assert paid.reason == f"Thorough. [ref {first.token[:8]}]"
+
+
+def test_bonus_to_the_wrong_person(lab):
+    """An assignment id is used again after a return: the one who submitted is paid, by name."""
+    stage, hit = lab.opened()
+    left, stayed = lab.worker(), lab.worker()
+    taken = left.accept(hit.external_id)
+    answer(hit, worker_id=left.worker_id, submission=taken["assignment_id"])
+    left.give_back(taken)
+    work(hit, stayed)
+    tick()
+    by_worker = {row.worker.external_id: row for row in Assignment.objects.select_related("worker")}
+    assert {row.external_id for row in by_worker.values()} == {taken["assignment_id"]}
+    with pytest.raises(CrowdError, match="not listed this work as submitted"):
+        review.bonus(
+            assignment=by_worker[left.worker_id], actor=None, cents=25, reason="Thorough.", purpose="b"
+        )
+    mine = Assignment.objects.select_related("stage__endpoint", "stage__project", "worker").get(
+        pk=by_worker[stayed.worker_id].pk
+    )
+    for _ in range(2):
+        review.bonus(assignment=mine, actor=None, cents=25, reason="Thorough.", purpose="b")
+    dispatch(lab.endpoint)
+    [paid] = lab.market.iter_bonuses(listing=hit.external_id)
+    assert paid.worker == stayed.worker_id
+    assert stage.operations.filter(kind=Kind.BONUS).count() == 1
+
+
+def test_re_approval_and_the_race_with_auto_approval(lab):
+    """Approving what is approved already is read again, confirmed, and booked once."""
+    stage, hit = lab.opened()
+    work(hit, lab.worker())
+    collecting.collect(stage)
+    lab.requester.client.approve_assignment(AssignmentId=assignment_of(stage).external_id)
+    dispatch(lab.endpoint)
+    assert the(Kind.APPROVE).state == State.CONFIRMED
+    tick()
+    stage.refresh_from_db()
+    assert stage.spent_cents == lab.paid() == 12
+
+
+def test_auto_approval_passes_unreviewed_work(lab):
+    """Its time is stored, alarmed for two days before, and its cost is booked when it is seen."""
+    stage, hit = lab.opened(approve_at_once=False, auto_approve_seconds=3 * 24 * 3600)
+    work(hit, lab.worker())
+    collecting.collect(stage)
+    assignment = assignment_of(stage)
+    assert assignment.auto_approve_at == assignment.submitted_at + timedelta(days=3)
+    Assignment.objects.update(held=True)
+    sentences = []
+    for hours in (72, 47, 23):
+        Assignment.objects.update(auto_approve_at=timezone.now() + timedelta(hours=hours))
+        sentences.append(
+            [(alarm.level, alarm.sentence) for alarm in alarms(stage) if alarm.about == "review"]
+        )
+    assert sentences == [
+        [],
+        [("soon", "1 held assignment approves itself within 48 hours.")],
+        [("now", "1 held assignment approves itself within 24 hours.")],
+    ]
+    Assignment.objects.update(auto_approve_at=timezone.now())
+    lab.requester.client.approve_assignment(AssignmentId=assignment.external_id)
+    tick()
+    stage.refresh_from_db()
+    assert assignment_of(stage).state == Assignment.State.APPROVED
+    assert stage.spent_cents == lab.paid() == 12
+
+
+def test_reject_then_discover_the_mistake(lab):
+    """The work is paid after all, its money reserved first; nothing deletes a HIT by itself."""
+    stage, hit = lab.opened(approve_at_once=False)
+    work(hit, lab.worker())
+    tick()
+    review.reject(assignment=assignment_of(stage), actor=None, reason="Not about tea.")
+    stages.pause_stage(stage=stage)
+    dispatch(lab.endpoint)
+    stage.refresh_from_db()
+    assert (stage.reserved_cents, stage.spent_cents, lab.paid()) == (0, 0, 0)
+    review.override(assignment=assignment_of(stage), actor=None, note="It was about tea.")
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 12
+    dispatch(lab.endpoint)
+    stage.refresh_from_db()
+    assert (stage.reserved_cents, stage.spent_cents, lab.paid()) == (0, 12, 12)
+    stages.close_stage(stage=stage)
+    tick()
+    assert not MarketOperation.objects.filter(kind=Kind.ARCHIVE).exists()
+
+
+def test_the_jump_from_nine_to_ten(lab):
+    """Ten people at ten cents: HITs of nine and one at 20 %; no HIT grows over the edge unseen."""
+    stage, _ = lab.opened(redundancy=10)
+    assert sorted(Hit.objects.filter(stage=stage).values_list("places", flat=True)) == [1, 9]
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 10 * 12
+    small = Hit.objects.get(stage=stage, places=9)
+    with pytest.raises(StageStateError, match="higher fee"):
+        stages.extend_hit_places(hit=small, places=1, purpose="one more")
+    assert lab.market.extend(small.external_id, 1, "0" * 32).code == "InvalidMaximumAssignmentsIncrease"
+
+
+def test_extension_of_a_large_hit_and_rejected_work_published_again(lab):
+    """Both are operations of their own, with reservations of their own."""
+    stage, hit = lab.opened(reward_cents=1, redundancy=10, approve_at_once=False)
+    assert hit.places == 10
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 20
+    stages.extend_hit_places(hit=hit, places=5, purpose="five more")
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 30
+    dispatch(lab.endpoint)
+    assert lab.market.get_listing(hit.external_id).places == hit_of(stage).places == 15
+    work(hit, lab.worker())
+    tick()
+    review.reject(assignment=assignment_of(stage), actor=None, reason="Not about tea.")
+    dispatch(lab.endpoint)
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 28
+    assert lab.market.check().held.minor == 28
+
+
+def test_a_runaway_loop_or_a_wrong_price(lab):
+    """Neither asking again and again nor a high price passes the cap."""
+    project = make_project(budget_cents=30)
+    stage = make_stage(lab.endpoint, project, items=["a", "b", "c"], reward_cents=1000, budget_cents=10_000)
+    with pytest.raises(BudgetError):
+        stages.open_stage(stage=stage)
+    Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.OPEN)
+    for _ in range(5):
+        publish_pending(stage)
+        tick()
+    assert not MarketOperation.objects.filter(kind=Kind.PUBLISH).exists()
+    project.refresh_from_db()
+    assert (project.reserved_cents, project.spent_cents) == (0, 0)
+
+
+def test_a_runaway_loop_without_funds(server, monkeypatch):
+    monkeypatch.setattr(dispatching, "THREADS", 1)
+    poor = server.requester("0.30", "mturk-2026")
+    endpoint = make_endpoint(url=server.api_url, access_key=poor.access_key, secret=poor.secret)
+    stage = make_stage(endpoint, items=[str(number) for number in range(40)])
+    stages.open_stage(stage=stage)
+    for _ in range(3):
+        tick()
+    stage.refresh_from_db()
+    assert stage.status == Stage.Status.PAUSED
+    assert stage.operations.filter(state=State.CONFIRMED).count() == 2
+    assert stage.operations.exclude(attempts=0).count() <= 4
+    assert stage.project.events.filter(action="stage.paused").count() == 1
+
+
+def test_orphaned_open_hits_at_the_end_of_a_run(lab):
+    """Closing takes everything off offer, waits for who is working, and a comparison shows what is left."""
+    stage, hit = lab.opened(items=["tea", "coffee"])
+    late = lab.worker()
+    taken = late.accept(hit.external_id)
+    arrived = answer(hit, worker_id=late.worker_id, submission=taken["assignment_id"])
+    stages.close_stage(stage=stage)
+    tick()
+    states = {listing.ref: listing.state for listing in lab.market.iter_listings()}
+    assert sorted(states.values()) == ["full", "reviewable"]
+    from crowd.services import receipts
+
+    assert late.submit(taken, **receipts.receipt_fields(arrived)).status == 200
+    for _ in range(3):
+        tick()
+    stage.refresh_from_db()
+    assert (stage.reserved_cents, stage.spent_cents) == (0, 12)
+    assert lab.paid() == 12
+    assert compare(lab.endpoint) == type(compare(lab.endpoint))([], [], [])
+    stranger = lab.requester.client.create_hit(
+        Title="Not ours",
+        Description="d",
+        Reward="0.01",
+        LifetimeInSeconds=60,
+        AssignmentDurationInSeconds=60,
+        Question=lab.requester.client.get_hit(HITId=hit.external_id)["HIT"]["Question"],
+    )["HIT"]["HITId"]
+    Hit.objects.filter(pk=hit.pk).update(external_id="3GONE")
+    found = compare(lab.endpoint)
+    assert found.only_there == sorted([stranger, hit.external_id])
+    assert found.only_here == ["3GONE"]
+
+
+@pytest.mark.parametrize(("cents", "written"), [(7, "0.07"), (29, "0.29"), (110, "1.10"), (1, "0.01")])
+def test_float_amounts(lab, cents, written):
+    """Whole cents everywhere: what is planned is what the marketplace reads, to the cent."""
+    stage, hit = lab.opened(reward_cents=cents)
+    assert lab.requester.client.get_hit(HITId=hit.external_id)["HIT"]["Reward"] == written
+    stage.refresh_from_db()
+    assert lab.market.check().held.minor == stage.reserved_cents
+    assert isinstance(stage.reserved_cents, int)
+
+
+def test_sandbox_and_production_mixed_up(lab):
+    """An operation goes only where it was planned to go, and ids of two marketplaces are two things."""
+    stage = lab.stage()
+    stages.open_stage(stage=stage)
+    type(lab.endpoint).objects.filter(pk=lab.endpoint.pk).update(
+        url=f"http://localhost:{lab.server.url.rpartition(':')[2]}/mturk/api"
+    )
+    lab.endpoint.refresh_from_db()
+    dispatch(lab.endpoint)
+    operation = the(Kind.PUBLISH)
+    assert operation.state == State.REFUSED
+    assert "but this was planned for" in operation.error_text
+    assert list(lab.market.iter_listings()) == []
+    other = make_endpoint()
+    for endpoint in (lab.endpoint, other):
+        Worker.objects.create(endpoint=endpoint, external_id="ASAME", first_seen_at=timezone.now())
+    assert Worker.objects.filter(external_id="ASAME").count() == 2
+
+
+def test_a_worker_unpaid_because_our_server_failed(lab):
+    """A HIT of their own, seen by them alone, pays somebody whose session broke."""
+    stage, _ = lab.opened()
+    hurt, other = lab.worker(), lab.worker()
+    known = Worker.objects.create(
+        endpoint=lab.endpoint, external_id=hurt.worker_id, first_seen_at=timezone.now()
+    )
+    review.compensate(stage=stage, worker=known, cents=50, reason="Our page broke.", actor=None)
+    for _ in range(4):
+        try_again_now()
+        dispatch(lab.endpoint)
+    made = Hit.objects.get(stage=stage, compensates=known)
+    assert made.state == Hit.State.OPEN
+    from tests.clients import RefusedError
+
+    with pytest.raises(RefusedError):
+        other.accept(made.external_id)
+    assert hurt.accept(made.external_id)["hit_id"] == made.external_id
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 12 + 60
+    review.compensate(stage=stage, worker=known, cents=50, reason="Our page broke.", actor=None)
+    assert Hit.objects.filter(stage=stage, compensates=known).count() == 1
+
+
+def test_a_worker_unpaid_who_submitted_gets_a_bonus(lab):
+    stage = with_approved_work(lab)
+    worker = assignment_of(stage).worker
+    for _ in range(2):
+        review.compensate(stage=stage, worker=worker, cents=50, reason="It took long.", actor=None)
+    dispatch(lab.endpoint)
+    assert [
+        one.amount.minor for one in lab.market.iter_bonuses(submission=assignment_of(stage).external_id)
+    ] == [50]
+    stage.refresh_from_db()
+    assert stage.spent_cents == lab.paid() == 12 + 60
+
+
+def test_an_unknown_answer_never_makes_a_new_token(lab):
+    """What every row rests on: one purpose, one token."""
+    stage = lab.stage()
+    stages.open_stage(stage=stage)
+    token, keys = the(Kind.PUBLISH).token, []
+
+    def publish(task):
+        keys.append(task.key)
+        return Unknown("no answer")
+
+    with mock.patch.object(lab.market, "publish", publish):
+        for _ in range(5):
+            dispatch(lab.endpoint)
+            try_again_now()
+    dispatch(lab.endpoint)
+    assert keys == [token] * 5
+    [listing] = lab.market.iter_listings()
+    assert (listing.key, listing.ref) == (token, hit_of(stage).external_id)

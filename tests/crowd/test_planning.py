@@ -1,0 +1,142 @@
+"""Planning: one row and one reservation for each purpose, and HITs only as far as the money goes."""
+
+import pytest
+
+from crowd.budget import Cost
+from crowd.errors import BudgetError, NotArmedError, StageStateError
+from crowd.models import Hit, LedgerEntry, MarketOperation, Stage
+from crowd.outbox.planning import plan
+from crowd.services import stages
+from crowd.services.publishing import publish_pending
+from tests.crowd.world import answer, make_endpoint, make_hit, make_stage, make_worker
+
+pytestmark = pytest.mark.django_db
+Kind = MarketOperation.Kind
+
+
+def plan_bonus(stage, purpose="thanks", cents=50):
+    return plan(
+        kind=Kind.BONUS,
+        endpoint=stage.endpoint,
+        stage=stage,
+        target="assignment:1",
+        purpose=purpose,
+        payload={},
+        cost=Cost(cents, 10),
+    )
+
+
+def test_a_double_click_plans_one_operation_and_reserves_once():
+    stage = make_stage()
+    first, second = plan_bonus(stage), plan_bonus(stage)
+    assert first.pk == second.pk
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 60
+    assert LedgerEntry.objects.get(operation=first).kind == "reserve"
+
+
+def test_another_purpose_is_another_operation_with_another_token():
+    stage = make_stage()
+    first, second = plan_bonus(stage), plan_bonus(stage, purpose="more thanks")
+    assert first.token != second.token
+    assert len(first.token) == 32
+
+
+def test_without_the_money_nothing_is_planned():
+    stage = make_stage(budget_cents=59)
+    with pytest.raises(BudgetError):
+        plan_bonus(stage)
+    assert not MarketOperation.objects.filter(stage=stage).exists()
+    assert not LedgerEntry.objects.filter(stage=stage).exists()
+
+
+def test_an_operation_remembers_where_it_was_planned_to_go():
+    stage = make_stage()
+    operation = plan_bonus(stage)
+    assert operation.endpoint_url == stage.endpoint.url
+    assert operation.state == MarketOperation.State.PLANNED
+
+
+def test_opening_a_stage_reserves_all_its_hits():
+    stage = make_stage(items=["a", "b", "c"], redundancy=2)
+    offer = stages.open_stage(stage=stage)
+    stage.refresh_from_db()
+    assert (offer.hits, offer.assignments, offer.total_cents) == (3, 6, 72)
+    assert stage.reserved_cents == 72
+    assert Hit.objects.filter(stage=stage).count() == 3
+    assert MarketOperation.objects.filter(stage=stage, kind=Kind.PUBLISH).count() == 3
+
+
+def test_opening_is_refused_where_the_budget_does_not_cover_the_quote():
+    stage = make_stage(items=["a", "b", "c"], redundancy=2, budget_cents=71)
+    with pytest.raises(BudgetError, match=r"costs 0\.72"):
+        stages.open_stage(stage=stage)
+    stage.refresh_from_db()
+    assert stage.status == Stage.Status.DRAFT
+    assert not Hit.objects.filter(stage=stage).exists()
+
+
+def test_real_money_needs_its_amount_typed():
+    stage = make_stage(make_endpoint(real_money=True), budget_cents=500)
+    for typed in (None, 499, 501):
+        with pytest.raises(NotArmedError, match=r"Type its budget, 5\.00"):
+            stages.open_stage(stage=stage, typed_cents=typed)
+    stages.open_stage(stage=stage, typed_cents=500)
+    stage.refresh_from_db()
+    assert stage.armed_cents == 500
+
+
+def test_topping_up_again_while_hits_are_on_offer_plans_nothing():
+    stage = make_stage()
+    stages.open_stage(stage=stage)
+    stage.refresh_from_db()
+    assert publish_pending(stage) == 0
+    assert Hit.objects.filter(stage=stage).count() == 2
+
+
+def test_a_top_up_goes_as_far_as_the_budget_and_says_once_that_it_ended():
+    stage = make_stage(items=["a", "b", "c", "d"], budget_cents=30)
+    Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.OPEN)
+    stage.refresh_from_db()
+    assert publish_pending(stage) in (1, 2)
+    for _ in range(3):
+        publish_pending(stage)
+    stage.refresh_from_db()
+    assert Hit.objects.filter(stage=stage).count() == 2
+    assert stage.reserved_cents == 24
+    assert stage.project.events.filter(action="stage.budget_reached").count() == 1
+
+
+def test_a_paused_stage_plans_nothing():
+    stage = make_stage()
+    Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.PAUSED)
+    assert publish_pending(stage) == 0
+
+
+def test_rejected_work_is_asked_of_somebody_else():
+    stage = make_stage(items=["a"], redundancy=2)
+    Stage.objects.filter(pk=stage.pk).update(status=Stage.Status.OPEN)
+    stage.refresh_from_db()
+    hit = make_hit(stage, "item:0", places=2)
+    good, bad = (answer(hit, worker_id=make_worker(stage.endpoint).external_id) for _ in range(2))
+    assert publish_pending(stage) == 0
+    type(bad).objects.filter(pk=bad.pk).update(state="rejected")
+    assert publish_pending(stage) == 1
+    new = Hit.objects.exclude(pk=hit.pk).get(stage=stage)
+    assert (new.places, [unit.unit for unit in new.units.all()]) == (1, ["item:0"])
+    assert good.hit_id == hit.pk
+
+
+def test_a_hit_never_grows_from_fewer_than_ten_places_to_ten():
+    stage = make_stage()
+    hit = make_hit(stage, places=8)
+    stages.extend_hit_places(hit=hit, places=1, purpose="one more")
+    with pytest.raises(StageStateError, match="from ten on the marketplace charges the higher fee"):
+        stages.extend_hit_places(hit=hit, places=2, purpose="two more")
+
+
+def test_a_closed_hit_is_not_extended():
+    stage = make_stage()
+    hit = make_hit(stage, state=Hit.State.CLOSED)
+    with pytest.raises(StageStateError, match="only one on offer"):
+        stages.extend_hit_places(hit=hit, places=1, purpose="one more")

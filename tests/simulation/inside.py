@@ -1,0 +1,148 @@
+"""Makes stages on a running server, lets crowds work on them, tells what came of it.
+
+    python -m tests.simulation.inside '{"people": 5, "mix": "constant"}'
+
+It is a process with the server's settings. Everything goes the ways that people and researchers go; only
+the tables are read directly at the end.
+"""
+
+import json
+import sys
+import uuid
+from typing import Any
+
+import django
+
+django.setup()
+
+from django.conf import settings  # noqa: E402
+
+from crowd.kinds import kind_of  # noqa: E402
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, Worker  # noqa: E402
+from crowd.services.endpoints import create_endpoint  # noqa: E402
+from crowd.services.stages import create_stage, open_stage, pause_stage  # noqa: E402
+from crowd.simulation.accounts import accounts  # noqa: E402
+from crowd.simulation.profiles import crowd_of  # noqa: E402
+from crowd.simulation.run import Crowd  # noqa: E402
+from marketplace.models import Requester  # noqa: E402
+from marketplace.services.people import create_requester, deposit  # noqa: E402
+from poll.models import Vote  # noqa: E402
+from projects.services import create_project  # noqa: E402
+
+#: Accounts made for all crowds of a server together, so that a person's number is the same in each.
+PEOPLE = 40
+OPTIONS = ["1", "2", "3", "4", "5"]
+
+
+def endpoint_with(*, fees: str, real_money: bool) -> Endpoint:
+    """The server's own marketplace as an endpoint, one for each way of paying."""
+    name = f"{fees}-{real_money}".lower()
+    known = Endpoint.objects.filter(name=name).first()
+    if known is not None:
+        return known
+    requester, secret = create_requester(name=name, fee_profile=fees)
+    deposit(requester=requester, cents=10_000_000)
+    return create_endpoint(
+        name=name,
+        url=f"{settings.TASK_URL}/mturk/api",
+        access_key=requester.access_key,
+        secret=secret,
+        real_money=real_money,
+        fee_profile=fees,
+        rate=0,
+    )
+
+
+def make_stage(
+    *,
+    items: int = 6,
+    redundancy: int = 3,
+    units_per_hit: int = 2,
+    checks: int = 0,
+    fees: str = "none-1",
+    real_money: bool = False,
+) -> Stage:
+    """An open poll at the server's own marketplace."""
+    name = uuid.uuid4().hex[:12]
+    for earlier in Stage.objects.filter(status=Stage.Status.OPEN):
+        pause_stage(stage=earlier)
+    endpoint = endpoint_with(fees=fees, real_money=real_money)
+    config = {
+        "question": "How right is it?",
+        "options": OPTIONS,
+        "items": [f"Statement {number}" for number in range(items)],
+        "checks": {f"Choose {number + 1}": str(number + 1) for number in range(checks)},
+    }
+    stage = create_stage(
+        project=create_project(slug=name, title=name, budget_cents=1_000_000),
+        slug="poll",
+        title="Poll",
+        kind="poll",
+        config=config,
+        endpoint=endpoint,
+        task_title=f"How right is it? {name}",
+        task_description="Read the statement and choose a number.",
+        reward_cents=10,
+        redundancy=redundancy,
+        units_per_hit=units_per_hit,
+        checks_per_hit=checks,
+        budget_cents=1_000_000,
+    )
+    open_stage(stage=stage, typed_cents=1_000_000)
+    return stage
+
+
+def simulate(stage: Stage, *, people: int, mix: str, seed: int = 7, threads: int = 4) -> dict[str, Any]:
+    """A crowd works on the stage; what it says it did."""
+    found = accounts(settings.TASK_URL, PEOPLE)[:people]
+    crowd = Crowd(stage, crowd_of(mix, people, seed=seed), found, seed=seed, threads=threads, fast=True)
+    return crowd.run().facts()
+
+
+def look(stage: Stage) -> dict[str, Any]:
+    """What both sides have."""
+    stage.refresh_from_db()
+    numbers = {account.worker_id: n for n, account in enumerate(accounts(settings.TASK_URL, PEOPLE))}
+    assignments = Assignment.objects.filter(stage=stage).select_related("worker")
+    return {
+        "assignments": [
+            {
+                "worker": numbers[row.worker.external_id],
+                "state": row.state,
+                "telemetry": row.telemetry,
+                "failed_checks": row.failed_checks,
+                "simulated": row.worker.simulated,
+            }
+            for row in assignments
+        ],
+        "votes": sorted(
+            [numbers[vote.assignment.worker.external_id], vote.unit, vote.choice]
+            for vote in Vote.objects.filter(stage=stage).select_related("assignment__worker")
+        ),
+        "real_workers": Worker.objects.filter(simulated=False).count(),
+        "hits": sorted(Hit.objects.filter(stage=stage).values_list("state", flat=True)),
+        "unfinished": MarketOperation.objects.exclude(state__in=MarketOperation.FINAL).count(),
+        "spent_cents": stage.spent_cents,
+        "reserved_cents": stage.reserved_cents,
+        "missing": sum(item.missing for item in kind_of(stage).pending(stage)),
+    }
+
+
+def paid(stage: Stage) -> int:
+    """What the marketplace paid from the account that the stage publishes with, in cents."""
+    return Requester.objects.get(access_key=stage.endpoint.access_key).paid_cents
+
+
+def main() -> None:
+    """One stage, one crowd (or several, one after the other), and what came of it, as JSON."""
+    wanted = json.loads(sys.argv[1])
+    crowds = wanted.pop("crowds")
+    stage = make_stage(**wanted)
+    before = paid(stage)
+    said = [simulate(stage, **crowd) for crowd in crowds]
+    found = {"stage": stage.pk, "said": said, "paid_cents": paid(stage) - before, **look(stage)}
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

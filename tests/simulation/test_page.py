@@ -1,0 +1,79 @@
+"""Reading any task page as a form."""
+
+from crowd.simulation.page import read_form
+
+URL = "https://tasks.example.org/task/1/?assignmentId=3X"
+
+
+def page(inside: str, **attributes: str) -> str:
+    extra = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
+    return f'<h1>Read</h1><form method="post" action="/task/1/"{extra}>{inside}</form>'
+
+
+def field(inside: str):
+    form = read_form(page(inside), URL)
+    assert form is not None
+    [found] = form.fields.values()
+    return found
+
+
+def test_radio_buttons_of_one_name_are_one_choice():
+    found = field('<input type="radio" name="u:1|c" value="a"><input type="radio" name="u:1|c" value="b">')
+    assert (found.kind, found.options) == ("choice", ["a", "b"])
+
+
+def test_a_list_is_a_choice_among_what_can_be_chosen():
+    found = field(
+        '<select name="u|c"><option value="">Choose</option><option disabled value="x">x</option>'
+        '<option value="a">A</option><option value="b">B</option></select>'
+    )
+    assert (found.kind, found.options) == ("choice", ["a", "b"])
+
+
+def test_a_box_to_tick_has_its_value():
+    found = field('<input type="checkbox" name="u|c" value="yes">')
+    assert (found.kind, found.options) == ("tick", ["yes"])
+
+
+def test_a_box_to_write_in_says_how_long():
+    found = field('<textarea name="u|text" minlength="3" maxlength="40"></textarea>')
+    assert (found.kind, found.least, found.most) == ("text", 3, 40)
+
+
+def test_a_number_has_its_bounds():
+    found = field('<input type="number" name="u|n" min="1" max="5">')
+    assert (found.kind, found.least, found.most) == ("number", 1, 5)
+
+
+def test_what_is_disabled_cannot_be_filled_in():
+    form = read_form(page('<input type="radio" name="u|c" value="a" disabled>'), URL)
+    assert form is not None and not form.fields
+
+
+def test_hidden_fields_go_along_as_they_are():
+    form = read_form(page('<input type="hidden" name="ticket" value="a&amp;b">'), URL)
+    assert form is not None and form.hidden == {"ticket": "a&b"}
+
+
+def test_addresses_are_read_from_where_the_page_is():
+    form = read_form(page("", data_draft="draft/"), URL)
+    assert form is not None
+    assert form.action == "https://tasks.example.org/task/1/"
+    assert form.draft_url == "https://tasks.example.org/task/1/draft/"
+
+
+def test_every_unit_has_the_text_of_its_section_only():
+    form = read_form(
+        page(
+            '<section>First passage. <input name="u:1|t"></section>'
+            '<section>Second <b>passage</b>.<script>no()</script><input name="u:2|t"></section>'
+        ),
+        URL,
+    )
+    assert form is not None
+    assert form.units == ["u:1", "u:2"]
+    assert form.texts == {"u:1": "First passage.", "u:2": "Second passage .", "": "Read"}
+
+
+def test_a_page_without_a_form_to_send_has_none():
+    assert read_form('<form method="get"><input name="q"></form>', URL) is None

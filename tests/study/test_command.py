@@ -1,0 +1,119 @@
+"""`manage.py study` as a person and a program meet it."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from crowd.models import Stage
+from projects.models import Event, Project
+from tests.study.conftest import EXAMPLE, KEYS
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study(capsys, monkeypatch):
+    """Runs the command; gives what it printed, on both streams."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+
+    def study(*words, answer=None):
+        if answer is not None:
+            monkeypatch.setattr("builtins.input", lambda *_: answer)
+        call_command("study", *words)
+        return capsys.readouterr().out
+
+    return study
+
+
+def test_the_example_of_the_documentation_is_good(study):
+    out = study("check", str(EXAMPLE))
+    assert "is good: project warm-drinks, 1 stage" in out
+    assert "+ stage first-look" in out
+    assert not Project.objects.exists()
+
+
+def test_a_bad_file_ends_with_status_1_and_everything_that_is_wrong(study, write, example, capsys):
+    path = write(example.replace('"0.15"', "0.15").replace('kind = "poll"', 'kind = "pol"'))
+    with pytest.raises(CommandError, match="2 errors; nothing was changed") as caught:
+        study("check", path)
+    assert caught.value.returncode == 1
+    told = capsys.readouterr().err
+    assert f"{path}:29: stages[0].kind: there is no kind of stage 'pol'" in told
+    assert f"{path}:31: stages[0].reward: 0.15: money is written in quotes" in told
+
+
+def test_programs_read_the_problems_as_json(study, write, example, capsys):
+    with pytest.raises(CommandError):
+        study("check", write(example.replace("redundancy = 12", "redundency = 12")), "--json")
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is False
+    (problem,) = answer["problems"]
+    assert (problem["level"], problem["code"], problem["line"], problem["field"], problem["remedy"]) == (
+        "error",
+        "unknown-key",
+        32,
+        "stages[0].redundency",
+        "Did you mean 'redundancy'?",
+    )
+
+
+def test_applying_shows_the_differences_and_asks(study):
+    out = study("apply", str(EXAMPLE), answer="y")
+    assert out.index('reward: "0.15"') < out.index("Apply this? [y/N]") < out.index("Applied.")
+    assert "24 answers in 2 HITs would cost 3.60 + 0.00 in fees = 3.60" in out
+    assert Stage.objects.get().status == "draft"
+
+
+@pytest.mark.parametrize("answer", ["", "n", "no", "maybe"])
+def test_anything_but_yes_changes_nothing(study, answer):
+    assert "Nothing was changed." in study("apply", str(EXAMPLE), answer=answer)
+    assert not Project.objects.exists()
+
+
+def test_applied_again_there_is_nothing_to_change(study):
+    study("apply", str(EXAMPLE), "--yes")
+    assert study("apply", str(EXAMPLE), "--yes") == "Nothing to change.\n"
+
+
+def test_a_difference_shows_old_and_new(study, write, example):
+    study("apply", str(EXAMPLE), "--yes")
+    text = example.replace('"0.15"', '"0.20"').replace('"Cocoa", ', "")
+    text = text.replace("there is nothing to write.", "nothing is written.")
+    out = study("check", write(text))
+    assert '    reward: "0.15" → "0.20"\n' in out
+    assert '    config.items: 6 → 5 entries: - "Cocoa"\n' in out
+    assert '"… and go on; there is nothing to write." → "… and go on; nothing is written."' in out
+    assert "  project warm-drinks (unchanged)\n" in out
+
+
+def test_the_log_names_whoever_applied(study, owner):
+    study("apply", str(EXAMPLE), "--yes", "--as", "ada")
+    assert set(Event.objects.values_list("actor__username", flat=True)) == {"ada"}
+    with pytest.raises(CommandError, match="no user named 'bob'"):
+        study("apply", str(EXAMPLE), "--yes", "--as", "bob")
+
+
+def test_applying_answers_programs_with_changes_and_costs(study):
+    answer = json.loads(study("apply", str(EXAMPLE), "--yes", "--json"))
+    assert (answer["ok"], answer["outcome"]) == (True, "applied")
+    assert [(change["what"], change["action"]) for change in answer["changes"]] == [
+        ("endpoint", "add"),
+        ("project", "add"),
+        ("stage", "add"),
+    ]
+    assert answer["quotes"]["first-look"]["total"] == "3.60"
+    assert json.loads(study("apply", str(EXAMPLE), "--yes", "--json"))["outcome"] == "nothing to change"
+    with pytest.raises(CommandError, match="needs --yes"):
+        study("apply", str(EXAMPLE), "--json")
+
+
+def test_what_is_shown_is_a_good_file_that_changes_nothing(study, write):
+    study("apply", str(EXAMPLE), "--yes")
+    assert "nothing to change." in study("check", write(study("show", "warm-drinks")))
+
+
+def test_a_project_that_is_not_there_is_said_so(study):
+    with pytest.raises(CommandError, match="no project 'tea'; there are: none yet"):
+        study("show", "tea")

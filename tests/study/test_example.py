@@ -1,0 +1,53 @@
+"""The example of the documentation, run: from the file to HITs on the marketplace of an installation."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.server import ROOT, RunningServer
+from tests.study.conftest import EXAMPLE
+
+OPEN_IT = """
+from crowd.models import Stage
+from crowd.services.stages import open_stage
+open_stage(stage=Stage.objects.select_related("project", "endpoint").get(slug="first-look"))
+"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with RunningServer() as running:
+        yield running
+
+
+def test_the_example_is_applied_opened_and_on_offer(server, tmp_path):
+    def manage(*words, **environment):
+        result = subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env={**server.environment, "TASK_URL": server.url, "PYTHONWARNINGS": "ignore", **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr[-4000:]
+        return result.stdout
+
+    keys = json.loads(manage("marketplace", "requester", "create", "Reading lab", "--json"))
+    manage("marketplace", "deposit", "Reading lab", "25.00")
+    study = tmp_path / "poll.toml"
+    address = f'preset = "local"\nurl = "{server.url}/mturk/api"'
+    study.write_text(EXAMPLE.read_text("utf-8").replace('preset = "local"', address), "utf-8")
+
+    environment = {"LOCAL_ACCESS_KEY": keys["access_key"], "LOCAL_SECRET": keys["secret"]}
+    assert "Applied." in manage("study", "apply", str(study), "--yes", **environment)
+    manage("shell", "-c", OPEN_IT)
+    assert json.loads(manage("crowd", "tick", "--json"))["sent"] >= 2
+    balance = json.loads(manage("crowd", "endpoint", "check", "local", "--json"))
+    assert "21.40" in json.dumps(balance)
+
+    shown = tmp_path / "shown.toml"
+    shown.write_text(manage("study", "show", "warm-drinks"), "utf-8")
+    assert "nothing to change" in manage("study", "check", str(shown))

@@ -1,0 +1,48 @@
+"""The documentation of the file's fields, and the models that it and the web forms are made from."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from crowd.services.endpoints import PRESETS
+from crowd.study import reference
+from crowd.study.problems import Code
+from crowd.study.schema import EndpointFields, StudyFields
+from money.fees import PROFILES
+
+PAGE = (Path(__file__).resolve().parent.parent.parent / "docs/study.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("heading", [name for name, _ in reference.tables()])
+def test_every_field_is_documented_as_the_model_has_it(heading):
+    """Where it fails, copy the table from `manage.py study fields` into docs/study.md."""
+    assert f"`{heading}`" in PAGE
+    assert "\n".join(dict(reference.tables())[heading]) in PAGE
+
+
+def test_every_code_of_a_problem_is_documented():
+    assert [code for code in get_args(Code) if f"| `{code}` |" not in PAGE] == []
+
+
+def test_every_example_in_the_page_is_toml_with_known_fields():
+    rows = "\n".join(row for _, lines in reference.tables() for row in lines)
+    known = set(re.findall(r"^\| `(\w+)`", rows, re.M))
+    for block in re.findall(r"```toml\n(.*?)```", PAGE, re.S):
+        keys = set(re.findall(r"^(\w+) = ", block, re.M))
+        assert keys
+        assert keys <= known
+
+
+@pytest.mark.parametrize("model", [StudyFields, *reference.TABLES.values()], ids=lambda model: model.__name__)
+def test_every_field_has_a_title_and_a_description_for_forms(model):
+    for name, field in model.model_fields.items():
+        assert field.title, name
+        assert field.description and field.description.endswith("."), name
+
+
+def test_the_files_words_for_presets_and_fees_are_those_of_the_services():
+    fields = EndpointFields.model_fields
+    assert set(get_args(get_args(fields["preset"].annotation)[0])) == set(PRESETS)
+    assert set(get_args(fields["fees"].annotation)) == set(PROFILES)

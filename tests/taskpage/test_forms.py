@@ -1,0 +1,189 @@
+"""Hostile and odd contents of forms and drafts."""
+
+import json
+
+import pytest
+
+from crowd.models import Assignment
+from crowd.services import drafts
+from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
+
+pytestmark = pytest.mark.django_db
+State = Assignment.State
+HOSTILE = '"><script>alert(1)</script>{{ stage.seed }}'
+
+
+@pytest.fixture
+def rosa():
+    return Visitor(make_hit(make_stage()))
+
+
+def test_text_of_researchers_is_shown_as_text():
+    config = {"question": HOSTILE, "options": [HOSTILE, "b"], "items": [HOSTILE]}
+    stage = make_stage(config=config, task_title=HOSTILE, task_description=HOSTILE)
+    page = Visitor(make_hit(stage, "item:0")).open().content.decode()
+    assert "<script>alert" not in page
+    assert page.count("{{ stage.seed }}") >= 5
+
+
+def test_text_of_workers_comes_back_as_text(rosa):
+    page = rosa.send(item_0=HOSTILE).content.decode()
+    assert "<script>alert" not in page
+
+
+def test_names_of_units_cannot_break_out_of_attributes():
+    hit = make_hit(make_stage(), 'item:0"><script>alert(1)</script>')
+    assert "<script>alert" not in Visitor(hit).open().content.decode()
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "\0", "\u202e", "e\u0301", "😀" * 10, "a\r\nb", "\x1b[31m"])
+def test_odd_characters_are_kept_as_far_as_they_can_be(rosa, odd):
+    ticket = rosa.ticket()
+    assert rosa.save(ticket, {"item:0|note": odd, f"item:0|{odd}": "x"}).status_code == 200
+    kept = odd.replace("\0", "").replace("\r\n", "\n")
+    assert rosa.row.draft == {"item:0|note": kept, f"item:0|{kept}": "x"}
+    response = rosa.client.post(rosa.path, {"ticket": ticket, "item:0|note": odd})
+    assert response.status_code == 422
+    assert rosa.row.draft == {"item:0|note": kept}
+
+
+def test_half_a_character_is_replaced(rosa):
+    body = '{"fields": {"item:0|note": "a\\ud800b", "item:0|\\udfff": "x"}}'
+    response = rosa.client.post(
+        f"{rosa.path}draft/",
+        body,
+        content_type="application/json",
+        headers={"Authorization": f"Ticket {rosa.ticket()}"},
+    )
+    assert response.status_code == 200
+    assert rosa.row.draft == {"item:0|note": "a\ufffdb", "item:0|\ufffd": "x"}
+
+
+def test_bytes_that_are_no_text_do_no_harm(rosa):
+    body = f"ticket={rosa.ticket()}&item%3A0%7Cchoice=%ff%fe&item%3A1%7Cchoice=%ed%a0%80".encode()
+    response = rosa.client.post(rosa.path, body, content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 422
+
+
+def test_a_form_of_200_kilobytes_comes_back_with_what_was_written_and_a_sentence(rosa):
+    long = "x" * 200_000
+    ticket = rosa.ticket()
+    rosa.save(ticket, {"item:0|choice": "Blue"})
+    response = rosa.client.post(rosa.path, {"ticket": ticket, "item:1|choice": "Red", "item:0|note": long})
+    assert response.status_code == 413
+    assert "longer than 200,000 characters" in text(response)
+    assert 'value="Red" checked' in response.content.decode()
+    assert rosa.row.draft == {"item:0|choice": "Blue"}
+    assert rosa.row.state == State.WORKING
+
+
+def test_a_draft_of_200_kilobytes_is_not_kept_and_takes_nothing_from_the_one_before(rosa):
+    ticket = rosa.ticket()
+    rosa.save(ticket, {"item:0|choice": "Blue"})
+    assert rosa.save(ticket, {"item:0|note": "x" * 200_000}).status_code == 413
+    assert rosa.row.draft == {"item:0|choice": "Blue"}
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"ticket=" + b"x" * 3_000_000, "application/x-www-form-urlencoded"),
+        (b"&".join(b"a%d=1" % n for n in range(10_100)), "application/x-www-form-urlencoded"),
+        (b"--x\r\nnothing", "multipart/form-data; boundary=x"),
+        (b"--x\r\nnothing", "multipart/form-data"),
+    ],
+)
+def test_a_form_that_cannot_be_read_is_refused_in_words(rosa, body, content_type):
+    response = rosa.client.post(rosa.path, body, content_type=content_type)
+    assert response.status_code in (403, 413)
+    assert "nothing was s" in text(response).lower()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nothing",
+        b"[]",
+        b"null",
+        b'{"fields": 3}',
+        b'{"fields": []}',
+        b'{"telemetry": {}}',
+        b'{"fields": {}, "telemetry": 7}',
+        b"\xff\xfe",
+        b'{"a":' * 100_000,
+        b'{"fields": {"a|b": "' + b"x" * 3_000_000 + b'"}}',
+    ],
+)
+def test_a_draft_that_cannot_be_read_is_refused_as_json(rosa, body):
+    response = rosa.client.post(
+        f"{rosa.path}draft/",
+        body,
+        content_type="application/json",
+        headers={"Authorization": f"Ticket {rosa.ticket()}"},
+    )
+    assert response.status_code == 400
+    assert response.json()["error"]
+
+
+def test_values_that_are_no_text_and_fields_of_no_unit_are_left_out(rosa):
+    changes = {"item:0|a": 3, "item:0|b": {"c": 1}, "item:0|d": "kept", "ticket": "x", "telemetry": "{}"}
+    rosa.save(rosa.ticket(), changes)
+    assert rosa.row.draft == {"item:0|d": "kept"}
+
+
+def test_a_draft_changes_only_the_fields_it_names(rosa):
+    ticket = rosa.ticket()
+    rosa.save(ticket, {"item:0|choice": "Blue", "item:0|sure": "yes"})
+    rosa.save(ticket, {"item:1|choice": "Red", "item:0|sure": None})
+    assert rosa.row.draft == {"item:0|choice": "Blue", "item:1|choice": "Red"}
+
+
+def test_a_draft_of_work_that_is_sent_is_not_kept(rosa):
+    page = rosa.open()
+    ticket = field_of(page, "ticket")
+    handed_over(rosa.send(ticket, item_0="Blue", item_1="Red"))
+    late = rosa.save(ticket, {"item:0|choice": "Red"}, active_ms=99)
+    assert late.status_code == 409
+    assert rosa.row.draft["item:0|choice"] == "Blue"
+    assert rosa.row.telemetry == {}
+
+
+def test_a_draft_needs_a_ticket_and_no_cookie(rosa):
+    rosa.open()
+    assert rosa.save("", {"item:0|choice": "Red"}).status_code == 403
+    assert rosa.client.get(f"{rosa.path}draft/").status_code == 405
+
+
+def test_only_numbers_that_make_sense_are_measures():
+    told = {
+        "active_ms": -1,
+        "keystrokes": True,
+        "pastes": 10**12,
+        "edits": 1.5,
+        "focus_losses": "7",
+        "pasted_characters": 12,
+        "password": "secret",
+    }
+    assert drafts.summed({}, told)["pasted_characters"] == 12
+    assert drafts.summed({}, told)["visits"] == {"": {"pasted_characters": 12}}
+
+
+@pytest.mark.parametrize("visit", [{}, [], 7, None, "x" * 41])
+def test_a_visit_without_a_decent_name_is_no_visit(visit):
+    before = {"active_ms": 3, "visits": {"": {"active_ms": 3}}}
+    assert drafts.summed(before, {"visit": visit, "active_ms": 5}) == before
+
+
+def test_nobody_can_make_measures_grow_without_end():
+    measured: dict = {}
+    for number in range(150):
+        measured = drafts.summed(measured, {"visit": str(number), "keystrokes": 1})
+    assert measured["keystrokes"] == len(measured["visits"]) == 100
+
+
+@pytest.mark.parametrize("hidden", ["", "no", "[]", "7", '{"visit": 3, "keystrokes": 2}', "[" * 50_000])
+def test_a_hidden_field_that_somebody_wrote_stops_no_answer(rosa, hidden):
+    fields = {"item:0|choice": "Blue", "item:1|choice": "Red", "telemetry": hidden}
+    handed_over(rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields}))
+    json.dumps(rosa.row.telemetry)

@@ -1,0 +1,109 @@
+"""docs/stages.md: the kind it writes is taken from the page and works, in as many lines as it promises."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from django.template import engines
+
+from crowd import kinds
+from crowd.kinds import Pending, StageKind
+from crowd.models import Assignment, HitUnit
+from tests.taskpage.world import Visitor, handed_over, make_hit, make_stage, text
+
+pytestmark = pytest.mark.django_db
+PAGE = (Path(__file__).resolve().parents[2] / "docs/stages.md").read_text(encoding="utf-8")
+CONFIG = {"into": "Welsh", "sentences": ["Good morning.", "It <b>rains</b>."], "longest": 60}
+
+
+def block(name: str) -> str:
+    """The code that the page shows under a file's name."""
+    found = re.search(rf"`{re.escape(name)}`[^\n]*:\n\n```\w+\n(.*?)^```", PAGE, flags=re.M | re.S)
+    assert found, f"docs/stages.md does not show {name}"
+    return found[1]
+
+
+@pytest.fixture
+def translation(monkeypatch, tmp_path):
+    """The kind of the page, registered, with its template where Django finds it."""
+    module = ModuleType("translation.kind")
+    exec(compile(block("translation/kind.py"), "docs/stages.md", "exec"), module.__dict__)
+    kind = module.Translation()
+    monkeypatch.setattr(kinds, "_KINDS", {**kinds._KINDS})
+    kinds.register(kind)
+    (tmp_path / "translation").mkdir()
+    (tmp_path / "translation/unit.html").write_text(block("templates/translation/unit.html"))
+    monkeypatch.setattr(engines["django"].engine, "dirs", [*engines["django"].engine.dirs, tmp_path])
+    for loader in engines["django"].engine.template_loaders:
+        loader.reset()
+    return kind
+
+
+@pytest.fixture
+def stage(translation):
+    return make_stage("welsh", kind="translation", config=CONFIG, redundancy=2)
+
+
+def test_it_is_at_most_sixty_lines():
+    files = [block("translation/kind.py"), block("templates/translation/unit.html")]
+    lines = [line for file in files for line in file.splitlines() if line.strip()]
+    assert len(lines) <= 60
+
+
+def test_it_is_a_kind_with_options_that_explain_themselves(translation):
+    assert isinstance(translation, StageKind)
+    assert kinds.kind_named("translation") is translation
+    fields = translation.config.model_fields
+    assert all(field.description for field in fields.values())
+
+
+def test_every_sentence_waits_for_as_many_people_as_the_stage_wants(stage, translation):
+    assert list(translation.pending(stage)) == [Pending("0", 2), Pending("1", 2)]
+
+
+def test_a_worker_reads_the_sentence_and_its_translation_is_stored(stage, translation):
+    rosa = Visitor(make_hit(stage, "0", "1"))
+    page = rosa.open()
+    assert "It <b>rains</b>." in text(page)
+    assert "In Welsh" in text(page)
+    fields = {"0|text": "Bore da.", "1|text": " Mae'n bwrw glaw. "}
+    handed_over(rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields}))
+    assert rosa.row.response == {"0": {"text": "Bore da."}, "1": {"text": "Mae'n bwrw glaw."}}
+    assert list(translation.pending(stage)) == [Pending("0", 1), Pending("1", 1)]
+    assert translation.settle(stage) == {"0": ["Bore da."], "1": ["Mae'n bwrw glaw."]}
+
+
+@pytest.mark.parametrize(
+    ("written", "words"), [(" ", "Write your translation."), ("x" * 61, "Use at most 60 characters")]
+)
+def test_mistakes_are_said_and_nothing_written_is_lost(stage, written, words):
+    rosa = Visitor(make_hit(stage, "0", "1"))
+    fields = {"0|text": "Bore da.", "1|text": written}
+    response = rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields})
+    assert response.status_code == 422
+    assert words in text(response)
+    target = response.content.decode().split('<li><a href="#')[1].split('"')[0]
+    assert f'id="{target}"' in response.content.decode()
+    assert "Bore da." in text(response)
+
+
+def test_rejected_translations_are_asked_for_again(stage, translation):
+    rosa = Visitor(make_hit(stage, "0"))
+    rosa.client.post(rosa.path, {"ticket": rosa.ticket(), "0|text": "Bore da."})
+    Assignment.objects.update(state=Assignment.State.REJECTED)
+    assert list(translation.pending(stage)) == [Pending("0", 2), Pending("1", 2)]
+    assert translation.settle(stage) == {}
+    assert HitUnit.objects.count() == 1
+
+
+def test_every_method_of_the_interface_is_in_the_table():
+    methods = {name for name in vars(StageKind) if not name.startswith("_")} | {"name", "label"}
+    table = PAGE.partition("## What a kind answers")[2].partition("## The template")[0]
+    assert sorted(name for name in methods if f"`{name}" not in table) == []
+
+
+def test_every_part_of_the_style_that_the_page_names_is_there():
+    style = (Path(__file__).resolve().parents[2] / "static/task.css").read_text(encoding="utf-8")
+    for part in ("item", "choices", "choice", "field", "help", "error", "read", "answer"):
+        assert re.search(rf"\.{part}\b", style), part
