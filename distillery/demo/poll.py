@@ -84,7 +84,7 @@ def open_poll(people: People, *, url: str, suffix: str) -> Stage:
             "checks": {CHECK: "No"},
         },
         task_title="Which questions have a short answer?",
-        task_description="Read five questions from textbooks; say of each whether a short text could answer it.",
+        task_description="Read five questions from textbooks; say whether a short text could answer each.",
         task_keywords="questions, reading, short",
         reward_cents=REWARD_CENTS,
         redundancy=PEOPLE_PER_QUERY,
