@@ -32,7 +32,7 @@ def project(owner):
 
 def test_who_makes_a_project_owns_it_and_it_is_logged(project, owner):
     assert project_for(owner, "reading") == (project, "owner")
-    assert list(project.events.values_list("action", "actor__username")) == [
+    assert list(project.events.order_by("pk").values_list("action", "actor__username")) == [
         ("project.created", "olga"),
         ("member.set", "olga"),
     ]
