@@ -9,7 +9,7 @@ Django starts:
 `docs/stages.md` writes one in sixty lines.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -92,7 +92,13 @@ class StageKind(Protocol):
         """Store a response; called once, in the transaction that stores the assignment's answer."""
 
     def settle(self, stage: Stage) -> dict[str, Any]:
-        """Turn responses into decisions; a summary for the log. Called again, it changes nothing more."""
+        """Turn responses into decisions; a summary for the log. Called again, it changes nothing more.
+
+        Called in each round of the timer that follows new answers or decisions about them, before `pending`.
+        """
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """What researchers read for each unit: a short text instead of its name."""
 
 
 class SimpleKind:
@@ -121,6 +127,10 @@ class SimpleKind:
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Nothing to decide."""
         return {}
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """The names themselves."""
+        return {unit: unit for unit in units}
 
 
 _KINDS: dict[str, StageKind] = {}

@@ -32,7 +32,9 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 INSTALLED_APPS = [
     "distillery.apps.DistilleryConfig",
     "poll",
+    "annotation",
     "crowd",
+    "retrieval",
     "projects",
     "marketplace",
     "jobs",

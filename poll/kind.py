@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count
@@ -91,6 +91,13 @@ class Poll(SimpleKind):
         Vote.objects.create(
             stage=assignment.stage, assignment=assignment, unit=unit, choice=response["choice"]
         )
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """The item, or the question where there is one item without words."""
+        config = _config(stage)
+        texts = {f"item:{number}": text or config.question for number, text in enumerate(config.items)}
+        texts |= {f"check:{number}": text for number, text in enumerate(config.checks)}
+        return {unit: texts.get(unit, unit) for unit in units}
 
     def settle(self, stage: Stage) -> dict[str, Any]:
         """How often each option was chosen about each item."""

@@ -38,6 +38,11 @@ ACTIONS = {
 }
 
 
+def know_actions(actions: dict[str, str]) -> None:
+    """Add a room's actions with their words; a room does so when Django starts."""
+    ACTIONS.update(actions)
+
+
 class UnknownActionError(ValueError):
     """An action that is not registered: a spelling mistake in the code."""
 

@@ -16,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from crowd.desk import panels
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from projects.models import Membership, Project
@@ -129,15 +130,24 @@ def act(
 
 
 def show(
-    request: HttpRequest, template: str, seat: Seat | None = None, *, status: int = 200, **context: Any
+    request: HttpRequest,
+    template: str,
+    seat: Seat | None = None,
+    *,
+    folder: str = "desk",
+    status: int = 200,
+    **context: Any,
 ) -> HttpResponse:
-    """A page of the desk."""
+    """A page of the desk; rooms above have templates in a folder of their own."""
     assert isinstance(request.user, User)
     own: dict[str, Any] = {"seat": seat, "project": seat.project if seat else None}
+    if seat is not None:
+        own["project_tabs"] = panels.project_tabs(seat.project)
     if isinstance(seat, StageSeat):
         row = seat.stage
         own |= {"stage": row, "left_cents": row.budget_cents - row.reserved_cents - row.spent_cents}
-    return render(request, f"desk/{template}", own | context, status=status)
+        own["stage_tabs"] = panels.stage_tabs(seat.project, row.kind, row.slug)
+    return render(request, f"{folder}/{template}", own | context, status=status)
 
 
 def posted(view: View) -> View:

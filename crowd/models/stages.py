@@ -84,6 +84,9 @@ class Stage(models.Model):
     )
     created_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True, blank=True)
+    settled_until = models.DateTimeField(
+        null=True, blank=True, help_text="Answers and decisions up to then were settled by its kind."
+    )
     planner = models.UUIDField(null=True, blank=True, help_text="Who is planning its HITs at the moment.")
     planner_until = models.DateTimeField(null=True, blank=True)
 

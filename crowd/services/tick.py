@@ -11,6 +11,7 @@ from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.services.collecting import collect
 from crowd.services.publishing import publish_pending
+from crowd.services.settling import settle_news
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ def _go_on(stage: Stage, done: Round) -> None:
     """Collect and top up one stage; what goes wrong in it is recorded and stops no other."""
     try:
         done.collected += collect(stage)
+        settle_news(stage)
         if stage.status == Stage.Status.OPEN:
             done.planned += publish_pending(stage)
     except (MarketplaceDownError, MarketplaceRefusedError, ValueError):

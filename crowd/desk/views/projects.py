@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowd.desk import tables
+from crowd.desk import panels, tables
 from crowd.desk.doors import NotEnteredError, Role, Seat, act, for_members, on_project, posted, show
 from crowd.desk.forms import BudgetForm, MemberForm, ProjectForm
 from projects import services
@@ -60,6 +60,8 @@ def project(request: HttpRequest, seat: Seat) -> HttpResponse:
         request,
         "project.html",
         seat,
+        tab="project",
+        sections=panels.sections(seat.project),
         cards=cards,
         undecided=[card for card in cards if card.undecided],
         members=_members(seat),

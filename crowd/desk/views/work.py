@@ -45,6 +45,7 @@ class Answer:
     """A unit with what was answered; `passed` is None for units that are no check."""
 
     unit: str
+    wording: str
     role: str
     response: Any
     passed: bool | None
@@ -54,14 +55,14 @@ def _answers(assignment: Assignment) -> list[Answer]:
     given = assignment.response if isinstance(assignment.response, dict) else {}
     kind, stage = kind_of(assignment.stage), assignment.stage
     found = []
-    for unit, role in (
-        HitUnit.objects.filter(hit=assignment.hit).order_by("position").values_list("unit", "role")
-    ):
+    roles = dict(HitUnit.objects.filter(hit=assignment.hit).order_by("position").values_list("unit", "role"))
+    wording = kind.wording(stage, list(roles))
+    for unit, role in roles.items():
         response = given.get(unit)
         passed = None
         if role == HitUnit.Role.CHECK and response is not None:
             passed = kind.passes(stage, unit, response)
-        found.append(Answer(unit, role, response, passed))
+        found.append(Answer(unit, wording.get(unit, unit), role, response, passed))
     return found
 
 

@@ -1,0 +1,1 @@
+"""From query log to reference answers: import and sampling, screening, curation, distillation."""

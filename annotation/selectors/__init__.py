@@ -1,0 +1,1 @@
+"""What is read of queries, passages and answers."""

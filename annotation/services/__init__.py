@@ -1,0 +1,1 @@
+"""What changes queries, passages and answers."""

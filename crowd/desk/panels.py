@@ -1,0 +1,89 @@
+"""Pages and sections that rooms above add to the desk, so that `crowd` need not know them.
+
+A room registers them when Django starts:
+
+    panels.add_page(Page("Queries", "annotation:queries"))
+    panels.add_page(Page("Answers", "annotation:answers", kinds=("distillation",)))
+    panels.add_section(Section("annotation/funnel.html", funnel_of))
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of its own, at an address that takes the project's slug, and with `kinds` the stage's too.
+
+    With `kinds` it is a tab of the stages of those kinds, without one of the project. `name` is what the page
+    gives as `tab`, so that its tab shows where one is.
+    """
+
+    label: str
+    url_name: str
+    name: str
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the project's overview: a template, and its context for a project; None leaves it out."""
+
+    template: str
+    context: Callable[[Project], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab as templates draw it."""
+
+    label: str
+    address: str
+    name: str
+
+
+_pages: list[Page] = []
+_sections: list[Section] = []
+
+
+def add_page(page: Page) -> None:
+    """Add a tab with its page; once, however often the room says so."""
+    if page not in _pages:
+        _pages.append(page)
+
+
+def add_section(section: Section) -> None:
+    """Add a part to every project's overview."""
+    if section not in _sections:
+        _sections.append(section)
+
+
+def project_tabs(project: Project) -> list[Tab]:
+    """Tabs that rooms above have for a project."""
+    return _tabs((page for page in _pages if not page.kinds), project.slug)
+
+
+def stage_tabs(project: Project, kind: str, stage_slug: str) -> list[Tab]:
+    """Tabs that rooms above have for a stage of this kind."""
+    return _tabs((page for page in _pages if kind in page.kinds), project.slug, stage_slug)
+
+
+def _tabs(pages: Iterable[Page], *names: str) -> list[Tab]:
+    return [Tab(page.label, reverse(page.url_name, args=names), page.name) for page in pages]
+
+
+def sections(project: Project) -> list[SafeString]:
+    """The parts of a project's overview, rendered."""
+    contexts = [(section.template, section.context(project)) for section in _sections]
+    return [
+        render_to_string(template, {"project": project, **context})
+        for template, context in contexts
+        if context is not None
+    ]

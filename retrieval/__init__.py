@@ -1,0 +1,1 @@
+"""Corpora of passages and the indexes that find candidates in them."""

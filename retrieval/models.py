@@ -1,0 +1,77 @@
+"""Corpora, their passages, and the index of each."""
+
+from django.db import models
+
+from projects.models import Project
+
+
+class Corpus(models.Model):
+    """Passages of one origin and language; its text lives here, the index holds only what finds it."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="corpora")
+    slug = models.SlugField(max_length=80)
+    title = models.CharField(max_length=200)
+    language = models.CharField(
+        max_length=35, default="en", help_text="BCP 47 tag; decides how words are cut."
+    )
+    licence = models.CharField(max_length=80, blank=True)
+    attribution = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "slug"], name="corpus_slug_in_project")]
+
+    def __str__(self) -> str:
+        return f"{self.project_id}/{self.slug}"
+
+
+class Passage(models.Model):
+    """A contiguous region of the text of one page, with its offsets there in characters if known."""
+
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="passages", db_index=False)
+    key = models.CharField(max_length=200, help_text="The passage's own id in its corpus.")
+    text = models.TextField()
+    title = models.TextField(blank=True)
+    url = models.CharField(max_length=2000, blank=True)
+    page = models.CharField(
+        max_length=2000, blank=True, help_text="Which page it is of: passages of one page share it."
+    )
+    start = models.PositiveIntegerField(null=True, blank=True)
+    end = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "key"], name="passage_key_in_corpus"),
+            models.CheckConstraint(
+                name="passage_region",
+                condition=models.Q(start=None, end=None) | models.Q(start__lt=models.F("end")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Index(models.Model):
+    """What the index of a corpus holds. The files of one generation are never changed by readers."""
+
+    class State(models.TextChoices):
+        """Stale: passages came or went since it was built."""
+
+        BUILDING = "building"
+        READY = "ready"
+        STALE = "stale"
+        FAILED = "failed"
+
+    corpus = models.OneToOneField(Corpus, on_delete=models.CASCADE, related_name="index")
+    engine = models.CharField(max_length=40, default="tantivy")
+    location = models.CharField(max_length=500, blank=True, help_text="Below the data folder, or a URL.")
+    state = models.CharField(max_length=8, choices=State, default=State.BUILDING)
+    generation = models.PositiveIntegerField(default=0)
+    passages = models.PositiveIntegerField(default=0)
+    last_passage = models.BigIntegerField(default=0, help_text="Highest key that it holds.")
+    built_at = models.DateTimeField(null=True, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.engine} of {self.corpus_id}"
