@@ -7,6 +7,7 @@ urlpatterns = [
     path("", include("marketplace.urls")),
     path("", include("crowd.urls")),
     path("desk/", include("crowd.desk.urls")),
+    path("desk/", include("annotation.desk.urls")),
     path("accounts/", include("accounts.urls")),
     path("examples/", include("distillery.demo.urls")),
     path("health/", include("distillery.health")),

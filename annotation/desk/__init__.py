@@ -1,0 +1,1 @@
+"""Researchers' pages about queries, passages and answers."""

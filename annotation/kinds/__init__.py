@@ -1,0 +1,1 @@
+"""The three kinds of stages of this room."""
