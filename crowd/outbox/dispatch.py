@@ -6,13 +6,14 @@ token only while the marketplace remembers it.
 """
 
 import logging
+import threading
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.db import DatabaseError, transaction
 from django.db.models import F, Q
@@ -23,7 +24,7 @@ from crowd.adapters import registry
 from crowd.adapters.base import Marketplace, Outcome, Refused, Throttled, Unknown
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
-from crowd.outbox import results
+from crowd.outbox import results, together
 from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, fill_in_groups
 
 logger = logging.getLogger(__name__)
@@ -32,8 +33,9 @@ Kind, State = MarketOperation.Kind, MarketOperation.State
 LEASE = timedelta(minutes=2)
 #: The marketplace remembers tokens for 24 hours; nothing is repeated later than this.
 REPEAT_WITHIN = timedelta(hours=23)
-#: Calls of one dispatcher that are under way at the same time, and operations committed together.
+#: Calls of one dispatcher that are under way at the same time, and as how many of each they are committed.
 THREADS = 8
+_BATCHES = 8
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 2.0, 300.0
 #: Refusals of the account rather than of the call: the same call works once a person has put it right.
 _ACCOUNT = frozenset(
@@ -54,6 +56,12 @@ _ACCOUNT_PAUSE_S = 600.0
 _WAIT_FOR_GROUP_S = 1.0
 
 
+_Answer: TypeAlias = "Outcome[Any] | _NotCalled"
+_Answered: TypeAlias = "tuple[MarketOperation, _Answer]"
+_UnderWay: TypeAlias = "tuple[MarketOperation, Future[_Answer]]"
+_Pair = tuple[MarketOperation, Outcome[Any]]
+
+
 @dataclass(slots=True)
 class Tally:
     """What one run of the dispatcher did, in operations."""
@@ -71,20 +79,31 @@ class Tally:
 def dispatch(endpoint: Endpoint, *, limit: int = 1000) -> Tally:
     """Send up to `limit` operations that are due at this endpoint."""
     tally = Tally()
-    market = registry.adapter(endpoint)
+    # Groups first: what is published for them, or kept from them, needs their ids.
     groups = Q(kind=MarketOperation.Kind.GROUP)
     with ThreadPoolExecutor(THREADS, thread_name_prefix="outbox") as pool:
-        # Groups first: what is published for them, or kept from them, needs their ids.
+        caller = _Caller(registry.adapter(endpoint), pool)
         for kinds in (groups, ~groups):
-            while tally.total < limit:
-                batch = _claim(endpoint, kinds, min(4 * THREADS, limit - tally.total))
-                if not batch:
-                    break
-                sent = _send(batch, market)
-                outcomes = list(pool.map(lambda operation: _call(market, operation), sent))
-                if _settle(sent, outcomes, tally):
-                    return tally
+            if not caller.stopped.is_set():
+                _dispatch(endpoint, kinds, limit, caller, tally)
     return tally
+
+
+def _dispatch(endpoint: Endpoint, kinds: Q, limit: int, caller: "_Caller", tally: Tally) -> None:
+    """Send what is due of these kinds; a batch is booked while the next one's calls are under way."""
+    begun = tally.total
+    under_way: list[_UnderWay] = []
+    while True:
+        batch = []
+        if not caller.stopped.is_set() and begun < limit:
+            batch = _claim(endpoint, kinds, min(_BATCHES * THREADS, limit - begun))
+            begun += len(batch)
+        ahead = caller.begin(_send(batch, caller.market) if batch else [])
+        if under_way:
+            _settle([(operation, call.result()) for operation, call in under_way], tally)
+        elif not batch:
+            break
+        under_way = ahead
 
 
 def due(endpoint: Endpoint, now: datetime) -> Q:
@@ -193,38 +212,76 @@ def _same_place(one: str, other: str) -> bool:
     return one.rstrip("/") == other.rstrip("/")
 
 
-def _call(market: Marketplace, operation: MarketOperation) -> Outcome[Any]:
-    try:
-        return CALLS[operation.kind](market, operation)
-    except Exception as error:
-        return Unknown(f"{type(error).__name__}: {error}")
+@dataclass(frozen=True, slots=True)
+class _NotCalled:
+    """The account was refused before this call was begun, so it was not."""
 
 
-def _settle(operations: Sequence[MarketOperation], outcomes: Sequence[Outcome[Any]], tally: Tally) -> bool:
-    """Commit what became of a batch, stage by stage; True where the dispatcher should stop."""
-    stop = False
+class _Caller:
+    """Makes calls side by side, until one is refused for the account's sake: the others would be too."""
+
+    def __init__(self, market: Marketplace, pool: ThreadPoolExecutor) -> None:
+        self.market = market
+        self.stopped = threading.Event()
+        self._pool = pool
+
+    def begin(self, operations: Sequence[MarketOperation]) -> list[_UnderWay]:
+        """Have these called; their answers come in time."""
+        return [(operation, self._pool.submit(self._call, operation)) for operation in operations]
+
+    def _call(self, operation: MarketOperation) -> _Answer:
+        if self.stopped.is_set():
+            return _NotCalled()
+        try:
+            outcome = CALLS[operation.kind](self.market, operation)
+        except Exception as error:
+            return Unknown(f"{type(error).__name__}: {error}")
+        if isinstance(outcome, Refused) and outcome.code in _ACCOUNT:
+            self.stopped.set()
+        return outcome
+
+
+def _settle(answered: Sequence[_Answered], tally: Tally) -> None:
+    """Commit what became of a batch, stage by stage."""
     by_stage: dict[int | None, list[tuple[MarketOperation, Outcome[Any]]]] = defaultdict(list)
-    for operation, outcome in zip(operations, outcomes, strict=True):
-        by_stage[operation.stage_id].append((operation, outcome))
+    for operation, answer in answered:
+        if isinstance(answer, _NotCalled):
+            _take_back(operation)
+        else:
+            by_stage[operation.stage_id].append((operation, answer))
     for pairs in by_stage.values():
         try:
-            stop |= _settle_together(pairs)
+            _settle_together(pairs)
         except (CrowdError, DatabaseError):
             for pair in pairs:
-                stop |= _settle_alone(pair)
+                _settle_alone(pair)
         for _, outcome in pairs:
             _count(outcome, tally)
-    return stop
+
+
+def _take_back(operation: MarketOperation) -> None:
+    """As if it had not been claimed: this attempt never was."""
+    first = operation.first_sent_at is None
+    MarketOperation.objects.filter(
+        pk=operation.pk, state=State.SENT, lease_owner=operation.lease_owner
+    ).update(
+        state=State.PLANNED if first else State.UNKNOWN,
+        first_sent_at=None if first else F("first_sent_at"),
+        attempts=F("attempts") - 1,
+        lease_owner=None,
+        lease_until=None,
+    )
 
 
 @transaction.atomic
-def _settle_together(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> bool:
+def _settle_together(pairs: Sequence[_Pair]) -> None:
+    """The answers about one stage, in one transaction."""
     _lock(pairs)
-    refused = [_settle_one(operation, outcome) for operation, outcome in pairs]
-    return any(refused)
+    for operation, outcome in together.book(pairs[0][0].stage, pairs):
+        _settle_one(operation, outcome)
 
 
-def _lock(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> None:
+def _lock(pairs: Sequence[_Pair]) -> None:
     """Assignments, then the stage: the order in which everybody takes them, so nobody waits in a ring."""
     assignments = [operation.assignment_id for operation, _ in pairs if operation.assignment_id]
     if assignments:
@@ -235,18 +292,17 @@ def _lock(pairs: Sequence[tuple[MarketOperation, Outcome[Any]]]) -> None:
     list(stages.select_for_update(no_key=True).values_list("pk"))
 
 
-def _settle_alone(pair: tuple[MarketOperation, Outcome[Any]]) -> bool:
+def _settle_alone(pair: _Pair) -> None:
     """One that cannot be settled holds up nobody else."""
     try:
-        return _settle_together([pair])
+        _settle_together([pair])
     except (CrowdError, DatabaseError) as error:
         logger.exception("The result of %s could not be booked", pair[0])
         results.ask_a_person(pair[0], f"The marketplace answered, but it could not be booked: {error}")
-        return False
 
 
-def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
-    """Commit what became of one operation; True where the account itself is refused."""
+def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> None:
+    """Commit what became of one operation."""
     first = operation.first_sent_at is None
     match outcome:
         case Throttled(after=after):
@@ -256,12 +312,10 @@ def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
         case Refused(code=code, text=text) if code in _ACCOUNT:
             put_off(operation, _ACCOUNT_PAUSE_S, f"{code}: {text}", nothing_done=first)
             results.account_refused(operation, code, text)
-            return True
         case Refused() if not first and operation.kind in WITH_TOKEN:
             results.look_it_up(operation, outcome)
         case _:
             results.apply(operation, outcome)
-    return False
 
 
 def _count(outcome: Outcome[Any], tally: Tally) -> None:

@@ -74,7 +74,7 @@ class Points:
 
     def _before(self, operation: str) -> None:
         self._reached(f"before {operation}")
-        if operation.startswith(("Get", "List")):
+        if _only_reads(operation):
             return
         self.calls += 1
         if self.calls == self._lose and self._on_loss:
@@ -85,6 +85,10 @@ class Points:
             self.names.append(name)
             if len(self.names) == self._last:
                 os._exit(KILLED)
+
+
+def _only_reads(operation: str) -> bool:
+    return operation.startswith(("Get", "List"))
 
 
 @dataclass
@@ -269,12 +273,13 @@ def _settle(world: World) -> int:
     return MOST_ROUNDS
 
 
-def in_doubt(world: World) -> bool:
-    """Whether a call was under way when the process died."""
+def in_doubt(world: World, points: list[str]) -> bool:
+    """Whether something was unfinished after a call that changes something had begun."""
     from crowd.models import MarketOperation
 
+    called = any(name.startswith("before ") and not _only_reads(name.split()[1]) for name in points)
     going = MarketOperation.objects.filter(endpoint=world.endpoint).exclude(state__in=MarketOperation.FINAL)
-    return going.exclude(first_sent_at=None).exists()
+    return called and going.exists()
 
 
 def a_day_later(world: World) -> None:
@@ -381,7 +386,7 @@ def every_point(name: str, site: str) -> dict[str, Any]:
         where = f"killed at {point} ({points[point - 1] if point <= len(points) else 'end'})"
         world = SCENARIOS[name](site)
         survived, _, _ = run_and_die(world, point)
-        doubtful = in_doubt(world)
+        doubtful = in_doubt(world, points[:point])
         world.act(world)
         report["rounds"] = max(report["rounds"], _settle(world))
         note(where, faults(world))

@@ -1,0 +1,149 @@
+"""What nearly all answers change, booked for a whole batch: HITs that are on offer now, work that is paid.
+
+Each does what `results.apply` does to one operation, with as many statements for many as for one. Whatever is
+not of this kind is left to it. In the caller's transaction, which holds the stage and the assignments.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from crowd import budget
+from crowd.adapters.base import AlreadyDone, Done, Outcome
+from crowd.budget import Cost
+from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
+
+Kind, State = MarketOperation.Kind, MarketOperation.State
+Pair = tuple[MarketOperation, Outcome[Any]]
+_FINISH = """
+UPDATE crowd_marketoperation
+   SET state = %s, finished_at = %s, result_ref = %s, request_id = %s,
+       lease_owner = NULL, lease_until = NULL, needs_person = %s, error_code = '', error_text = ''
+ WHERE id = %s
+"""
+_ON_OFFER = """
+UPDATE crowd_hit SET state = %s, external_id = %s, published_at = %s, expires_at = %s
+ WHERE id = %s AND state = %s
+"""
+
+
+def book(stage: Stage | None, pairs: Sequence[Pair]) -> list[Pair]:
+    """Book the ordinary ones among a stage's answers; the others are returned."""
+    if stage is None or len(pairs) < 2:
+        return list(pairs)
+    published = _ordinary_publications(stage, pairs)
+    paid = _ordinary_approvals(stage, pairs)
+    ordinary = {operation.pk: (operation, outcome) for operation, outcome in [*published, *paid]}
+    still_open = _still_open(list(ordinary))
+    _finish([pair for pk, pair in ordinary.items() if pk in still_open])
+    _on_offer([pair for pair in published if pair[0].pk in still_open])
+    _pay(stage, [operation for operation, _ in paid if operation.pk in still_open])
+    return [pair for pair in pairs if pair[0].pk not in ordinary]
+
+
+def _done(outcome: Outcome[Any]) -> bool:
+    return isinstance(outcome, Done | AlreadyDone) and isinstance(outcome.ref, str) and bool(outcome.ref)
+
+
+def _ordinary_publications(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
+    """Those of a stage that was not closed meanwhile, whose HIT the marketplace named."""
+    found = [pair for pair in pairs if pair[0].kind == Kind.PUBLISH and _done(pair[1])]
+    if not found or Stage.objects.filter(pk=stage.pk, status=Stage.Status.CLOSED).exists():
+        return []
+    return found
+
+
+def _ordinary_approvals(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
+    """Those of work that was not rejected before: its money is reserved."""
+    found = [pair for pair in pairs if pair[0].kind == Kind.APPROVE and _done(pair[1])]
+    if not found:
+        return []
+    assignments = [operation.assignment_id for operation, _ in found if operation.assignment_id]
+    plain = set(
+        Assignment.objects.filter(pk__in=assignments, stage=stage)
+        .exclude(state=Assignment.State.REJECTED)
+        .values_list("pk", flat=True)
+    )
+    return [pair for pair in found if pair[0].assignment_id in plain]
+
+
+def _still_open(pks: Sequence[Any]) -> set[Any]:
+    rows = MarketOperation.objects.filter(pk__in=pks).exclude(state__in=MarketOperation.FINAL)
+    return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+
+
+def _finish(pairs: Sequence[Pair]) -> None:
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    key = MarketOperation._meta.pk
+    _for_each(
+        _FINISH,
+        [
+            (
+                State.CONFIRMED,
+                now,
+                outcome.ref,  # type: ignore[union-attr]  # ordinary: a reference is there
+                str(getattr(outcome, "raw", {}).get("request_id", "")),
+                False,
+                key.get_db_prep_value(operation.pk, connection),
+            )
+            for operation, outcome in pairs
+        ],
+    )
+
+
+def _on_offer(pairs: Sequence[Pair]) -> None:
+    now, moment = timezone.now(), connection.ops.adapt_datetimefield_value
+    _for_each(
+        _ON_OFFER,
+        [
+            (
+                Hit.State.OPEN,
+                outcome.ref,  # type: ignore[union-attr]
+                moment(now),
+                moment(now + timedelta(seconds=operation.payload["open_seconds"])),
+                operation.hit_id,
+                Hit.State.PLANNED,
+            )
+            for operation, outcome in pairs
+        ],
+    )
+
+
+def _for_each(sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(sql, rows)
+
+
+def _pay(stage: Stage, operations: Sequence[MarketOperation]) -> None:
+    """What `decisions.approved` does to each, with one movement of the budgets for all."""
+    now = timezone.now()
+    unpaid = Assignment.objects.filter(pk__in=[operation.assignment_id for operation in operations]).exclude(
+        state=Assignment.State.APPROVED
+    )
+    costs = {
+        pk: Cost(reward, fee)
+        for pk, reward, fee in unpaid.values_list("pk", "hit__reward_cents", "hit__fee_cents")
+    }
+    if not costs:
+        return
+    Assignment.objects.filter(pk__in=costs).update(
+        state=Assignment.State.APPROVED, decided_at=now, held=False
+    )
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            stage=stage,
+            assignment_id=pk,
+            kind=LedgerEntry.Kind.SPEND,
+            cents=cost.cents,
+            fee_cents=cost.fee_cents,
+            reason="reward",
+            at=now,
+        )
+        for pk, cost in costs.items()
+        if cost.total
+    )
+    budget.spend_together(stage, sum(costs.values(), Cost(0)))
