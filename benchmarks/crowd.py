@@ -52,7 +52,7 @@ class Bench:
             check=False,
         )
         if done.returncode:
-            raise RuntimeError(f"benchmarks.crowdside {arguments}: {done.stderr[-3000:]}")
+            raise RuntimeError(f"benchmarks.crowdside {arguments}: {done.stderr[-6000:]}")
         return json.loads(done.stdout)
 
 

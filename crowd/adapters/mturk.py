@@ -14,8 +14,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.utils import parse_timestamp
 
 from crowd.adapters.base import (
     AlreadyDone,
@@ -68,12 +70,30 @@ class Account:
     burst: int = 5
 
 
+def _session() -> boto3.Session:
+    """A session of its own whose answers have their times in UTC.
+
+    botocore converts each to the process's local zone, which was a third of the time that a list of
+    assignments took to read.
+    """
+    core = botocore.session.get_session()
+    core.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_time)
+    return boto3.Session(botocore_session=core)
+
+
+def _time(value: Any) -> datetime:
+    """Seconds since 1970, as the JSON protocol has them; anything else is left to botocore."""
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    return parse_timestamp(value)
+
+
 class MTurkAdapter:
     """The marketplace interface over boto3's mturk client; safe to share between threads."""
 
     def __init__(self, account: Account) -> None:
         loopback = (urlsplit(account.endpoint_url).hostname or "") in ("localhost", "127.0.0.1", "::1")
-        self._client = boto3.client(
+        self._client = _session().client(
             "mturk",
             endpoint_url=account.endpoint_url,
             region_name=account.region,

@@ -8,26 +8,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
-from crowd import budget
+from crowd import budget, bulk
 from crowd.adapters.base import AlreadyDone, Done, Outcome
 from crowd.budget import Cost
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
 
 Kind, State = MarketOperation.Kind, MarketOperation.State
 Pair = tuple[MarketOperation, Outcome[Any]]
-_FINISH = """
-UPDATE crowd_marketoperation
-   SET state = %s, finished_at = %s, result_ref = %s, request_id = %s,
-       lease_owner = NULL, lease_until = NULL, needs_person = %s, error_code = '', error_text = ''
- WHERE id = %s
-"""
-_ON_OFFER = """
-UPDATE crowd_hit SET state = %s, external_id = %s, published_at = %s, expires_at = %s
- WHERE id = %s AND state = %s
-"""
 
 
 def book(stage: Stage | None, pairs: Sequence[Pair]) -> list[Pair]:
@@ -44,13 +33,16 @@ def book(stage: Stage | None, pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair[0].pk not in ordinary]
 
 
-def _done(outcome: Outcome[Any]) -> bool:
-    return isinstance(outcome, Done | AlreadyDone) and isinstance(outcome.ref, str) and bool(outcome.ref)
+def _reference(outcome: Outcome[Any]) -> str:
+    """The marketplace's id of what was done; empty where it was not done, or nobody knows as what."""
+    if isinstance(outcome, Done | AlreadyDone) and isinstance(outcome.ref, str):
+        return outcome.ref
+    return ""
 
 
 def _ordinary_publications(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     """Those of a stage that was not closed meanwhile, whose HIT the marketplace named."""
-    found = [pair for pair in pairs if pair[0].kind == Kind.PUBLISH and _done(pair[1])]
+    found = [pair for pair in pairs if pair[0].kind == Kind.PUBLISH and _reference(pair[1])]
     if not found or Stage.objects.filter(pk=stage.pk, status=Stage.Status.CLOSED).exists():
         return []
     return found
@@ -58,7 +50,7 @@ def _ordinary_publications(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
 
 def _ordinary_approvals(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     """Those of work that was not rejected before: its money is reserved."""
-    found = [pair for pair in pairs if pair[0].kind == Kind.APPROVE and _done(pair[1])]
+    found = [pair for pair in pairs if pair[0].kind == Kind.APPROVE and _reference(pair[1])]
     if not found:
         return []
     assignments = [operation.assignment_id for operation, _ in found if operation.assignment_id]
@@ -76,46 +68,36 @@ def _still_open(pks: Sequence[Any]) -> set[Any]:
 
 
 def _finish(pairs: Sequence[Pair]) -> None:
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
-    key = MarketOperation._meta.pk
-    _for_each(
-        _FINISH,
-        [
-            (
-                State.CONFIRMED,
-                now,
-                outcome.ref,  # type: ignore[union-attr]  # ordinary: a reference is there
-                str(getattr(outcome, "raw", {}).get("request_id", "")),
-                False,
-                key.get_db_prep_value(operation.pk, connection),
-            )
-            for operation, outcome in pairs
-        ],
+    bulk.update(
+        MarketOperation,
+        ("result_ref", "request_id"),
+        [(operation.pk, _reference(outcome), _request(outcome)) for operation, outcome in pairs],
+        {
+            "state": State.CONFIRMED,
+            "finished_at": timezone.now(),
+            "lease_owner": None,
+            "lease_until": None,
+            "needs_person": False,
+            "error_code": "",
+            "error_text": "",
+        },
     )
+
+
+def _request(outcome: Outcome[Any]) -> str:
+    return str(getattr(outcome, "raw", {}).get("request_id", ""))
 
 
 def _on_offer(pairs: Sequence[Pair]) -> None:
-    now, moment = timezone.now(), connection.ops.adapt_datetimefield_value
-    _for_each(
-        _ON_OFFER,
-        [
-            (
-                Hit.State.OPEN,
-                outcome.ref,  # type: ignore[union-attr]
-                moment(now),
-                moment(now + timedelta(seconds=operation.payload["open_seconds"])),
-                operation.hit_id,
-                Hit.State.PLANNED,
-            )
-            for operation, outcome in pairs
-        ],
-    )
-
-
-def _for_each(sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(sql, rows)
+    now = timezone.now()
+    known = {operation.hit_id: (operation, outcome) for operation, outcome in pairs}
+    planned = Hit.objects.filter(pk__in=list(filter(None, known)), state=Hit.State.PLANNED)
+    rows = []
+    for pk in planned.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True):
+        operation, outcome = known[pk]
+        until = now + timedelta(seconds=operation.payload["open_seconds"])
+        rows.append((pk, _reference(outcome), until))
+    bulk.update(Hit, ("external_id", "expires_at"), rows, {"state": Hit.State.OPEN, "published_at": now})
 
 
 def _pay(stage: Stage, operations: Sequence[MarketOperation]) -> None:

@@ -150,26 +150,25 @@ def _all_in(listing: Listing, listed: int) -> bool:
 def _reconcile(stage: Stage, hit: Hit, submissions: Sequence[Submission]) -> int:
     if not submissions:
         return 0
-    known = {
-        (row.external_id, row.worker.external_id): row
-        for row in Assignment.objects.filter(
-            external_id__in=[submission.ref for submission in submissions], stage__endpoint=stage.endpoint_id
-        )
-        .select_related("worker")
-        .defer("draft", "telemetry")
-        .select_for_update(of=("self",), no_key=True)
-        .order_by("pk")
-    }
-    for row in known.values():
-        if (row.hit_id, row.stage_id) == (hit.pk, stage.pk):
-            row.hit, row.stage = hit, stage
+    known = ordinary.known(stage, submissions)
     pairs = [(submission, known.get((submission.ref, submission.worker))) for submission in submissions]
     confirmed = ordinary.confirm(stage, hit, [(said, row) for said, row in pairs if row is not None])
+    others = [pair for pair in pairs if pair[1] is None or pair[1].pk not in confirmed]
+    rows = _whole(stage, hit, [row.pk for _, row in others if row is not None])
     return len(confirmed) + sum(
-        _reconcile_one(stage, hit, submission, row)
-        for submission, row in pairs
-        if row is None or row.pk not in confirmed
+        _reconcile_one(stage, hit, submission, rows[row.pk] if row else None) for submission, row in others
     )
+
+
+def _whole(stage: Stage, hit: Hit, pks: Sequence[int]) -> dict[int, Assignment]:
+    """Assignments that need a look at each, with all that is looked at."""
+    if not pks:
+        return {}
+    found = Assignment.objects.select_related("worker").defer("draft", "telemetry").in_bulk(pks)
+    for row in found.values():
+        if (row.hit_id, row.stage_id) == (hit.pk, stage.pk):
+            row.hit, row.stage = hit, stage
+    return found
 
 
 def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: Assignment | None) -> bool:

@@ -5,58 +5,103 @@ for the HIT that lists it, and its units are the worker's own. They need no look
 is left to `collecting`, one by one. In the caller's transaction, which holds the assignments' rows.
 """
 
+import uuid
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
+from crowd import bulk
 from crowd.adapters.base import Submission
-from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage
+from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
 
 State = Assignment.State
-Pair = tuple[Submission, Assignment]
-_CONFIRM = """
-UPDATE crowd_assignment SET state = %s, held = %s, note = '', submitted_at = %s, auto_approve_at = %s
- WHERE id = %s AND submitted_at IS NULL
-"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What decides whether an assignment is ordinary, without its answer."""
+
+    pk: int
+    external_id: str
+    worker: str
+    hit_pk: int
+    stage_pk: int
+    state: str
+    receipt: str
+    untouched: bool
+    failed_checks: int
+
+
+def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, str], Known]:
+    """Our assignments of these submissions by (external id, worker), their rows held."""
+    rows = (
+        Assignment.objects.filter(
+            external_id__in=[submission.ref for submission in submissions],
+            stage__in=Stage.objects.filter(endpoint=stage.endpoint_id).values("pk"),
+        )
+        .select_for_update(of=("self",), no_key=True)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "external_id",
+            "worker_id",
+            "hit_id",
+            "stage_id",
+            "state",
+            "receipt",
+            "submitted_at",
+            "failed_checks",
+            "stored_at",
+        )
+    )
+    found = list(rows)
+    workers = dict(Worker.objects.filter(pk__in={row[2] for row in found}).values_list("pk", "external_id"))
+    return {
+        (row[1], workers[row[2]]): Known(
+            pk=row[0],
+            external_id=row[1],
+            worker=workers[row[2]],
+            hit_pk=row[3],
+            stage_pk=row[4],
+            state=row[5],
+            receipt=str(row[6]),
+            untouched=row[7] is None and row[9] is not None,
+            failed_checks=row[8],
+        )
+        for row in found
+    }
+
+
+Pair = tuple[Submission, Known]
 
 
 def confirm(stage: Stage, hit: Hit, pairs: Sequence[Pair]) -> set[int]:
     """Confirm the ordinary ones and plan their approval by policy; the keys of those assignments."""
     ordinary = _with_their_units(stage, hit, [pair for pair in pairs if _is_ordinary(stage, hit, *pair)])
-    if not ordinary:
-        return set()
-    moment = connection.ops.adapt_datetimefield_value
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            _CONFIRM,
-            [
-                (
-                    State.SUBMITTED,
-                    False,
-                    moment(submission.submitted_at),
-                    moment(submission.auto_approve_at),
-                    assignment.pk,
-                )
-                for submission, assignment in ordinary
-            ],
-        )
+    bulk.update(
+        Assignment,
+        ("submitted_at", "auto_approve_at"),
+        [(row.pk, said.submitted_at, said.auto_approve_at) for said, row in ordinary],
+        {"state": State.SUBMITTED, "held": False, "note": ""},
+    )
     if stage.approve_at_once:
         _plan_approvals(stage, ordinary)
-    return {assignment.pk for _, assignment in ordinary}
+    return {row.pk for _, row in ordinary}
 
 
-def _is_ordinary(stage: Stage, hit: Hit, submission: Submission, assignment: Assignment) -> bool:
+def _is_ordinary(stage: Stage, hit: Hit, submission: Submission, row: Known) -> bool:
     return (
         submission.state == "submitted"
-        and assignment.state == State.STORED
-        and assignment.submitted_at is None
-        and assignment.response is not None
-        and assignment.hit_id == hit.pk
-        and assignment.stage_id == stage.pk
-        and submission.answer.get("receipt") == str(assignment.receipt)
-        and not (stage.hold_failed_checks and assignment.failed_checks)
+        and submission.auto_approve_at is not None
+        and row.state == State.STORED
+        and row.untouched
+        and row.hit_pk == hit.pk
+        and row.stage_pk == stage.pk
+        and submission.answer.get("receipt") == row.receipt
+        and not (stage.hold_failed_checks and row.failed_checks)
     )
 
 
@@ -65,9 +110,7 @@ def _with_their_units(stage: Stage, hit: Hit, pairs: Sequence[Pair]) -> list[Pai
     if not pairs:
         return []
     own = list(HitUnit.objects.filter(hit=hit, role=HitUnit.Role.UNIT).values_list("unit", flat=True))
-    claims = Claim.objects.filter(
-        stage=stage, unit__in=own, assignment__in=[assignment.pk for _, assignment in pairs]
-    )
+    claims = Claim.objects.filter(stage=stage, unit__in=own, assignment__in=[row.pk for _, row in pairs])
     held = Counter(claims.values_list("assignment_id", flat=True))
     return [pair for pair in pairs if held[pair[1].pk] == len(own)]
 
@@ -75,21 +118,21 @@ def _with_their_units(stage: Stage, hit: Hit, pairs: Sequence[Pair]) -> list[Pai
 def _plan_approvals(stage: Stage, pairs: Sequence[Pair]) -> None:
     """What `collecting.plan_decision` plans for one; an assignment that was never decided has no other."""
     now = timezone.now()
-    MarketOperation.objects.bulk_create(
-        (
-            MarketOperation(
-                kind=MarketOperation.Kind.APPROVE,
-                endpoint_id=stage.endpoint_id,
-                endpoint_url=stage.endpoint.url,
-                stage=stage,
-                assignment=assignment,
-                target=f"assignment:{assignment.pk}",
-                purpose=MarketOperation.Kind.APPROVE,
-                payload={"ref": assignment.external_id, "note": ""},
-                planned_at=now,
-                not_before=now,
-            )
-            for _, assignment in pairs
-        ),
-        ignore_conflicts=True,
+    shared: dict[str, Any] = {
+        "kind": MarketOperation.Kind.APPROVE,
+        "endpoint": stage.endpoint_id,
+        "endpoint_url": stage.endpoint.url,
+        "stage": stage.pk,
+        "purpose": MarketOperation.Kind.APPROVE,
+        "planned_at": now,
+        "not_before": now,
+    }
+    bulk.insert(
+        MarketOperation,
+        ("id", "assignment", "target", "payload"),
+        [
+            (uuid.uuid4(), row.pk, f"assignment:{row.pk}", {"ref": row.external_id, "note": ""})
+            for _, row in pairs
+        ],
+        shared,
     )
