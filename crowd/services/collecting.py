@@ -5,9 +5,10 @@ was never stored here, or stored but never listed, is quarantined and shown to a
 """
 
 import logging
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -28,55 +29,77 @@ from crowd.budget import Cost
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import NOTHING, plan
+from crowd.pages import by_key
 from crowd.services import decisions, ordinary, receipts
-from crowd.services.stages import settle_closed_hit
+from crowd.services.stages import settle_closed_hit, settle_closed_hits
 
 logger = logging.getLogger(__name__)
 State = Assignment.State
 #: Submissions reconciled in one transaction; larger HITs are not held in memory whole.
 _BATCH = 200
-#: HITs that are read from the marketplace at the same time.
-_READERS = 4
-_Listed = tuple[Listing | None, Iterable[Submission]]
+#: HITs that are read from the marketplace at the same time, and how many may wait to be reconciled.
+_READERS, _AHEAD = 4, 32
+_Submitted = tuple[Submission, Hit]
 #: An answer that the marketplace has not listed so long after the time allowed was never submitted there.
 _UNLISTED_AFTER = timedelta(hours=1)
 _SYNC_AGAIN_AFTER = timedelta(minutes=5)
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the marketplace says about a HIT; without its listing where every place was submitted anyway."""
+
+    submissions: Iterable[Submission]
+    listing: Listing | None = None
+    full: bool = False
+
+
 def collect(stage: Stage, *, limit: int = 100_000) -> int:
     """Reconcile the stage's HITs that may have news; the number of submissions that changed something.
 
-    The marketplace is read a few HITs ahead, in the order in which they are reconciled.
+    The marketplace is read a few HITs ahead, in the order in which they are reconciled; small ones are
+    reconciled several at a time.
     """
     market = registry.adapter(stage.endpoint)
     changed = 0
     with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
-        ahead: deque[tuple[Hit, Future[_Listed]]] = deque()
-        hits = hits_with_news(stage)[:limit].iterator(chunk_size=500)
+        ahead: deque[tuple[Hit, Future[_Read]]] = deque()
+        hits = islice(by_key(hits_with_news(stage)), limit)
         try:
             while True:
-                for hit in islice(hits, 2 * _READERS - len(ahead)):
+                for hit in islice(hits, _AHEAD - len(ahead)):
                     ahead.append((hit, readers.submit(_listed, market, hit)))
                 if not ahead:
                     break
-                changed += _collect_one(stage, *ahead.popleft())
+                changed += _collected(stage, _some(stage, ahead))
         except MarketplaceDownError:
             readers.shutdown(cancel_futures=True)
     give_up_the_unlisted(stage)
     return changed
 
 
-def _collect_one(stage: Stage, hit: Hit, read: Future[_Listed]) -> int:
-    try:
-        listing, submissions = read.result()
-        return _collected(stage, hit, listing, submissions)
-    except MarketplaceRefusedError as error:
-        logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
-        return 0
+def _some(stage: Stage, ahead: "deque[tuple[Hit, Future[_Read]]]") -> list[tuple[Hit, _Read]]:
+    """Take HITs that were read: several small ones, or a large one alone."""
+    found: list[tuple[Hit, _Read]] = []
+    submissions = 0
+    while ahead and submissions < _BATCH and (not found or ahead[0][1].done()):
+        hit, read = ahead[0]
+        try:
+            if not isinstance(read.result().submissions, list) and found:
+                break
+            found.append((hit, read.result()))
+            submissions += hit.places
+        except MarketplaceRefusedError as error:
+            logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
+        ahead.popleft()
+    return found
 
 
 def hits_with_news(stage: Stage) -> QuerySet[Hit]:
-    """Open HITs with answers to confirm, time that ran out, or decisions that time made."""
+    """Open HITs with answers to confirm, time that ran out, or decisions that time made.
+
+    `answered` is how many answers we have of each.
+    """
     now = timezone.now()
     of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
     stored = Exists(of_hit.filter(state=State.STORED))
@@ -88,8 +111,10 @@ def hits_with_news(stage: Stage) -> QuerySet[Hit]:
     )
     submitted = of_hit.filter(submitted_at__isnull=False).order_by().values("hit").annotate(n=Count("pk"))
     full = Q(state=Hit.State.OPEN, places__lte=Coalesce(Subquery(submitted.values("n")), 0))
+    answered = of_hit.filter(stored_at__isnull=False).order_by().values("hit").annotate(n=Count("pk"))
     return (
         Hit.objects.filter(stage=stage)
+        .annotate(answered=Coalesce(Subquery(answered.values("n")), 0))
         .exclude(external_id="")
         .filter(Q(stored) | Q(auto_approved) | over | full)
         .order_by("pk")
@@ -98,35 +123,55 @@ def hits_with_news(stage: Stage) -> QuerySet[Hit]:
 
 def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
     """Reconcile one HIT; the number of submissions that changed something."""
-    return _collected(stage, hit, *_listed(market, hit))
+    return _collected(stage, [(hit, _listed(market, hit))])
 
 
-def _listed(market: Marketplace, hit: Hit) -> _Listed:
+def _listed(market: Marketplace, hit: Hit) -> _Read:
     """A HIT as the marketplace has it, and its submissions; of a large HIT they are read while used.
 
     The listing is read before its submissions: once it takes nobody any more and nobody is working, the
     submissions read afterwards are all there will be. As many are read as it says there are: what came in
-    between comes with the next round, and no empty page is asked for.
+    between comes with the next round, and no empty page is asked for. Where we have answers for all places,
+    the submissions alone usually say that it is full, and the listing is not asked for.
     """
+    if getattr(hit, "answered", 0) >= hit.places and hit.places <= _BATCH:
+        submissions = list(islice(market.iter_submissions(hit.external_id), hit.places))
+        if len(submissions) == hit.places:
+            return _Read(submissions, full=True)
     listing = market.get_listing(hit.external_id)
     if listing is None:
-        return None, ()
-    submissions = market.iter_submissions(hit.external_id)
+        return _Read(())
+    ahead = market.iter_submissions(hit.external_id)
     if (there := listing.places - listing.available - listing.pending) > 0:
-        submissions = islice(submissions, there)
-    return listing, submissions if listing.places > _BATCH else list(submissions)
+        ahead = islice(ahead, there)
+    return _Read(ahead if listing.places > _BATCH else list(ahead), listing)
 
 
-def _collected(stage: Stage, hit: Hit, listing: Listing | None, submissions: Iterable[Submission]) -> int:
-    changed = listed = 0
-    batch: list[Submission] = []
-    for submission in submissions:
-        listed += 1
-        batch.append(submission)
-        if len(batch) >= _BATCH:
-            changed += _reconcile(stage, hit, batch)
-            batch = []
-    changed += _reconcile(stage, hit, batch)
+def _collected(stage: Stage, reads: Sequence[tuple[Hit, _Read]]) -> int:
+    changed = 0
+    listed: Counter[int] = Counter()
+    for batch in _batches((submission, hit) for hit, read in reads for submission in read.submissions):
+        changed += _reconcile(stage, batch)
+        listed.update(hit.pk for _, hit in batch)
+    now = timezone.now()
+    full = {hit.pk: listed[hit.pk] for hit, read in reads if read.full}
+    if full:
+        Hit.objects.filter(pk__in=full).update(synced_at=now)
+        settle_closed_hits(stage.pk, full, at=now)
+    for hit, read in reads:
+        if not read.full:
+            _after_listing(stage, hit, read.listing, listed[hit.pk])
+    return changed
+
+
+def _batches(submissions: Iterable[_Submitted]) -> Iterator[list[_Submitted]]:
+    ahead = iter(submissions)
+    while batch := list(islice(ahead, _BATCH)):
+        yield batch
+
+
+def _after_listing(stage: Stage, hit: Hit, listing: Listing | None, listed: int) -> None:
+    """Note what the marketplace says about a HIT, and close its books where it is over."""
     now = timezone.now()
     Hit.objects.filter(pk=hit.pk).update(
         synced_at=now, **({"expires_at": listing.expires_at} if listing else {})
@@ -137,7 +182,6 @@ def _collected(stage: Stage, hit: Hit, listing: Listing | None, submissions: Ite
             settle_closed_hit(hit, at=now)
     elif _all_in(listing, listed):
         settle_closed_hit(hit, at=now, places=listing.places)
-    return changed
 
 
 def _all_in(listing: Listing, listed: int) -> bool:
@@ -147,25 +191,31 @@ def _all_in(listing: Listing, listed: int) -> bool:
 
 
 @transaction.atomic
-def _reconcile(stage: Stage, hit: Hit, submissions: Sequence[Submission]) -> int:
-    if not submissions:
-        return 0
-    known = ordinary.known(stage, submissions)
-    pairs = [(submission, known.get((submission.ref, submission.worker))) for submission in submissions]
-    confirmed = ordinary.confirm(stage, hit, [(said, row) for said, row in pairs if row is not None])
-    others = [pair for pair in pairs if pair[1] is None or pair[1].pk not in confirmed]
-    rows = _whole(stage, hit, [row.pk for _, row in others if row is not None])
+def _reconcile(stage: Stage, submitted: Sequence[_Submitted]) -> int:
+    known = ordinary.known(stage, [submission for submission, _ in submitted])
+    found = [
+        (submission, hit, known.get((submission.ref, submission.worker))) for submission, hit in submitted
+    ]
+    confirmed = ordinary.confirm(stage, [(said, hit, row) for said, hit, row in found if row is not None])
+    others = [one for one in found if one[2] is None or one[2].pk not in confirmed]
+    rows = _whole([(hit, row.pk) for _, hit, row in others if row is not None], stage)
     return len(confirmed) + sum(
-        _reconcile_one(stage, hit, submission, rows[row.pk] if row else None) for submission, row in others
+        _reconcile_one(stage, hit, submission, rows[row.pk] if row else None)
+        for submission, hit, row in others
     )
 
 
-def _whole(stage: Stage, hit: Hit, pks: Sequence[int]) -> dict[int, Assignment]:
+def _whole(wanted: Sequence[tuple[Hit, int]], stage: Stage) -> dict[int, Assignment]:
     """Assignments that need a look at each, with all that is looked at."""
-    if not pks:
+    if not wanted:
         return {}
-    found = Assignment.objects.select_related("worker").defer("draft", "telemetry").in_bulk(pks)
-    for row in found.values():
+    found = (
+        Assignment.objects.select_related("worker")
+        .defer("draft", "telemetry")
+        .in_bulk([pk for _, pk in wanted])
+    )
+    for hit, pk in wanted:
+        row = found[pk]
         if (row.hit_id, row.stage_id) == (hit.pk, stage.pk):
             row.hit, row.stage = hit, stage
     return found
@@ -318,9 +368,10 @@ def give_up_the_unlisted(stage: Stage) -> int:
         held=True,
         note="Answered here, but the marketplace never listed it: a forged address or a lost submission.",
     )
-    for assignment in Assignment.objects.filter(
+    overdue = Assignment.objects.filter(
         stage=stage, state=State.WORKING, arrived_at__lt=now - allowed - _UNLISTED_AFTER
-    ).iterator():
+    )
+    for assignment in by_key(overdue):
         decisions.ended(assignment)
     return forged
 

@@ -6,7 +6,7 @@ is left to `collecting`, one by one. In the caller's transaction, which holds th
 """
 
 import uuid
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,24 +75,25 @@ def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, st
     }
 
 
-Pair = tuple[Submission, Known]
+#: A submission, the HIT that lists it, and the assignment that it is here.
+Pair = tuple[Submission, Hit, Known]
 
 
-def confirm(stage: Stage, hit: Hit, pairs: Sequence[Pair]) -> set[int]:
+def confirm(stage: Stage, pairs: Sequence[Pair]) -> set[int]:
     """Confirm the ordinary ones and plan their approval by policy; the keys of those assignments."""
-    ordinary = _with_their_units(stage, hit, [pair for pair in pairs if _is_ordinary(stage, hit, *pair)])
+    ordinary = _with_their_units(stage, [pair for pair in pairs if _is_ordinary(stage, *pair)])
     bulk.update(
         Assignment,
         ("submitted_at", "auto_approve_at"),
-        [(row.pk, said.submitted_at, said.auto_approve_at) for said, row in ordinary],
+        [(row.pk, said.submitted_at, said.auto_approve_at) for said, _, row in ordinary],
         {"state": State.SUBMITTED, "held": False, "note": ""},
     )
     if stage.approve_at_once:
-        _plan_approvals(stage, ordinary)
-    return {row.pk for _, row in ordinary}
+        _plan_approvals(stage, [row for _, _, row in ordinary])
+    return {row.pk for _, _, row in ordinary}
 
 
-def _is_ordinary(stage: Stage, hit: Hit, submission: Submission, row: Known) -> bool:
+def _is_ordinary(stage: Stage, submission: Submission, hit: Hit, row: Known) -> bool:
     return (
         submission.state == "submitted"
         and submission.auto_approve_at is not None
@@ -105,17 +106,22 @@ def _is_ordinary(stage: Stage, hit: Hit, submission: Submission, row: Known) -> 
     )
 
 
-def _with_their_units(stage: Stage, hit: Hit, pairs: Sequence[Pair]) -> list[Pair]:
+def _with_their_units(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     """Those whose worker has every unit of the HIT through this very assignment."""
     if not pairs:
         return []
-    own = list(HitUnit.objects.filter(hit=hit, role=HitUnit.Role.UNIT).values_list("unit", flat=True))
-    claims = Claim.objects.filter(stage=stage, unit__in=own, assignment__in=[row.pk for _, row in pairs])
-    held = Counter(claims.values_list("assignment_id", flat=True))
-    return [pair for pair in pairs if held[pair[1].pk] == len(own)]
+    own: dict[int, set[str]] = defaultdict(set)
+    units = HitUnit.objects.filter(hit__in={hit.pk for _, hit, _ in pairs}, role=HitUnit.Role.UNIT)
+    for hit_pk, unit in units.values_list("hit_id", "unit"):
+        own[hit_pk].add(unit)
+    held: dict[int, set[str]] = defaultdict(set)
+    claims = Claim.objects.filter(stage=stage, assignment__in=[row.pk for _, _, row in pairs])
+    for assignment_pk, unit in claims.values_list("assignment_id", "unit"):
+        held[assignment_pk].add(unit)
+    return [pair for pair in pairs if own[pair[1].pk] <= held[pair[2].pk]]
 
 
-def _plan_approvals(stage: Stage, pairs: Sequence[Pair]) -> None:
+def _plan_approvals(stage: Stage, rows: Sequence[Known]) -> None:
     """What `collecting.plan_decision` plans for one; an assignment that was never decided has no other."""
     now = timezone.now()
     shared: dict[str, Any] = {
@@ -132,7 +138,7 @@ def _plan_approvals(stage: Stage, pairs: Sequence[Pair]) -> None:
         ("id", "assignment", "target", "payload"),
         [
             (uuid.uuid4(), row.pk, f"assignment:{row.pk}", {"ref": row.external_id, "note": ""})
-            for _, row in pairs
+            for row in rows
         ],
         shared,
     )

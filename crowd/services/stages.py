@@ -4,11 +4,13 @@ Everything here plans operations; `crowd.outbox` performs them. Calling any of i
 where it stopped.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 from django.utils import timezone
 from pydantic import ValidationError as ConfigError
 
@@ -18,6 +20,7 @@ from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
 from crowd.kinds import config_of, kind_named
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
+from crowd.pages import by_key
 from crowd.services.publishing import publish_pending
 from crowd.services.quoting import Quote, quote
 from money.amounts import dollars
@@ -137,7 +140,7 @@ def close_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
     _move(
         stage, (Status.DRAFT, Status.OPEN, Status.PAUSED), Status.CLOSED, "stage.closed", actor=actor, why=why
     )
-    for hit in Hit.objects.filter(stage=stage, state=Hit.State.OPEN).iterator():
+    for hit in by_key(Hit.objects.filter(stage=stage, state=Hit.State.OPEN)):
         expire_hit(hit=hit, purpose="close")
 
 
@@ -213,29 +216,33 @@ def extend_hit_places(*, hit: Hit, places: int, purpose: str) -> MarketOperation
     )
 
 
-@transaction.atomic
 def settle_closed_hit(hit: Hit, *, at: datetime, places: int | None = None) -> bool:
-    """Close the books of a HIT that takes nobody any more and has all its work in.
+    """`settle_closed_hits` for one."""
+    return bool(settle_closed_hits(hit.stage_id, {hit.pk: places}, at=at))
 
-    What its unused places had reserved goes back; submitted work that nobody decided keeps its reservation.
-    `places` is how many the marketplace says there are: where we know of fewer or an extension is on its
-    way, the books stay open.
+
+@transaction.atomic
+def settle_closed_hits(stage_pk: int, hits: Mapping[int, int | None], *, at: datetime) -> int:
+    """Close the books of HITs that take nobody any more and have all their work in; how many were closed.
+
+    What their unused places had reserved goes back; submitted work that nobody decided keeps its
+    reservation. With each HIT comes how many places the marketplace says there are: where we know of fewer
+    or an extension is on its way, the books stay open.
     """
-    stage = Stage.objects.select_for_update(no_key=True).get(pk=hit.stage_id)
-    under_way = MarketOperation.objects.filter(hit=hit, kind=MarketOperation.Kind.EXTEND).exclude(
+    stage = Stage.objects.select_for_update(no_key=True).get(pk=stage_pk)
+    extending = MarketOperation.objects.filter(hit__in=list(hits), kind=MarketOperation.Kind.EXTEND).exclude(
         state__in=MarketOperation.FINAL
     )
-    open_still = Hit.objects.filter(pk=hit.pk, state=Hit.State.OPEN)
-    if places is not None:
-        open_still = open_still.filter(places=places)
-    if under_way.exists() or not open_still.update(state=Hit.State.CLOSED):
-        return False
-    hit.refresh_from_db(fields=["places"])
-    used = Assignment.objects.filter(hit=hit).exclude(submitted_at=None).count()
-    budget.release(
-        stage,
-        Cost(hit.reward_cents, hit.fee_cents) * (hit.places - used),
-        For("unused places", hit=hit),
-        at=at,
+    rows = Hit.objects.filter(pk__in=list(hits), state=Hit.State.OPEN).exclude(pk__in=extending.values("hit"))
+    over = [hit for hit in rows.order_by("pk") if hits[hit.pk] in (None, hit.places)]
+    used = dict(
+        Assignment.objects.filter(hit__in=[hit.pk for hit in over])
+        .exclude(submitted_at=None)
+        .values_list("hit")
+        .annotate(n=Count("pk"))
     )
-    return True
+    Hit.objects.filter(pk__in=[hit.pk for hit in over]).update(state=Hit.State.CLOSED)
+    for hit in over:
+        unused = Cost(hit.reward_cents, hit.fee_cents) * (hit.places - used.get(hit.pk, 0))
+        budget.release(stage, unused, For("unused places", hit=hit), at=at)
+    return len(over)

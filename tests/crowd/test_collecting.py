@@ -308,14 +308,17 @@ def test_one_hit_that_cannot_be_read_holds_up_no_other(market, monkeypatch):
     bad, good = Hit.objects.select_related("stage__endpoint", "stage__project").filter(stage=stage)
     for one in (bad, good):
         market.submit(one, answered(one))
-    listed = market.get_listing
 
-    def refuse(ref):
-        if ref == bad.external_id:
-            raise MarketplaceRefusedError("AccessDenied")
-        return listed(ref)
+    def refusing(read):
+        def refuse(ref):
+            if ref == bad.external_id:
+                raise MarketplaceRefusedError("AccessDenied")
+            return read(ref)
 
-    monkeypatch.setattr(market, "get_listing", refuse)
+        return refuse
+
+    for name in ("get_listing", "iter_submissions"):
+        monkeypatch.setattr(market, name, refusing(getattr(market, name)))
     assert collect(stage) == 1
     assert Assignment.objects.get(hit=good).state == State.SUBMITTED
 
