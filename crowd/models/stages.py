@@ -69,6 +69,11 @@ class Stage(models.Model):
     open_seconds = models.PositiveIntegerField(default=7 * 24 * 3600)
     auto_approve_seconds = models.PositiveIntegerField(default=3 * 24 * 3600)
     eligibility = models.JSONField(default=list)
+    apart_from = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Slugs of stages of the project whose workers this one does not take.",
+    )
     approve_at_once = models.BooleanField(
         default=True, help_text="Approve all good-faith work as soon as it is in."
     )

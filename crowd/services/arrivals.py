@@ -17,6 +17,7 @@ from crowd.errors import WorkRefusedError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Claim, Exclusion, Hit, HitUnit, Stage, Worker
 from crowd.services import decisions
+from crowd.services.apart import refuse_apart
 from crowd.services.parts import keep_to_part
 
 State = Assignment.State
@@ -101,6 +102,7 @@ def _claim(hit: Hit, external_id: str, worker: Worker, before: Assignment | None
     units = dict(hit.units.order_by("position").values_list("unit", "role"))
     if hit.compensates_id is None:
         _refuse_excluded(hit.stage, worker, list(units))
+        refuse_apart(hit.stage, worker)
         _refuse_too_many(hit.stage, worker)
     elif hit.compensates_id != worker.pk:
         raise WorkRefusedError(f"This HIT was made for somebody else. {RETURN_IT}")

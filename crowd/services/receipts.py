@@ -17,6 +17,7 @@ from django.db import transaction
 
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, HitUnit
+from crowd.services.apart import keep_out
 
 State = Assignment.State
 _SALT = "crowd.receipt"
@@ -101,4 +102,5 @@ def store_response(
         ],
         ignore_conflicts=True,
     )
+    keep_out(assignment)
     return True

@@ -22,6 +22,7 @@ SAME = (
     "max_hits_per_worker",
     "seed",
     "hold_failed_checks",
+    "apart_from",
 )
 Document = dict[str, Any]
 
@@ -67,7 +68,8 @@ def stage_document(stage: Stage) -> Document:
 def stage_columns(fields: StageFields, endpoint: Endpoint) -> dict[str, Any]:
     """A stage of a file as columns of its row, without the slug."""
     return {
-        **{name: getattr(fields, name) for name in SAME if name != "slug"},
+        **{name: getattr(fields, name) for name in SAME if name not in ("slug", "apart_from")},
+        "apart_from": list(fields.apart_from),
         "endpoint": endpoint,
         "reward_cents": fields.reward,
         "work_seconds": fields.work_time,

@@ -256,6 +256,7 @@ def _stage_findings(
     study: Study, stages: Mapping[str, Stage], endpoints: Mapping[str, Endpoint]
 ) -> Iterator[Finding]:
     known = sorted({*study.fields.endpoints, *endpoints})
+    slugs = {stage.slug for stage in study.fields.stages} | set(stages)
     for number, stage in enumerate(study.fields.stages):
         path = ("stages", number)
         if stage.endpoint not in known:
@@ -273,6 +274,15 @@ def _stage_findings(
                 "no checks are mixed in, so nothing can be held",
                 "Set checks_per_hit.",
             )
+        for at, other in enumerate(stage.apart_from):
+            if other == stage.slug or other not in slugs:
+                yield not_known(
+                    "no-such-stage",
+                    (*path, "apart_from", at),
+                    f"there is no other stage {other!r} in the project",
+                    other,
+                    sorted(slugs - {stage.slug}),
+                )
         before = stages.get(stage.slug)
         if before:
             yield from _below_spent((*path, "budget"), stage.budget, before)

@@ -18,6 +18,7 @@ Code = Literal[
     "no-such-user",
     "no-such-kind",
     "no-such-endpoint",
+    "no-such-stage",
     "no-keys",
     "below-spent",
     "not-changeable",

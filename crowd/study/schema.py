@@ -304,9 +304,15 @@ class StageFields(Fields):
     )
     eligibility: tuple[RuleFields, ...] = Field(
         default=(),
-        max_length=9,
+        max_length=8,
         title="Who may work",
-        description="Rules that all must hold; see below. The marketplace takes ten, and one is ours.",
+        description="Rules that all must hold; see below. The marketplace takes ten, and two are ours.",
+    )
+    apart_from: tuple[Slug, ...] = Field(
+        default=(),
+        max_length=20,
+        title="Apart from",
+        description="Short names of stages of the project whose workers do nothing in this one.",
     )
     approve: Literal["at-once", "by-hand"] = Field(
         default="at-once",

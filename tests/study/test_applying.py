@@ -249,6 +249,12 @@ def test_an_endpoint_that_is_nowhere_is_refused(refused, example):
     assert problem.remedy == "Did you mean 'local'?"
 
 
+def test_a_stage_to_be_kept_apart_from_has_to_be_there(refused, example):
+    text = example.replace("hold_failed_checks = true", 'hold_failed_checks = true\napart_from = ["writing"]')
+    problem = refused(text)
+    assert (problem.code, problem.line) == ("no-such-stage", line_of(text, "apart_from"))
+
+
 def test_a_new_endpoint_without_keys_is_a_caution_when_checked_and_an_error_when_applied(
     planned, refused, example
 ):
