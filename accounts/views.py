@@ -43,7 +43,7 @@ class ChangePassword(PasswordChangeView):
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """The first page after log-in: the desk for staff, their first place for others, else the list of tasks."""
+    """The first page after log-in: staff get the desk, others their first place, else the list of tasks."""
     if request.user.is_staff:
         return redirect("/desk/")
     places = places_of(request.user)
