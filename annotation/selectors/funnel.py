@@ -65,8 +65,8 @@ def funnel(project: Project) -> Funnel | None:
     curated = sum(now.get(status, 0) + left.get(status, 0) for status in THROUGH["curation"])
 
     def part(kind: str, entered: int, passed: int, *, waiting: Status, undecided: str, out: str) -> Part:
-        counts = (now.get(name, 0) for name in (waiting, undecided, out))
-        return Part(kind, entered, passed, *counts, withdrawn[kind])
+        stay = [now.get(name, 0) for name in (waiting, undecided, out)]
+        return Part(kind, entered, passed, stay[0], stay[1], stay[2], withdrawn[kind])
 
     parts = (
         part(

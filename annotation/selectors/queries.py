@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
+from django_stubs_ext import WithAnnotations
 
 from annotation.models import (
     Answer,
@@ -104,7 +106,11 @@ def of_project(project: Project) -> QuerySet[Query]:
     return Query.objects.filter(project=project, source__state=QuerySource.State.READY)
 
 
-def with_left_at(rows: QuerySet[Query]) -> QuerySet[Query]:
+class _Left(TypedDict):
+    left_at: str
+
+
+def with_left_at(rows: QuerySet[Query]) -> "QuerySet[WithAnnotations[Query, _Left]]":
     """Adds `left_at`, the status from which a query was last taken out; `waiting` where no step says so."""
     last = QueryStep.objects.filter(query=OuterRef("pk"), after=Status.WITHDRAWN).order_by("-pk")
     return rows.annotate(left_at=Coalesce(Subquery(last.values("before")[:1]), Value(Status.WAITING.value)))
