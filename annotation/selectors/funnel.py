@@ -149,7 +149,7 @@ def _answers(project: Project) -> Iterator[Attention]:
     if rewrite := answers.filter(state=Answer.State.REWRITE).count():
         verb = "waits" if rewrite == 1 else "wait"
         yield Attention(
-            f"{_count(rewrite, 'answer', 'answers')} {verb} to be rewritten by their authors.",
+            f"{_count(rewrite, 'answer', 'answers')} {verb} for a rewrite by whoever wrote {_it(rewrite)}.",
             {"only": "rewrite"},
         )
     flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))

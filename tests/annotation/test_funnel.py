@@ -110,7 +110,7 @@ def test_what_waits_for_a_person_is_listed(project, source, endpoint):
         "1 query waits for curation, and no stage of that kind is open.",
         "1 query waits for distillation, and no stage of that kind is open.",
         "1 query accepted in screening has no candidate passages.",
-        "1 answer waits to be rewritten by their authors.",
+        "1 answer waits for a rewrite by whoever wrote it.",
         "1 answer has flags and waits for a reviewer.",
     ]
     make_passage(accepted, 1)
@@ -130,7 +130,7 @@ def test_links_of_the_attention_list_show_what_they_say(owner, project, source, 
     make_answer(stage, make_query(source, status="curated"), state="rewrite")
     make_answer(stage, make_query(source, status="curated"), flags=["copied"])
     page = owner.get(PLACE).content.decode()
-    links = re.findall(r'<li class="note warning"><a href="([^"]+)">', page)
+    links = re.findall(r'<li><a href="([^"]+/queries/\?[^"]+)">', page)
     assert [owner.get(unescape(link)).context["page"].paginator.count for link in links] == [2, 3, 2, 3, 1, 1]
 
 
