@@ -169,7 +169,7 @@ def test_the_download_has_the_filtered_rows(manager, source, stage):
     (row,) = rows_of(answer)
     assert row["text"] == 'say "hi",\nthere'
     assert (row["type"], row["count"], row["turn"], row["answers"]) == ("ENTITY", "3", "2", "1")
-    assert (row["source"], row["stratum"], row["yes_no"]) == ("log.tsv", "", "no")
+    assert (row["source"], row["stratum"], row["yes_no"]) == ("log.tsv", "", "False")
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r"])
