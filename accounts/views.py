@@ -10,6 +10,7 @@ from django.urls import reverse_lazy
 
 from accounts import passwords, services
 from accounts.forms import NewPasswordForm
+from accounts.places import places_of
 
 
 class LogIn(LoginView):
@@ -42,5 +43,8 @@ class ChangePassword(PasswordChangeView):
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """The first page after log-in: the desk for staff, the list of tasks for everybody else."""
-    return redirect("/desk/" if request.user.is_staff else "/")
+    """The first page after log-in: staff get the desk, others their first place, else the list of tasks."""
+    if request.user.is_staff:
+        return redirect("/desk/")
+    places = places_of(request.user)
+    return redirect(places[0].address if places else "/")

@@ -1,5 +1,7 @@
 """What this room adds to others when Django starts."""
 
+from annotation.desk import funnel
+from crowd.desk.panels import Page, Section, add_page, add_section
 from projects.services import know_actions
 
 
@@ -10,6 +12,8 @@ def everything() -> None:
     know_actions(
         {
             "queries.imported": "imported queries",
+            "query.withdrawn": "took a query out",
+            "query.put_back": "put a query back",
         }
     )
 
@@ -20,3 +24,5 @@ def _kinds() -> None:
 
 def _pages() -> None:
     """Tabs and sections."""
+    add_page(Page("Queries", "annotation:queries", "queries"))
+    add_section(Section("annotation/funnel.html", funnel.section))

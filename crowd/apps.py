@@ -8,3 +8,10 @@ class CrowdConfig(AppConfig):
 
     name = "crowd"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Lead members of projects to them after log-in; the rule needs the models, so only now."""
+        from accounts.places import Place, add_place  # noqa: PLC0415
+        from crowd.desk.doors import may_have_projects  # noqa: PLC0415
+
+        add_place(Place("Projects", "desk:projects", may_have_projects))

@@ -1,8 +1,16 @@
 """Addresses of this room's pages of the desk; below them the doors of `crowd.desk.doors` stand."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from annotation.desk import queries
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
-urlpatterns: list[URLPattern] = []
+urlpatterns: list[URLPattern] = [
+    path(f"{_P}queries/", queries.listing, name="queries"),
+    path(f"{_P}queries.csv", queries.download, name="queries_csv"),
+    path(f"{_P}queries/<int:pk>/", queries.query, name="query"),
+    path(f"{_P}queries/<int:pk>/take-out/", queries.take_out, name="take_out"),
+    path(f"{_P}queries/<int:pk>/put-back/", queries.back, name="put_back"),
+]

@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -24,7 +25,7 @@ from projects.selectors import project_for, projects_of
 from projects.services import ProjectError
 
 Role = Membership.Role
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 class NotEnteredError(Exception):
@@ -72,7 +73,7 @@ def for_members(view: View) -> View:
 
     @login_required
     @wraps(view)
-    def guarded(request: HttpRequest, **parts: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, **parts: Any) -> HttpResponseBase:
         user = request.user
         if not isinstance(user, User) or not may_have_projects(user):
             raise Http404("Projects are for their members.")
@@ -87,7 +88,7 @@ def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
     def door(view: View) -> View:
         @login_required
         @wraps(view)
-        def guarded(request: HttpRequest, *, project: str, **parts: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *, project: str, **parts: Any) -> HttpResponseBase:
             assert isinstance(request.user, User)
             found, role = project_for(request.user, project, at_least=at_least)
             return view(request, Seat(request.user, found, role), **parts)
@@ -103,7 +104,7 @@ def on_stage(at_least: str = Role.VIEWER, *, spends: bool = False) -> Callable[[
     def door(view: View) -> View:
         @on_project(at_least)
         @wraps(view)
-        def guarded(request: HttpRequest, seat: Seat, *, stage: str, **parts: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, seat: Seat, *, stage: str, **parts: Any) -> HttpResponseBase:
             row = get_object_or_404(
                 Stage.objects.select_related("project", "endpoint"), project=seat.project, slug=stage
             )

@@ -1,6 +1,7 @@
 """Small forms of the desk."""
 
 import uuid
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -105,12 +106,14 @@ class BudgetForm(Form):
 class MinutesForm(Form):
     """How long the researcher thinks one HIT takes."""
 
-    minutes = forms.FloatField(
-        min_value=0.1,
+    minutes = forms.DecimalField(
+        min_value=Decimal("0.1"),
         max_value=600,
+        decimal_places=1,
         required=False,
         label="Minutes that one HIT takes",
-        help_text="Your guess, to see what an hour pays. Try the task yourself first.",
+        help_text="Your guess, to see what an hour pays. Try the task yourself first. It is kept with the "
+        "stage; empty: none.",
         widget=forms.NumberInput(attrs={"size": 6, "step": "0.1"}),
     )
 

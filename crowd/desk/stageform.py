@@ -23,7 +23,7 @@ _FIXED = {"reward_cents": "reward"}
 _GROUPS = (
     ("The stage", ("slug", "title", "endpoint")),
     ("People and pay", ("reward", "redundancy", "units_per_hit", "max_hits_per_worker", "budget")),
-    ("Time", ("work_time", "open_for", "auto_approve_after")),
+    ("Time", ("expected_minutes", "work_time", "open_for", "auto_approve_after")),
     ("Quality", ("checks_per_hit", "hold_failed_checks", "approve", "eligibility", "apart_from", "seed")),
 )
 

@@ -1,6 +1,7 @@
 """Rows of the desk's tables: sorted, filtered and paged as the address says, in a fixed number of queries."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,8 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest
 
-from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
 from projects.models import Membership, Project
 from projects.selectors import projects_of
 
@@ -155,6 +157,30 @@ def work(stage: Stage, state: str, order: str, worker: str = "") -> QuerySet[Ass
         "checks": ["-failed_checks", "pk"],
     }
     return rows.order_by(*orders[order])
+
+
+#: Units that a row of the table of work names in words.
+_NAMED = 2
+
+
+def say_what_about(stage: Stage, rows: Iterable[Assignment]) -> None:
+    """Give each row `about`, the first units of its HIT in the kind's words, and `about_more`, how many more.
+
+    One query for all rows, and the kind is asked once.
+    """
+    found = list(rows)
+    first: dict[int, list[str]] = {}
+    count: Counter[int] = Counter()
+    units = HitUnit.objects.filter(hit__in={row.hit_id for row in found}, role=HitUnit.Role.UNIT)
+    for hit, unit in units.order_by("hit", "position").values_list("hit_id", "unit").iterator():
+        count[hit] += 1
+        if count[hit] <= _NAMED:
+            first.setdefault(hit, []).append(unit)
+    words = kind_of(stage).wording(stage, sorted({unit for named in first.values() for unit in named}))
+    for row in found:
+        named = first.get(row.hit_id, [])
+        row.about = [words.get(unit, unit) for unit in named]  # type: ignore[attr-defined]
+        row.about_more = count[row.hit_id] - len(named)  # type: ignore[attr-defined]
 
 
 def workers(stage: Stage) -> QuerySet[Worker]:

@@ -66,6 +66,9 @@ class Stage(models.Model):
     checks_per_hit = models.PositiveIntegerField(default=0)
     max_hits_per_worker = models.PositiveIntegerField(null=True, blank=True)
     work_seconds = models.PositiveIntegerField(default=3600)
+    expected_seconds = models.PositiveIntegerField(
+        null=True, blank=True, help_text="What the researcher thinks one HIT takes."
+    )
     open_seconds = models.PositiveIntegerField(default=7 * 24 * 3600)
     auto_approve_seconds = models.PositiveIntegerField(default=3 * 24 * 3600)
     eligibility = models.JSONField(default=list)

@@ -12,7 +12,10 @@ _MOST_LOOKED_AT = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Wage:
-    """Median active time in seconds and the hourly pay it makes, in cents; None where nobody worked yet."""
+    """Median active time in seconds and the hourly pay it makes, in cents.
+
+    Where nobody worked yet, `assignments` is 0 and both come from what the researcher expects, or are None.
+    """
 
     assignments: int
     median_seconds: float | None
@@ -53,14 +56,17 @@ def wage(stage: Stage) -> Wage:
         simulated += is_simulated
     floor = stage.project.wage_floor_cents
     if not seconds:
-        return Wage(0, None, None, floor)
+        return expected_wage(stage)
     middle = max(1.0, median(seconds))
     return Wage(
         len(seconds), middle, int(stage.reward_cents * 3600 / middle), floor, simulated == len(seconds)
     )
 
 
-def expected_wage(stage: Stage, minutes: float) -> Wage:
-    """What a researcher's own guess of the time would pay, before anybody worked."""
-    seconds = max(1.0, minutes * 60)
-    return Wage(0, seconds, int(stage.reward_cents * 3600 / seconds), stage.project.wage_floor_cents)
+def expected_wage(stage: Stage) -> Wage:
+    """What the time that the researcher expects would pay, before anybody worked."""
+    floor = stage.project.wage_floor_cents
+    if not stage.expected_seconds:
+        return Wage(0, None, None, floor)
+    seconds = float(stage.expected_seconds)
+    return Wage(0, seconds, int(stage.reward_cents * 3600 / seconds), floor)

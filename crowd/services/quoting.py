@@ -16,7 +16,10 @@ State = Assignment.State
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What publishing what is pending would cost, in cents, and in how many HITs and assignments."""
+    """What publishing what is pending would cost, in cents, and in how many HITs and assignments.
+
+    `work_seconds` is people's time, all assignments together, as the researcher expects it; None: no guess.
+    """
 
     units: int
     hits: int
@@ -25,6 +28,7 @@ class Quote:
     fee_cents: int
     top_up_cents: int
     budget_left_cents: int
+    work_seconds: int | None = None
 
     @property
     def total_cents(self) -> int:
@@ -95,6 +99,7 @@ def quote(stage: Stage) -> Quote:
         fee_cents=fees,
         top_up_cents=round((reward + fees) * EXPECTED_REPLACED),
         budget_left_cents=left,
+        work_seconds=people * stage.expected_seconds if stage.expected_seconds else None,
     )
 
 

@@ -1,5 +1,6 @@
 """What is in the database, in the file's terms: the tables that a file would have to hold to say the same."""
 
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,6 +51,7 @@ def stage_document(stage: Stage) -> Document:
         **{name: getattr(stage, name) for name in SAME},
         "endpoint": stage.endpoint.name,
         "reward": dollars(stage.reward_cents),
+        "expected_minutes": expected_minutes(stage),
         "work_time": duration(stage.work_seconds),
         "open_for": duration(stage.open_seconds),
         "auto_approve_after": duration(stage.auto_approve_seconds),
@@ -72,6 +74,7 @@ def stage_columns(fields: StageFields, endpoint: Endpoint) -> dict[str, Any]:
         "apart_from": list(fields.apart_from),
         "endpoint": endpoint,
         "reward_cents": fields.reward,
+        "expected_seconds": expected_seconds(fields.expected_minutes),
         "work_seconds": fields.work_time,
         "open_seconds": fields.open_for,
         "auto_approve_seconds": fields.auto_approve_after,
@@ -83,6 +86,16 @@ def stage_columns(fields: StageFields, endpoint: Endpoint) -> dict[str, Any]:
         "task_keywords": fields.task.keywords,
         "config": fields.config,
     }
+
+
+def expected_minutes(stage: Stage) -> float | None:
+    """What one HIT takes, as the researcher guesses it, in minutes."""
+    return None if stage.expected_seconds is None else stage.expected_seconds / 60
+
+
+def expected_seconds(minutes: float | Decimal | None) -> int | None:
+    """Minutes of one decimal as whole seconds."""
+    return None if minutes is None else round(minutes * 60)
 
 
 def endpoint_document(endpoint: Endpoint) -> Document:

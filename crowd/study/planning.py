@@ -32,6 +32,7 @@ _NAMES = 1000
 #: Fields of the file whose columns have another name.
 _COLUMNS = {
     "reward": "reward_cents",
+    "expected_minutes": "expected_seconds",
     "work_time": "work_seconds",
     "open_for": "open_seconds",
     "auto_approve_after": "auto_approve_seconds",

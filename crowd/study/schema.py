@@ -37,6 +37,12 @@ def _safe(address: str) -> str:
     return address
 
 
+def _whole_tenths(minutes: float) -> float:
+    if abs(minutes * 10 - round(minutes * 10)) > 1e-9:
+        raise PydanticCustomError("wrong-value", "minutes have at most one decimal, such as 2.5")
+    return round(minutes, 1)
+
+
 Address = Annotated[str, AfterValidator(_safe)]
 Slug = Annotated[str, Field(min_length=1, max_length=80, pattern=_SLUG)]
 Role = Literal["owner", "manager", "viewer"]
@@ -279,6 +285,13 @@ class StageFields(Fields):
         default=None,
         title="HITs per person",
         description="Most HITs that one person may do; left out: no limit.",
+    )
+    expected_minutes: Annotated[StrictFloat, Field(ge=0.1, le=600), AfterValidator(_whole_tenths)] | None = (
+        Field(
+            default=None,
+            title="Minutes that one HIT takes",
+            description="Your guess, for the quote and the hourly pay before anybody worked; left out: none.",
+        )
     )
     work_time: Annotated[int, Period(30, 365 * _DAY)] = Field(
         default=3600, title="Time to work", description="From accepting a HIT to submitting it, at most."

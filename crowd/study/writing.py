@@ -47,8 +47,9 @@ def _endpoint(name: str, endpoint: Endpoint) -> Iterator[str]:
 def _stage(stage: Stage) -> Iterator[str]:
     unsorted = stage_document(stage)
     document = {name: unsorted[name] for name in StageFields.model_fields}
-    if document["max_hits_per_worker"] is None:
-        del document["max_hits_per_worker"]
+    for name in ("max_hits_per_worker", "expected_minutes"):
+        if document[name] is None:
+            del document[name]
     yield "[[stages]]"
     yield from pairs(without(document, "task", "config"))
     for below in ("task", "config"):

@@ -111,5 +111,7 @@ def test_the_middleware_asks_the_database_nothing_about_visitors(db, rf, django_
 
 def test_the_middleware_needs_only_the_session_of_others(db, client, django_assert_num_queries):
     client.force_login(User.objects.create_user("mira", password="seven green kettles"))
-    with django_assert_num_queries(2):  # session and user, which the page itself needs
+    with django_assert_num_queries(
+        3
+    ):  # session, user and the projects of the user, which the page itself needs
         client.get("/accounts/home/")

@@ -29,6 +29,7 @@ FORMS = {
 #: Addresses that only take a POST, with the least role.
 ACTIONS = {
     "set_budget": "owner", "set_member": "owner", "remove_member": "owner", "set_stage_budget": "owner",
+    "expect": "manager", "approve_chosen": "manager",
     "pause": "manager", "close": "manager", "reopen": "manager", "top_up": "manager", "more_time": "manager",
     "more_places": "manager", "expire": "manager", "approve": "manager", "reject": "manager",
     "override": "manager", "bonus": "manager", "release": "manager", "exclude": "manager",

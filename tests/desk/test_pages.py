@@ -177,10 +177,34 @@ def test_a_manager_makes_stages_and_an_owner_gives_them_money(manager, owner, pr
 
 
 def test_the_quote_stands_before_the_button_and_looking_publishes_nothing(manager, stage):
-    page = manager.get(at("opening", stage) + "?minutes=3").content.decode()
+    page = manager.get(at("opening", stage)).content.decode()
     assert "$0.60" in page  # two items, three people, ten cents
-    assert "$2.00/h" in page and "below the floor" in page.replace("\n", " ")
     assert not Hit.objects.exists()
+
+
+def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, stage):
+    manager.post(at("expect", stage), {"minutes": "3"})
+    assert Stage.objects.get().expected_seconds == 180
+    page = manager.get(at("opening", stage)).content.decode().replace("\n", " ")
+    assert "$2.00/h" in page and "below the floor" in page
+    assert "18 min" in page  # six assignments of three minutes
+    assert "$2.00/h" in manager.get(at("stage", stage)).content.decode()
+    manager.post(at("expect", stage), {"minutes": ""})
+    assert Stage.objects.get().expected_seconds is None
+
+
+@pytest.mark.parametrize("entered", ["0", "-1", "601", "nan", "2.55", "soon"])
+def test_minutes_that_make_no_sense_are_not_kept(manager, stage, entered):
+    answer = manager.post(at("expect", stage), {"minutes": entered}, follow=True)
+    assert said(answer)[-1].startswith("Minutes that one HIT takes:")
+    assert Stage.objects.get().expected_seconds is None
+
+
+def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):
+    owner.post("/desk/projects/reading/new-stage/", form_data(expected_minutes="2.3"))
+    made = Stage.objects.get()
+    assert made.expected_seconds == 138
+    assert 'value="2.3"' in owner.get(at("edit_stage", made)).content.decode()
 
 
 def test_play_money_opens_with_one_button(manager, stage):

@@ -129,6 +129,12 @@ WRONG = [
     ("redundancy = 3\n", "", ("missing", 9, "stages[0].redundancy"), "Different people"),
     (
         "redundancy = 3",
+        "redundancy = 3\nexpected_minutes = 2.55",
+        ("wrong-value", 16, "stages[0].expected_minutes"),
+        "at most one decimal",
+    ),
+    (
+        "redundancy = 3",
         "redundancy = 3\nmax_hits_per_worker = 0",
         ("out-of-bounds", 16, "stages[0].max_hits_per_worker"),
         "at least 1",

@@ -42,6 +42,7 @@ stages = st.fixed_dictionaries(
         "units_per_hit": st.integers(1, 1000),
         "checks_per_hit": st.integers(0, 100),
         "max_hits_per_worker": st.none() | st.integers(1, 2**31 - 1),
+        "expected_seconds": st.none() | st.integers(1, 6000).map(lambda tenths: tenths * 6),
         "work_seconds": st.integers(30, 365 * 86400),
         "open_seconds": st.integers(30, 365 * 86400),
         "auto_approve_seconds": st.integers(0, 30 * 86400),

@@ -12,7 +12,8 @@ from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
 from crowd.desk.forms import HoursForm, OnceForm, PlacesForm
 from crowd.desk.views.projects import entered
 from crowd.errors import StageStateError
-from crowd.models import Assignment, Hit, MarketOperation
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Hit, HitUnit, MarketOperation
 from crowd.services import stages
 
 
@@ -39,19 +40,27 @@ def _hit(seat: StageSeat, number: int) -> Hit:
 def hit(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
     """What is in a HIT, who took it, and what was asked of the marketplace about it."""
     row = _hit(seat, number)
+    work = list(Assignment.objects.filter(hit=row).select_related("worker", "hit").order_by("pk")[:100])
     return show(
         request,
         "hit.html",
         seat,
         tab="hits",
         hit=row,
-        units=row.units.order_by("position"),
-        assignments=Assignment.objects.filter(hit=row).select_related("worker").order_by("pk")[:100],
+        units=_units(row),
+        assignments=work,
         operations=MarketOperation.objects.filter(hit=row).order_by("-planned_at")[:50],
         hours_form=HoursForm(),
         places_form=PlacesForm(),
         expire_form=OnceForm(auto_id="expire_%s"),
     )
+
+
+def _units(row: Hit) -> list[tuple[HitUnit, str]]:
+    """What is in a HIT, in its order, each with the kind's words for it."""
+    units = list(row.units.order_by("position"))
+    words = kind_of(row.stage).wording(row.stage, [unit.unit for unit in units])
+    return [(unit, words.get(unit.unit, unit.unit)) for unit in units]
 
 
 @posted

@@ -25,6 +25,7 @@ from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
 from crowd.services.publishing import publish_pending
 from crowd.services.quoting import quote
+from crowd.study.documents import expected_minutes, expected_seconds
 
 STAGE = "desk:stage"
 Status = Stage.Status
@@ -149,15 +150,13 @@ def opening(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         return _open(request, seat)
     if row.status not in (Status.DRAFT, Status.PAUSED):
         return redirect(STAGE, seat.project.slug, row.slug)
-    minutes = MinutesForm(request.GET if "minutes" in request.GET else None)
-    guess = minutes.cleaned_data["minutes"] if minutes.is_bound and minutes.is_valid() else None
     return show(
         request,
         "opening.html",
         seat,
         offer=quote(row),
-        minutes_form=minutes,
-        guess=expected_wage(row, guess) if guess else None,
+        minutes_form=MinutesForm(initial={"minutes": expected_minutes(row)}),
+        guess=expected_wage(row),
         measured=wage(row),
         must_type=row.endpoint.real_money and row.armed_cents < row.budget_cents,
         form=OpenForm(),
@@ -171,6 +170,20 @@ def _open(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         return f"The stage is open: {offer.hits} HITs for {offer.assignments} places are being published."
 
     return act(request, do, STAGE, seat.project.slug, seat.stage.slug, other="desk:opening")
+
+
+@posted
+@on_stage(Role.MANAGER)
+def expect(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Keep how long one HIT takes, as the researcher guesses it."""
+
+    def do() -> str:
+        minutes = entered(MinutesForm(request.POST))["minutes"]
+        changes = {"expected_seconds": expected_seconds(minutes)}
+        stages.change_stage(stage=seat.stage, changes=changes, actor=seat.user)
+        return "Kept. The hourly pay below comes from it." if minutes else "The guess is taken away."
+
+    return act(request, do, "desk:opening", seat.project.slug, seat.stage.slug)
 
 
 @posted

@@ -3,21 +3,28 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
 from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
 from crowd.desk.forms import BonusForm, NoteForm, ReasonForm
 from crowd.desk.views.projects import entered
+from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, MarketOperation
+from crowd.services import chosen as chosen_work
 from crowd.services import review
 from money.fees import bonus_fee
 
 State = Assignment.State
 WORK = "desk:assignment"
+DECIDABLE = (State.SUBMITTED, State.QUARANTINED)
+#: Refusals that the note after a bulk decision spells out.
+_TOLD = 10
 
 
 @require_safe
@@ -27,13 +34,15 @@ def listing(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     state = tables.choice(request, "state", tables.WORK_STATES)
     order = tables.choice(request, "order", tables.WORK_ORDERS)
     worker = request.GET.get("worker", "")[:64].replace("\0", "")
-    rows = tables.work(seat.stage, state.chosen, order.chosen, worker)
+    rows = tables.page_of(tables.work(seat.stage, state.chosen, order.chosen, worker), request)
+    tables.say_what_about(seat.stage, rows.object_list)
     return show(
         request,
         "work.html",
         seat,
         tab="work",
-        work=tables.page_of(rows, request),
+        work=rows,
+        choosable=seat.manages and any(row.state in DECIDABLE for row in rows.object_list),
         state=state,
         order=order,
         worker=worker,
@@ -87,7 +96,7 @@ def assignment(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespons
         assignment=row,
         answers=_answers(row),
         operations=MarketOperation.objects.filter(assignment=row).order_by("-planned_at")[:50],
-        decidable=row.state in (State.SUBMITTED, State.QUARANTINED),
+        decidable=row.state in DECIDABLE,
         note_form=NoteForm(auto_id="approve_%s"),
         reason_form=ReasonForm(auto_id="reject_%s"),
         override_form=NoteForm(auto_id="override_%s"),
@@ -107,6 +116,29 @@ def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         return "Approved; the marketplace is being told."
 
     return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def approve_chosen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Approve what is ticked in the table; the table comes back as it was filtered."""
+    chosen = [
+        int(pk) for pk in request.POST.getlist("chosen") if pk.isascii() and pk.isdigit() and len(pk) < 19
+    ]
+    try:
+        outcome = chosen_work.approve_chosen(stage=seat.stage, chosen=chosen, actor=seat.user)
+    except CrowdError as error:
+        messages.error(request, str(error))
+    else:
+        if outcome.approved:
+            messages.success(request, f"{outcome.approved} approved; the marketplace is being told.")
+        for worker, why in outcome.refused[:_TOLD]:
+            messages.warning(request, f"Work of {worker} was not approved. {why}")
+        if len(outcome.refused) > _TOLD:
+            messages.warning(request, f"{len(outcome.refused) - _TOLD} more were not approved.")
+    address = reverse("desk:work", args=[seat.project.slug, seat.stage.slug])
+    filters = request.GET.urlencode()
+    return redirect(f"{address}?{filters}" if filters else address)
 
 
 @posted

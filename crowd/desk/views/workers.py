@@ -36,6 +36,8 @@ def _worker(seat: StageSeat, pk: int) -> Worker:
 def worker(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """One worker: their work here, and the forms."""
     row = _worker(seat, pk)
+    work = list(tables.work(seat.stage, "all", "newest", row.external_id)[: tables.ROWS])
+    tables.say_what_about(seat.stage, work)
     return show(
         request,
         "worker.html",
@@ -43,7 +45,7 @@ def worker(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         tab="workers",
         worker=row,
         exclusion=Exclusion.objects.filter(worker=row, scope=f"stage:{seat.stage.pk}").first(),
-        work=tables.work(seat.stage, "all", "newest", row.external_id)[: tables.ROWS],
+        work=work,
         message_form=MessageForm(auto_id="message_%s"),
         exclude_form=ReasonForm(auto_id="exclude_%s"),
         compensate_form=CompensateForm(auto_id="compensate_%s"),

@@ -1,0 +1,150 @@
+"""Pages of a project's queries: the table, its download, one query's history, out and back again."""
+
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from annotation.models import Query
+from annotation.selectors import queries as selectors
+from annotation.selectors.history import history
+from annotation.selectors.queries import Filters, Progress
+from annotation.services.queries import put_back, withdraw
+from annotation.spreadsheets import cell
+from crowd.desk import tables
+from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from crowd.desk.views.projects import entered
+
+QUERY = "annotation:query"
+_AT_ONCE = 1000
+#: Columns of the download with the fields that they hold; counts of what people said follow them.
+_COLUMNS = {
+    "id": "pk", "key": "key", "text": "text", "status": "status", "reason": "status_reason", "type": "type",
+    "yes_no": "yes_no", "count": "count", "stratum": "stratum", "weight": "weight",
+    "conversation": "conversation", "turn": "turn", "source": "source__name", "line": "line",
+}  # fmt: skip
+_COUNTS = ("screening_votes", "selections", "answers")
+
+
+class WhyForm(forms.Form):
+    """A reason that stays in the query's history."""
+
+    reason = forms.CharField(
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Why",
+        help_text="Stays in the history of the query and in the project's log.",
+    )
+
+
+@require_safe
+@on_project()
+def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The table; filtered, sorted and paged by the address."""
+    filters = Filters.of(request.GET.dict())
+    page = tables.page_of(selectors.rows(seat.project, filters), request)
+    found = list(page.object_list)
+    done = selectors.progress(query.pk for query in found)
+    return show(
+        request,
+        "queries.html",
+        seat,
+        folder="annotation",
+        tab="queries",
+        page=page,
+        rows=[(query, done.get(query.pk, Progress())) for query in found],
+        filters=filters,
+        sources=selectors.sources(seat.project),
+        statuses=selectors.STATUSES,
+        types=selectors.TYPES,
+        only=selectors.ONLY,
+        orders={name: words for name, (words, _) in selectors.ORDERS.items()},
+    )
+
+
+@require_safe
+@on_project()
+def download(request: HttpRequest, seat: Seat) -> StreamingHttpResponse:
+    """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
+    filters = Filters.of(request.GET.dict())
+    answer = StreamingHttpResponse(_lines(seat, filters), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{seat.project.slug}-queries.csv"'
+    return answer
+
+
+class _Echo:
+    """A file for the CSV writer that keeps nothing."""
+
+    def write(self, line: str) -> str:
+        """The line itself."""
+        return line
+
+
+def _lines(seat: Seat, filters: Filters) -> Iterator[str]:
+    writer = csv.writer(_Echo())
+    yield writer.writerow((*_COLUMNS, *_COUNTS))
+    rows = selectors.rows(seat.project, filters).values_list(*_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
+    while some := list(islice(rows, _AT_ONCE)):
+        done = selectors.progress(row[0] for row in some)
+        yield "".join(writer.writerow(_cells(row, done.get(row[0], Progress()))) for row in some)
+
+
+def _cells(row: tuple[Any, ...], done: Progress) -> Iterator[str | int | float | None]:
+    for value in row:
+        yield cell(value) if isinstance(value, str) else value
+    yield from (done.votes, done.selections, done.answers)
+
+
+def _query(seat: Seat, pk: int) -> Query:
+    found: Query = get_object_or_404(selectors.of_project(seat.project).select_related("source"), pk=pk)
+    found.project = seat.project
+    return found
+
+
+@require_safe
+@on_project()
+def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """A query's whole history, from the line of its file to its answers."""
+    row = _query(seat, pk)
+    return show(
+        request,
+        "query.html",
+        seat,
+        folder="annotation",
+        tab="queries",
+        query=row,
+        history=history(row),
+        why_form=WhyForm(),
+    )
+
+
+@posted
+@on_project(Role.MANAGER)
+def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Take a query out of the project."""
+
+    def do() -> str:
+        reason = entered(WhyForm(request.POST))["reason"]
+        withdraw(query=_query(seat, pk), reason=reason, actor=seat.user)
+        return "Taken out. Nobody is asked about it any more; what people did stays, and is paid."
+
+    return act(request, do, QUERY, seat.project.slug, pk)
+
+
+@posted
+@on_project(Role.MANAGER)
+def back(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Put a query back to where it was."""
+
+    def do() -> str:
+        reason = entered(WhyForm(request.POST))["reason"]
+        row = _query(seat, pk)
+        put_back(query=row, reason=reason, actor=seat.user)
+        return f"Put back: {row.get_status_display()}."
+
+    return act(request, do, QUERY, seat.project.slug, pk)

@@ -1,0 +1,158 @@
+"""Everything that is known about one query, from the line of its file to the answers, in a fixed number of
+questions to the database.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Prefetch
+
+from annotation.models import (
+    Answer,
+    AnswerFlag,
+    AnswerReview,
+    CandidatePassage,
+    CuratedPassage,
+    CuratedSet,
+    HeldOutWorker,
+    PassageSelection,
+    Query,
+    QueryStep,
+    ScreeningVote,
+)
+from crowd.models import Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A candidate passage; `overlaps` are the ranks of others on the same stretch of the same page."""
+
+    passage: CandidatePassage
+    overlaps: tuple[int, ...]
+    curated: int | None
+
+    @property
+    def folded(self) -> bool:
+        """It repeats a better ranked one, so nobody is shown it."""
+        return self.passage.folded_into_id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """An editor's choice, with passages by their rank instead of their key; `counts` unless taken back."""
+
+    row: PassageSelection
+    chosen: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """An editor's form about the query; `counts` unless the work was rejected or given back."""
+
+    row: ScreeningVote
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer, and whether it is held out of the references as a candidate of the system `human`."""
+
+    answer: Answer
+    held_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A query's way, in the order of the pipeline."""
+
+    steps: list[QueryStep]
+    votes: list[Vote]
+    candidates: list[Candidate]
+    selections: list[Selection]
+    curated: CuratedSet | None
+    answers: list[Written]
+    turns: list[dict[str, str]]
+
+
+def history(query: Query) -> History:
+    """All of a query's rows. Nine questions, however many rows there are."""
+    passages = list(
+        CandidatePassage.objects.filter(query=query).select_related("folded_into").order_by("rank")
+    )
+    curated = CuratedSet.objects.filter(query=query).select_related("stage", "decided_by").first()
+    members = CuratedPassage.objects.filter(curated_set__query=query).values_list("candidate_id", "position")
+    position = {candidate: place + 1 for place, (candidate, _) in enumerate(members.order_by("position"))}
+    ranks = {passage.key: f"#{passage.rank}" for passage in passages}
+    work = ("stage", "assignment__worker")
+    votes = ScreeningVote.objects.filter(query=query).select_related(*work).order_by("pk")
+    selections = PassageSelection.objects.filter(query=query).select_related(*work).order_by("pk")
+    return History(
+        steps=list(QueryStep.objects.filter(query=query).select_related("stage", "actor").order_by("pk")),
+        votes=[Vote(row, _counts(row.assignment)) for row in votes],
+        candidates=[
+            Candidate(passage, _overlaps(passage, passages), position.get(passage.pk)) for passage in passages
+        ],
+        selections=[
+            Selection(
+                row,
+                tuple(ranks.get(str(key), str(key)) for key in row.passages),
+                tuple(_conflict(pair, ranks) for pair in row.conflicts if isinstance(pair, dict)),
+                _counts(row.assignment),
+            )
+            for row in selections
+        ],
+        curated=curated,
+        answers=_answers(query),
+        turns=list(_turns(query.context)),
+    )
+
+
+def _counts(assignment: Assignment) -> bool:
+    return assignment.state in Assignment.GOOD
+
+
+def _overlaps(passage: CandidatePassage, others: Sequence[CandidatePassage]) -> tuple[int, ...]:
+    if passage.start is None or passage.end is None or not passage.page:
+        return ()
+    return tuple(
+        other.rank
+        for other in others
+        if other.pk != passage.pk
+        and other.page == passage.page
+        and other.start is not None
+        and other.end is not None
+        and other.start < passage.end
+        and passage.start < other.end
+    )
+
+
+def _conflict(pair: Mapping[str, Any], ranks: Mapping[str, str]) -> str:
+    one, other, trusted = (str(pair.get(name) or "") for name in ("a", "b", "trusted"))
+    words = f"{ranks.get(one, one)} against {ranks.get(other, other)}"
+    trusted = {"a": one, "b": other}.get(trusted, trusted)
+    return f"{words}, {ranks.get(trusted, trusted)} is trusted" if trusted else f"{words}, neither is trusted"
+
+
+def _answers(query: Query) -> list[Written]:
+    held_out = set(HeldOutWorker.objects.filter(query=query).values_list("worker_id", flat=True))
+    answers = (
+        Answer.objects.filter(query=query)
+        .select_related("stage", "worker")
+        .prefetch_related(
+            Prefetch("flags", AnswerFlag.objects.order_by("name")),
+            Prefetch("reviews", AnswerReview.objects.select_related("actor").order_by("pk")),
+        )
+        .order_by("pk")
+    )
+    return [Written(answer, answer.worker_id in held_out) for answer in answers]
+
+
+def _turns(context: object) -> Iterable[dict[str, str]]:
+    for turn in context if isinstance(context, list) else []:
+        if isinstance(turn, dict):
+            yield {"text": str(turn.get("text") or ""), "answer": str(turn.get("answer") or "")}
+        else:
+            yield {"text": str(turn), "answer": ""}

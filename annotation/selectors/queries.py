@@ -1,0 +1,187 @@
+"""A project's queries as a table: which rows an address asks for, and how far each of them is."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypedDict
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django_stubs_ext import WithAnnotations
+
+from annotation.models import (
+    Answer,
+    CandidatePassage,
+    PassageSelection,
+    Query,
+    QuerySource,
+    QueryStep,
+    ScreeningVote,
+)
+from crowd.models import Assignment
+from projects.models import Project
+
+Status = Query.Status
+#: Statuses in which a query waits at, or was stopped by, each part of the pipeline.
+AT: Mapping[str, tuple[Status, ...]] = {
+    "screening": (Status.WAITING, Status.TIED, Status.EXCLUDED),
+    "curation": (Status.ACCEPTED, Status.DISPUTED, Status.UNANSWERABLE),
+    "distillation": (Status.CURATED, Status.ANSWERED),
+}
+#: Statuses that a query has once it came through a part of the pipeline.
+THROUGH: Mapping[str, tuple[Status, ...]] = {
+    "screening": AT["curation"] + AT["distillation"],
+    "curation": AT["distillation"],
+}
+#: What the address can ask for as `status`: a status, or one of these that hold over several.
+STATUSES: Mapping[str, str] = {
+    "": "Any status",
+    **{str(value): label[:1].upper() + label[1:] for value, label in Status.choices},
+    "through-screening": "Came through screening, wherever it is now",
+    "through-curation": "Came through curation, wherever it is now",
+    "taken-out-screening": "Taken out before it was accepted",
+    "taken-out-curation": "Taken out before it was curated",
+    "taken-out-distillation": "Taken out afterwards",
+}
+TYPES: Mapping[str, str] = {
+    "": "Any type",
+    **{value: value.capitalize() for value in Query.Type.values},
+    "none": "Without a type",
+    "yes-no": "Yes-no queries",
+}
+ONLY: Mapping[str, str] = {
+    "": "All",
+    "rewrite": "With an answer to be rewritten",
+    "flagged": "With a flagged answer that nobody reviewed",
+    "no-passages": "Without candidate passages",
+}
+ORDERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "number": ("As imported", ("pk",)),
+    "newest": ("Last imported first", ("-pk",)),
+    "count": ("Most frequent first", ("-count", "pk")),
+    "rare": ("Rarest first", ("count", "pk")),
+    "text": ("By their text", ("text", "pk")),
+    "conversation": ("By conversation and turn", ("conversation", "turn", "pk")),
+}
+_LONGEST = 200
+_LARGEST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What an address asks for; what it has no words for is left out."""
+
+    status: str = ""
+    type: str = ""
+    source: int = 0
+    only: str = ""
+    words: str = ""
+    order: str = "number"
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "Filters":
+        """Read from an address; nonsense counts as nothing."""
+
+        def one_of(name: str, options: Mapping[str, object], default: str = "") -> str:
+            return given.get(name, default) if given.get(name, default) in options else default
+
+        source = given.get("source", "")
+        number = int(source) if source.isascii() and source.isdigit() and len(source) < 20 else 0
+        return cls(
+            status=one_of("status", STATUSES),
+            type=one_of("type", TYPES),
+            source=number if number <= _LARGEST_ID else 0,
+            only=one_of("only", ONLY),
+            words=given.get("q", "").replace("\0", "").strip()[:_LONGEST],
+            order=one_of("order", ORDERS, "number"),
+        )
+
+    @property
+    def narrows(self) -> bool:
+        """Something is left out."""
+        return bool(self.status or self.type or self.source or self.only or self.words)
+
+
+def of_project(project: Project) -> QuerySet[Query]:
+    """Queries of a project whose import was finished; others are worked on by nobody."""
+    return Query.objects.filter(project=project, source__state=QuerySource.State.READY)
+
+
+class _Left(TypedDict):
+    left_at: str
+
+
+def with_left_at(rows: QuerySet[Query]) -> "QuerySet[WithAnnotations[Query, _Left]]":
+    """Adds `left_at`, the status from which a query was last taken out; `waiting` where no step says so."""
+    last = QueryStep.objects.filter(query=OuterRef("pk"), after=Status.WITHDRAWN).order_by("-pk")
+    return rows.annotate(left_at=Coalesce(Subquery(last.values("before")[:1]), Value(Status.WAITING.value)))
+
+
+def rows(project: Project, filters: Filters) -> QuerySet[Query]:
+    """The queries that an address asks for, in its order, each with its source."""
+    found = _in_status(of_project(project), filters.status)
+    if filters.type == "yes-no":
+        found = found.filter(yes_no=True)
+    elif filters.type:
+        found = found.filter(type="" if filters.type == "none" else filters.type)
+    if filters.source:
+        found = found.filter(source=filters.source)
+    if filters.words:
+        found = found.filter(Q(text__icontains=filters.words) | Q(key=filters.words))
+    found = _only(found, filters.only)
+    return found.select_related("source").order_by(*ORDERS[filters.order][1])
+
+
+def _in_status(found: QuerySet[Query], status: str) -> QuerySet[Query]:
+    if status in Status.values:
+        return found.filter(status=status)
+    how, _, part = status.rpartition("-")
+    if how == "through":
+        statuses = THROUGH[part]
+        taken_out_later = Q(status=Status.WITHDRAWN, left_at__in=statuses)
+        return with_left_at(found).filter(Q(status__in=statuses) | taken_out_later)
+    if how == "taken-out":
+        return with_left_at(found.filter(status=Status.WITHDRAWN)).filter(left_at__in=AT[part])
+    return found
+
+
+def _only(found: QuerySet[Query], only: str) -> QuerySet[Query]:
+    if only == "no-passages":
+        return found.filter(~Exists(CandidatePassage.objects.filter(query=OuterRef("pk"))))
+    answers = Answer.objects.filter(query=OuterRef("pk"))
+    if only == "rewrite":
+        return found.filter(Exists(answers.filter(state=Answer.State.REWRITE)))
+    if only == "flagged":
+        return found.filter(Exists(answers.filter(state=Answer.State.UNDECIDED, flags__isnull=False)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What people have said about a query so far, as far as it counts."""
+
+    votes: int = 0
+    selections: int = 0
+    answers: int = 0
+
+
+def progress(queries: Iterable[int]) -> dict[int, Progress]:
+    """Progress of these queries, in three questions to the database; queries that nobody saw are missing."""
+    wanted = list(queries)
+    good = Q(assignment__state__in=Assignment.GOOD)
+    votes = _counts(ScreeningVote.objects.filter(good, query__in=wanted))
+    selections = _counts(PassageSelection.objects.filter(good, query__in=wanted))
+    answers = _counts(Answer.objects.filter(query__in=wanted, state__in=Answer.COUNTED))
+    return {
+        pk: Progress(votes.get(pk, 0), selections.get(pk, 0), answers.get(pk, 0))
+        for pk in votes.keys() | selections.keys() | answers.keys()
+    }
+
+
+def _counts(found: QuerySet[ScreeningVote] | QuerySet[PassageSelection] | QuerySet[Answer]) -> dict[int, int]:
+    return dict(found.order_by().values_list("query").annotate(n=Count("pk")))
+
+
+def sources(project: Project, most: int = 200) -> list[QuerySource]:
+    """Finished imports of a project, the latest first."""
+    ready = QuerySource.objects.filter(project=project, state=QuerySource.State.READY)
+    return list(ready.only("pk", "name").order_by("-pk")[:most])

@@ -1,0 +1,365 @@
+"""The table of a project's queries, its download, and the page of one query."""
+
+# ruff: noqa: F811  # fixtures come from the desk's tests by import
+
+import csv
+import io
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import AnswerReview, HeldOutWorker, Query, QueryStep
+from annotation.services.queries import put_back, withdraw
+from annotation.services.steps import move
+from crowd.errors import CrowdError
+from crowd.models import Assignment
+from projects.models import Event
+from projects.services import create_project
+from tests.annotation.queries_world import (
+    make_answer,
+    make_curated,
+    make_passage,
+    make_queries,
+    make_query,
+    make_selection,
+    make_source,
+    make_vote,
+)
+from tests.desk.conftest import (  # noqa: F401
+    HOSTILE,
+    as_,
+    endpoint,
+    make_hit,
+    make_work,
+    manager,
+    people,
+    project,
+    stage,
+)
+
+pytestmark = pytest.mark.django_db
+TABLE = "/desk/projects/reading/queries/"
+FILE = "/desk/projects/reading/queries.csv"
+
+
+@pytest.fixture
+def source(project):
+    return make_source(project)
+
+
+def page_of(query, name="query"):
+    return reverse(f"annotation:{name}", args=[query.project.slug, query.pk])
+
+
+def texts(answer):
+    return [query.text for query, _ in answer.context["rows"]]
+
+
+def said(answer):
+    return [str(message) for message in answer.context["messages"]]
+
+
+# The table
+
+
+def test_an_empty_table_says_where_queries_come_from(manager, project):
+    assert "Queries come in from a query log" in manager.get(TABLE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("", ["oak age", "elm age", "Paris weather", "is it true"]),
+        ("?status=accepted", ["elm age"]),
+        ("?status=through-screening", ["elm age", "Paris weather"]),
+        ("?status=through-curation", ["Paris weather"]),
+        ("?type=NUMERIC", ["oak age", "elm age"]),
+        ("?type=none", ["Paris weather", "is it true"]),
+        ("?type=yes-no", ["is it true"]),
+        ("?q=AGE", ["oak age", "elm age"]),
+        ("?q=key-of-elm", ["elm age"]),
+        ("?order=newest", ["is it true", "Paris weather", "elm age", "oak age"]),
+        ("?order=count", ["elm age", "oak age", "Paris weather", "is it true"]),
+        ("?q=age&status=waiting", ["oak age"]),
+        ("?q=nothing", []),
+        ("?status=nonsense&type=x&source=x&order=x&only=x&page=x", None),
+        ("?q=%00&source=99999999999999999999999", None),
+    ],
+)
+def test_the_address_filters_and_sorts(manager, source, asked, expected):
+    make_query(source, "oak age", type="NUMERIC", count=2)
+    make_query(source, "elm age", type="NUMERIC", count=9, status="accepted", key="key-of-elm")
+    make_query(source, "Paris weather", status="curated")
+    make_query(source, "is it true", yes_no=True)
+    everything = ["oak age", "elm age", "Paris weather", "is it true"]
+    assert texts(manager.get(TABLE + asked)) == (everything if expected is None else expected)
+
+
+def test_queries_are_filtered_by_their_import(manager, project, source):
+    make_query(source, "first")
+    other = make_source(project, "second.jsonl")
+    make_query(other, "second")
+    assert texts(manager.get(f"{TABLE}?source={other.pk}")) == ["second"]
+    assert texts(manager.get(f"{TABLE}?source={2**63}")) == ["first", "second"]
+
+
+def test_queries_are_paged_and_pages_keep_their_filters(manager, source):
+    make_queries(source, waiting=60, tied=1)
+    answer = manager.get(f"{TABLE}?status=waiting&page=2")
+    assert len(texts(answer)) == 25
+    page = answer.content.decode()
+    assert "Page 2 of 3" in page
+    assert "?status=waiting&amp;page=3" in page
+    assert f"{FILE}?status=waiting" in page
+
+
+def test_rows_say_what_counts_so_far(manager, source, stage):
+    query = make_query(source)
+    make_vote(stage, query)
+    make_vote(stage, query, work=make_work(make_hit(stage, external_id="3R"), "R", state="rejected"))
+    make_selection(stage, query, ["p1"])
+    make_answer(stage, query)
+    make_answer(stage, query, state="approved")
+    make_answer(stage, query, state="excluded")
+    _, done = manager.get(TABLE).context["rows"][0]
+    assert (done.votes, done.selections, done.answers) == (1, 1, 2)
+
+
+def test_unfinished_imports_and_other_projects_are_not_shown(manager, project, source):
+    make_query(make_source(project, state="importing"), "half")
+    strange = make_query(make_source(create_project(slug="other", title="Other")), "theirs")
+    assert texts(manager.get(TABLE)) == []
+    assert manager.get(f"/desk/projects/reading/queries/{strange.pk}/").status_code == 404
+
+
+def test_the_table_asks_as_many_questions_for_many_rows_as_for_few(manager, source, stage):
+    def fill(count):
+        for _ in range(count):
+            query = make_query(source)
+            make_vote(stage, query)
+            make_answer(stage, query)
+
+    fill(2)
+    with CaptureQueriesContext(connection) as few:
+        manager.get(TABLE)
+    fill(18)
+    with CaptureQueriesContext(connection) as many:
+        manager.get(TABLE)
+    assert len(many) == len(few) <= 12
+
+
+# The download
+
+
+def rows_of(answer):
+    content = b"".join(answer.streaming_content).decode()
+    return list(csv.DictReader(io.StringIO(content, newline="")))
+
+
+def test_the_download_has_the_filtered_rows(manager, source, stage):
+    make_query(source, "oak age", status="tied")
+    query = make_query(source, 'say "hi",\nthere', status="curated", type="ENTITY", count=3, turn=2)
+    make_answer(stage, query)
+    answer = manager.get(f"{FILE}?status=curated")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="reading-queries.csv"'
+    (row,) = rows_of(answer)
+    assert row["text"] == 'say "hi",\nthere'
+    assert (row["type"], row["count"], row["turn"], row["answers"]) == ("ENTITY", "3", "2", "1")
+    assert (row["source"], row["stratum"], row["yes_no"]) == ("log.tsv", "", "False")
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_cell_of_the_download_is_a_formula(manager, source, first):
+    text = f"{first}HYPERLINK(1)"
+    make_query(source, text, key=f"{first}k", status_reason=text, stratum=text, conversation=text)
+    (row,) = rows_of(manager.get(FILE))
+    cells = (row["text"], row["reason"], row["stratum"], row["conversation"])
+    assert cells == (f"'{text}",) * 4
+    assert row["key"] == f"'{first}k"
+
+
+def test_the_download_asks_a_fixed_number_of_questions_per_thousand_rows(manager, source):
+    make_queries(source, waiting=60)
+    with CaptureQueriesContext(connection) as asked:
+        assert len(rows_of(manager.get(FILE))) == 60
+    assert len(asked) <= 9
+
+
+# One query
+
+
+@pytest.fixture
+def full(source, stage, people):
+    """A query that went all the way."""
+    query = make_query(
+        source,
+        "how old is he",
+        line=1234,
+        count=77,
+        stratum="head",
+        weight=12.5,
+        context=[{"text": "who is Rex", "answer": "A dog."}],
+        conversation="c9",
+        turn=2,
+        references=["Nine."],
+    )
+    make_vote(stage, query, work=make_work(make_hit(stage, external_id="3V"), "VOTER"))
+    move(query=query, to=Query.Status.ACCEPTED, reason="3 of 3 accept it", stage=stage)
+    first = make_passage(query, 1, page="u", start=0, end=100, score=3.25)
+    make_passage(query, 2, page="u", start=50, end=150)
+    make_passage(query, 3, folded_into=first, fold_reason="the same but for its punctuation")
+    conflict = {"a": "p1", "b": "p2", "trusted": "a"}
+    make_selection(stage, query, ["p1"], conflicts=[conflict])
+    make_curated(query, stage, first)
+    move(query=query, to=Query.Status.CURATED, reason="majority", stage=stage)
+    answer = make_answer(stage, query, "Nine years.", flags=["copied"], opinion="Depends")
+    AnswerReview.objects.create(
+        answer=answer, actor=people["manager"], action="rewrite", reason="Too short.", at=timezone.now()
+    )
+    HeldOutWorker.objects.create(query=query, worker=answer.worker, created_at=timezone.now())
+    return query
+
+
+def test_a_query_shows_its_way_from_log_line_to_answers(manager, full, stage):
+    page = manager.get(page_of(full)).content.decode()
+    for words in (
+        "how old is he", "log.tsv", "1,234", "head", "12.5", "who is Rex", "A dog.", "c9", "turn 2",
+        "VOTER", "3 of 3 accept it", "folded into #1", "the same but for its punctuation",
+        "overlaps #2", "overlaps #1", "#1 against #2, #1 is trusted", "curated, shown 1st", "majority",
+        "Nine years.", "copied 0.8", "says depends", "held out", "ask for a rewrite", "Too short.", "Nine.",
+    ):  # fmt: skip
+        assert words in page, words
+    worker = Assignment.objects.get(worker__external_id="VOTER").worker_id
+    place = f"/desk/projects/reading/stages/poll/workers/{worker}/"
+    assert f'href="{place}"' in page
+    assert manager.get(place).status_code == 200
+
+
+def test_a_query_that_nobody_saw_says_so(manager, source):
+    page = manager.get(page_of(make_query(source))).content.decode()
+    for words in ("Nobody screened it.", "no candidate passages yet", "Nobody wrote an answer yet."):
+        assert words in page
+
+
+def test_a_query_page_asks_as_many_questions_for_much_as_for_little(manager, full, stage):
+    with CaptureQueriesContext(connection) as few:
+        manager.get(page_of(full))
+    for number in range(4, 24):
+        make_vote(stage, full)
+        make_passage(full, number, page="u", start=number, end=number + 50)
+        make_selection(stage, full, [f"p{number}"])
+        make_answer(stage, full, flags=["copied", "long"])
+    with CaptureQueriesContext(connection) as many:
+        manager.get(page_of(full))
+    assert len(many) == len(few) <= 18
+
+
+def test_hostile_words_are_shown_as_words(manager, full, stage):
+    long = HOSTILE + "x" * 10_000
+    Query.objects.filter(pk=full.pk).update(
+        text=long, key=HOSTILE, stratum=HOSTILE, conversation=HOSTILE, status_reason=HOSTILE,
+        context=[{"text": long, "answer": HOSTILE}, HOSTILE], references=[HOSTILE, {"a": HOSTILE}],
+        extra={HOSTILE: [HOSTILE]},
+    )  # fmt: skip
+    full.candidates.update(text=long, title=HOSTILE, url="javascript:alert(1)", fold_reason=HOSTILE)
+    full.source.name = HOSTILE
+    full.source.save()
+    full.answers.update(text=long)
+    full.steps.update(reason=HOSTILE)
+    make_selection(stage, full, [HOSTILE], conflicts=[{"a": HOSTILE, "b": 3}, "odd"])
+    for place in (page_of(full), TABLE, f"{TABLE}?q=%3Cscript%3Ealert", "/desk/projects/reading/"):
+        page = manager.get(place).content.decode()
+        assert "<script>alert" not in page, place
+        assert "&{49}" not in page, place
+        assert 'href="javascript' not in page, place
+        assert "style=" not in page and "onclick" not in page, place
+
+
+# Taking out and putting back
+
+
+def test_a_manager_takes_a_query_out_and_puts_it_back(manager, people, source):
+    query = make_query(source, status="curated")
+    answer = manager.post(page_of(query, "take_out"), {"reason": "Names a child."}, follow=True)
+    assert said(answer)[-1].startswith("Taken out.")
+    query.refresh_from_db()
+    assert (query.status, query.status_reason) == ("withdrawn", "Names a child.")
+    assert texts(manager.get(f"{TABLE}?status=taken-out-distillation")) == [query.text]
+    answer = manager.post(page_of(query, "put_back"), {"reason": "It does not."}, follow=True)
+    assert said(answer) == ["Put back: curated, being answered."]
+    query.refresh_from_db()
+    assert query.status == "curated"
+    steps = list(QueryStep.objects.values_list("before", "after", "reason", "actor__username"))
+    assert steps == [
+        ("curated", "withdrawn", "Names a child.", "manager"),
+        ("withdrawn", "curated", "It does not.", "manager"),
+    ]
+    events = Event.objects.filter(action__startswith="query.").order_by("pk")
+    assert [event.action for event in events] == ["query.withdrawn", "query.put_back"]
+    assert "took a query out" in manager.get("/desk/projects/reading/events/").content.decode()
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "x" * 301])
+def test_both_need_a_reason(manager, source, reason):
+    query = make_query(source)
+    answer = manager.post(page_of(query, "take_out"), {"reason": reason}, follow=True)
+    assert said(answer)[-1].startswith("Why:")
+    query.refresh_from_db()
+    assert query.status == "waiting"
+    assert not QueryStep.objects.exists()
+
+
+def test_neither_is_done_twice(people, source):
+    query, actor = make_query(source), people["manager"]
+    with pytest.raises(CrowdError, match="not taken out"):
+        put_back(query=query, reason="x", actor=actor)
+    withdraw(query=query, reason="x", actor=actor)
+    with pytest.raises(CrowdError, match="taken out already"):
+        withdraw(query=query, reason="x", actor=actor)
+
+
+def test_who_looked_at_an_older_state_changes_nothing(people, source):
+    query = make_query(source)
+    Query.objects.update(status="accepted")
+    with pytest.raises(CrowdError, match="Somebody else has just moved"):
+        withdraw(query=query, reason="x", actor=people["manager"])
+    assert Query.objects.get().status == "accepted"
+    assert not QueryStep.objects.exists() and not Event.objects.filter(action="query.withdrawn").exists()
+
+
+# Who may
+
+
+PLACES = ["queries", "queries_csv", "query", "take_out", "put_back"]
+
+
+def address(name, query):
+    parts = [query.project.slug] + ([] if name.startswith("queries") else [query.pk])
+    return reverse(f"annotation:{name}", args=parts)
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("who", ["stranger", "worker", "anonymous"])
+def test_to_others_there_is_no_such_page(as_, source, name, who):
+    place = address(name, make_query(source))
+    for answer in (as_(who).get(place), as_(who).post(place, {"reason": "x"})):
+        assert answer.status_code in ((302, 405) if who == "anonymous" else (404, 405))
+    assert Query.objects.get().status == "waiting"
+
+
+@pytest.mark.parametrize("name", ["queries", "queries_csv", "query"])
+@pytest.mark.parametrize("who", ["viewer", "manager", "owner"])
+def test_all_members_look(as_, source, name, who):
+    assert as_(who).get(address(name, make_query(source))).status_code == 200
+
+
+def test_viewers_take_nothing_out_and_see_no_form(as_, source):
+    query = make_query(source)
+    assert as_("viewer").post(address("take_out", query), {"reason": "x"}).status_code == 404
+    assert "Take out" not in as_("viewer").get(address("query", query)).content.decode()
+    assert as_("manager").get(address("take_out", query)).status_code == 405
+    assert Query.objects.get().status == "waiting"

@@ -1,0 +1,36 @@
+"""Where members of projects arrive, and how they find their projects from every page."""
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+LINK = '<a class="quiet" href="/desk/projects/">Projects</a>'
+
+
+@pytest.mark.parametrize("who", ["owner", "manager", "viewer"])
+def test_members_arrive_at_their_projects(as_, project, who):
+    assert as_(who).get("/accounts/home/").headers["Location"] == "/desk/projects/"
+
+
+@pytest.mark.parametrize("who", ["stranger", "worker"])
+def test_others_arrive_at_the_tasks_and_see_no_link(as_, project, who):
+    client = as_(who)
+    assert client.get("/accounts/home/").headers["Location"] == "/"
+    assert LINK not in client.get("/").content.decode()
+
+
+def test_staff_still_arrive_at_the_desk(as_, project, people):
+    people["viewer"].is_staff = True
+    people["viewer"].save()
+    assert as_("viewer").get("/accounts/home/").headers["Location"] == "/desk/"
+
+
+def test_members_find_their_projects_from_the_worker_site(as_, project):
+    assert LINK in as_("viewer").get("/").content.decode()
+
+
+def test_the_desk_has_the_link_once(as_, project):
+    assert as_("viewer").get("/desk/projects/").content.decode().count(">Projects</a>") == 1
+
+
+def test_visitors_see_no_link(as_, project):
+    assert LINK not in as_("anonymous").get("/").content.decode()

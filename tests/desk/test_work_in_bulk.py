@@ -1,0 +1,135 @@
+"""Approving many pieces of work at once, and what the rows say that they are about."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from crowd.models import Assignment, HitUnit, MarketOperation
+from crowd.services.chosen import MOST_AT_ONCE
+from projects.models import Event
+from tests.desk.conftest import CONFIG, HOSTILE, at, make_hit, make_stage, make_work
+
+pytestmark = pytest.mark.django_db
+
+
+def said(answer):
+    return [str(message) for message in answer.context["messages"]]
+
+
+@pytest.fixture
+def waiting(stage):
+    return [make_work(make_hit(stage), f"A{number}") for number in range(3)]
+
+
+def approve(client, stage, chosen, query=""):
+    return client.post(
+        at("approve_chosen", stage) + query, {"chosen": [work.pk for work in chosen]}, follow=True
+    )
+
+
+def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting):
+    answer = approve(manager, stage, waiting[:2])
+    assert said(answer) == ["2 approved; the marketplace is being told."]
+    operations = MarketOperation.objects.filter(kind="approve")
+    assert sorted(row.assignment_id for row in operations) == [work.pk for work in waiting[:2]]
+    events = Event.objects.filter(action="assignment.approved")
+    assert sorted(event.details["worker"] for event in events) == ["A0", "A1"]
+
+
+def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, waiting):
+    Assignment.objects.filter(pk=waiting[0].pk).update(state="rejected")
+    answer = approve(manager, stage, waiting)
+    assert said(answer) == [
+        "2 approved; the marketplace is being told.",
+        "Work of A0 was not approved. This work is rejected; it cannot be approved.",
+    ]
+
+
+def test_twice_the_same_click_approves_once(manager, stage, waiting):
+    approve(manager, stage, waiting)
+    answer = approve(manager, stage, waiting[:1])
+    assert said(answer) == ["Work of A0 was not approved. A decision on this work is on its way already."]
+    assert MarketOperation.objects.count() == 3
+    assert Event.objects.filter(action="assignment.approved").count() == 3
+
+
+def test_nothing_chosen_is_said(manager, stage, waiting):
+    assert said(approve(manager, stage, [])) == ["Nothing is chosen. Tick the work to approve first."]
+
+
+def test_no_more_than_a_hundred_are_approved_at_once(manager, stage):
+    answer = manager.post(
+        at("approve_chosen", stage), {"chosen": list(range(1, MOST_AT_ONCE + 2))}, follow=True
+    )
+    assert said(answer) == ["101 are chosen; at most 100 are approved at once."]
+
+
+def test_work_of_other_stages_is_passed_over(manager, stage, waiting, project, endpoint):
+    other = make_work(make_hit(make_stage(project, endpoint, slug="other"), external_id="3OTHER"), "A9")
+    approve(manager, stage, [other])
+    assert not MarketOperation.objects.exists()
+
+
+@pytest.mark.parametrize("chosen", ["x", "-1", "9" * 30, "²", "1e3"])
+def test_nonsense_chooses_nothing(manager, stage, waiting, chosen):
+    answer = manager.post(at("approve_chosen", stage), {"chosen": [chosen]}, follow=True)
+    assert answer.status_code == 200
+    assert not MarketOperation.objects.exists()
+
+
+def test_the_table_comes_back_as_it_was_filtered(manager, stage, waiting):
+    answer = approve(manager, stage, waiting[:1], "?state=all&order=newest")
+    assert answer.redirect_chain[-1][0] == at("work", stage) + "?state=all&order=newest"
+
+
+def test_boxes_are_there_for_managers_and_for_work_that_can_be_approved(as_, manager, stage, waiting):
+    Assignment.objects.filter(pk=waiting[0].pk).update(state="approved")
+    page = manager.get(at("work", stage) + "?state=all").content.decode()
+    assert page.count('name="chosen"') == 2
+    assert "choose.js" in page
+    assert 'name="chosen"' not in as_("viewer").get(at("work", stage) + "?state=all").content.decode()
+    assert "Approve the chosen" not in manager.get(at("work", stage) + "?state=approved").content.decode()
+
+
+def test_rows_say_in_words_what_the_work_is_about(manager, stage, waiting):
+    HitUnit.objects.create(hit=waiting[0].hit, unit="item:1", position=2)
+    page = manager.get(at("work", stage)).content.decode()
+    assert page.count('<bdi class="by" dir="auto">one</bdi>') == 3
+    assert page.count('<bdi class="by" dir="auto">two</bdi>') == 1
+    assert "item:0" not in page
+
+
+def test_rows_name_two_units_and_count_the_rest(manager, project, endpoint):
+    stage = make_stage(project, endpoint, slug="many", config={**CONFIG, "items": list("abcde")})
+    work = make_work(make_hit(stage))
+    for number in range(1, 5):
+        HitUnit.objects.create(hit=work.hit, unit=f"item:{number}", position=number + 1)
+    for place in (at("work", stage), at("worker", stage, pk=work.worker_id)):
+        assert "and 3 more" in manager.get(place).content.decode()
+    hit = manager.get(at("hit", stage, number=0)).content.decode()
+    assert [f'<bdi title="item:{n}">{word}</bdi>' in hit for n, word in enumerate("abcde")] == [True] * 5
+
+
+def test_hostile_units_and_workers_are_words(manager, project, endpoint):
+    stage = make_stage(project, endpoint, slug="bad", config={**CONFIG, "items": [HOSTILE, "b"]})
+    work = make_work(make_hit(stage), HOSTILE[:40], state="rejected")
+    for page in (
+        manager.get(at("work", stage) + "?state=all"),
+        manager.get(at("hit", stage, number=0)),
+        approve(manager, stage, [work]),
+    ):
+        assert "<script>alert" not in page.content.decode()
+
+
+def test_the_kind_is_asked_once_for_a_page(manager, stage, monkeypatch):
+    asked = []
+    from poll.kind import Poll
+
+    words = Poll.wording
+    monkeypatch.setattr(Poll, "wording", lambda *given: asked.append(1) or words(*given))
+    for number in range(20):
+        make_work(make_hit(stage), f"W{number}")
+    with CaptureQueriesContext(connection) as queries:
+        manager.get(at("work", stage))
+    assert len(asked) == 1
+    assert len(queries) <= 12
