@@ -31,7 +31,7 @@ class Engine(Protocol):
         """Words of a query as the index knows them, each once, in their order; see `analysis`."""
 
     def search(self, weights: Mapping[str, float], k: int) -> list[Scored]:
-        """Best passages for terms with weights above 0, by (−score, number)."""
+        """Best passages for terms with weights above 0, by falling score, then number."""
 
     def count(self) -> int:
         """How many passages it holds."""

@@ -1,9 +1,9 @@
 """The embedded engine: tantivy, with files in the data folder and one writer per index.
 
-What tantivy does not forgive is kept here: a number is added as unsigned (a guessed type is refused late) and
-deleted by query (deleting by term of an unsigned field does nothing and says nothing); the rules for words are
-registered on every Index object; user text never meets tantivy's query parser; equal scores come in the order
-of segments, so they are sorted again; numbers are read from their column, as no text is stored.
+What tantivy does not forgive is kept here: a number is added as unsigned (a guessed type is refused late)
+and deleted by query (deleting by term of an unsigned field does nothing and says nothing); the rules for
+words are registered on every Index object; user text never meets tantivy's query parser; equal scores come
+in the order of segments, so they are sorted again; numbers are read from their column, as no text is stored.
 """
 
 import math
@@ -70,7 +70,7 @@ class TantivyEngine:
         return analysis.terms(text, self._language)
 
     def search(self, weights: Mapping[str, float], k: int) -> list[Scored]:
-        """Best passages for weighted terms, by (−score, number): the same whatever the order of segments.
+        """Best passages for weighted terms, by falling score, then number, whatever the order of segments.
 
         BM25 with k1 1.2 and b 0.75 (tantivy's constants).
         """
@@ -197,7 +197,7 @@ class TantivyEngine:
         pointer = self._files.current()
         if pointer.chain != analysis.chain_name(self._language):
             raise IndexBrokenError(
-                f"{self._what} was made by other rules for words ({pointer.chain}): build it again."
+                f"{self._what} was made by other rules for words ({pointer.chain}). Run manage.py index build."
             )
         return pointer
 

@@ -48,9 +48,9 @@ class IndexFolder:
             facts = json.loads(self.pointer.read_bytes())
             return Pointer(int(facts["generation"]), str(facts["chain"]))
         except FileNotFoundError as error:
-            raise NotIndexedError("There is no index yet.") from error
+            raise NotIndexedError("There is no index yet. Run manage.py index build.") from error
         except (ValueError, KeyError, TypeError) as error:
-            raise IndexBrokenError(f"{self.pointer} cannot be read.") from error
+            raise IndexBrokenError(f"{self.pointer} cannot be read. Run manage.py index build.") from error
 
     def point(self, pointer: Pointer) -> None:
         """Let another generation answer, at once and for good even if the power fails."""

@@ -15,21 +15,9 @@ those through thus to too under until up upon us ve very was wasn we were weren 
 while who whom whose why will with within without would wouldn yet you your yours yourself yourselves
 """
 _ARABIC = """
-من إلى الى عن على في مع هو هي هم هن نحن أنا انا أنت انت هذا هذه ذلك تلك هؤلاء التي الذي الذين ما ماذا متى أين اين
-كيف لماذا لم لن لا هل كم أي اي أو او ثم قد كان كانت يكون تكون إن ان أن كل بعض بين بعد قبل عند منذ حتى إذا اذا لكن
-غير كما مثل فيه فيها منه منها له لها به بها و ف ب ل ك
-"""
-_ROMANIAN = """
-a al ale am are as au ca care ce cea cei cel cele cine cu cum da dar de din după e ea ei el ele este eu fi fost
-în între la le lor lui mai mult ne nu o or pe pentru prin sa să sau se si și sunt te tu un una unde unei unui vor
-"""
-_GREEK = """
-ο η το οι τα του της των τον την τους τις και κι ή να θα δεν μην με σε για από ως που πως πώς τι ποιος ποια ποιο πότε
-πού γιατί είναι ήταν ένα ένας μια μία στο στη στην στον στα στις στους αυτό αυτός αυτή όταν αν αλλά
-"""
-_TURKISH = """
-ve ile bir bu şu o da de mi mı mu mü ne nedir kim nasıl neden niçin nerede hangi kaç için gibi ama veya ya çok daha
-en olan olarak var yok ben sen biz siz onlar değil her
+من إلى الى عن على في مع هو هي هم هن نحن أنا انا أنت انت هذا هذه ذلك تلك هؤلاء التي الذي الذين ما
+ماذا متى أين اين كيف لماذا لم لن لا هل كم أي اي أو او ثم قد كان كانت يكون تكون إن ان أن كل بعض بين
+بعد قبل عند منذ حتى إذا اذا لكن غير كما مثل فيه فيها منه منها له لها به بها و ف ب ل ك
 """
 
 LISTS: dict[str, tuple[str, ...]] = {
@@ -37,8 +25,5 @@ LISTS: dict[str, tuple[str, ...]] = {
     for language, words in {
         "arabic": _ARABIC,
         "english": _ENGLISH,
-        "greek": _GREEK,
-        "romanian": _ROMANIAN,
-        "turkish": _TURKISH,
     }.items()
 }
