@@ -18,7 +18,7 @@ class Corpus(models.Model):
     attribution = models.TextField(blank=True)
     created_at = models.DateTimeField()
     adding_after = models.BigIntegerField(
-        null=True, help_text="While passages are added or removed: the last one that counts."
+        null=True, blank=True, help_text="While passages are added or removed: the last one that counts."
     )
 
     class Meta:

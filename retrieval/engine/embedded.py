@@ -197,7 +197,7 @@ class TantivyEngine:
         pointer = self._files.current()
         if pointer.chain != analysis.chain_name(self._language):
             raise IndexBrokenError(
-                f"{self._what} was made by other rules for words ({pointer.chain}). Run manage.py index build."
+                f"{self._what} has words by other rules ({pointer.chain}). Run manage.py index build."
             )
         return pointer
 

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='corpus',
             name='adding_after',
-            field=models.BigIntegerField(help_text='While passages are added or removed: the last one that counts.', null=True),
+            field=models.BigIntegerField(blank=True, help_text='While passages are added or removed: the last one that counts.', null=True),
         ),
         migrations.AddIndex(
             model_name='passage',

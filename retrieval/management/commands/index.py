@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from rich.markup import escape
 from rich.table import Table
 
 from projects.models import Project
@@ -115,12 +116,12 @@ class Command(BaseCommand):
         for hit in hits:
             text = " ".join(hit.passage.text.split())
             shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-            table.add_row(str(hit.rank), f"{hit.score:.2f}", f"{hit.corpus}/{hit.passage.key}", _plain(shown))
+            table.add_row(
+                str(hit.rank), f"{hit.score:.2f}", _plain(f"{hit.corpus}/{hit.passage.key}"), _plain(shown)
+            )
         write_table(self, table, "Nothing is found.")
 
 
 def _plain(text: str) -> str:
     """Text of strangers for a terminal: no control characters, no markup of rich."""
-    from rich.markup import escape  # noqa: PLC0415
-
     return escape("".join(character if character.isprintable() else " " for character in text))
