@@ -214,7 +214,7 @@ class TantivyEngine:
     def _write(self, folder: Path, passages: Iterable[tuple[int, str]]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         written, source = 0, iter(passages)
-        with self._writer(_opened(folder, self._language)) as writer:
+        with self._writer(_opened(folder, self._language, create=True)) as writer:
             while some := _add(writer, islice(source, COMMIT_EVERY), self._language):
                 writer.commit()
                 written += some
@@ -254,14 +254,14 @@ def _add(writer: IndexWriter, passages: Iterable[tuple[int, str]], language: str
     return added
 
 
-def _opened(folder: Path, language: str) -> Index:
-    """Open or create the files of a generation, with the rules for words registered."""
+def _opened(folder: Path, language: str, *, create: bool = False) -> Index:
+    """Open the files of a generation, with the rules for words registered; readers never create any."""
     if not folder.is_dir():
         raise FileNotFoundError(folder)
     with _damage_told(f"The files in {folder} cannot be opened"):
-        index = Index(schema(), path=str(folder), reuse=True)
-    index.register_tokenizer(_CHAIN, analysis.passage_chain(language))
-    index.config_reader("manual")
+        index = Index(schema(), path=str(folder), reuse=True) if create else Index.open(str(folder))
+        index.register_tokenizer(_CHAIN, analysis.passage_chain(language))
+        index.config_reader("manual")
     return index
 
 
