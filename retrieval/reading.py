@@ -50,16 +50,15 @@ class PassageFile:
     format: str
     faults: list[Fault]
     bytes_total: int
-    _raw: IO[bytes]
-
-    @property
-    def bytes_done(self) -> int:
-        """How far reading is, in bytes of the file."""
-        return self._raw.tell()
+    bytes_done: int = 0
 
     def rows(self) -> Iterator[Row]:
         """Good passages; FileRefusedError when there are too many faults, or the file cannot be read on."""
-        lines = _lines(self)
+        with self.path.open("rb") as raw:
+            yield from self._rows(raw)
+
+    def _rows(self, raw: IO[bytes]) -> Iterator[Row]:
+        lines = _lines(self, raw)
         records = _json_records(self, lines) if self.format == "jsonl" else _table_records(self, lines)
         seen_any = False
         for line, record in records:
@@ -91,26 +90,21 @@ def open_passages(path: Path, format: str = "auto") -> PassageFile:
     if format not in FORMATS:
         raise ValueError(f"{format!r} is none of {', '.join(FORMATS)}.")
     try:
-        raw = path.open("rb")
+        with path.open("rb") as raw:
+            start, size = _peek(raw), path.stat().st_size
     except OSError as error:
         raise FileRefusedError(
             path.name, [Fault(1, "", f"it cannot be read: {error.strerror}", "Name a file that is there.")]
         ) from error
-    file = PassageFile(path, format, [], path.stat().st_size, raw)
-    if format == "auto":
-        file.format = _format_of(path, _peek(file))
-    return file
+    return PassageFile(path, _format_of(path, start) if format == "auto" else format, [], size)
 
 
-def _peek(file: PassageFile) -> bytes:
-    head = file._raw.read(2)
-    file._raw.seek(0)
+def _peek(raw: IO[bytes]) -> bytes:
+    """The first characters, unpacked; nothing where they cannot be."""
     try:
-        start = _stream(file, head).read(4096)
-    except (OSError, EOFError, zlib.error):
-        start = b""
-    file._raw.seek(0)
-    return start
+        return _unpacked(raw, raw.read(2)).read(4096)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return b""
 
 
 def _format_of(path: Path, start: bytes) -> str:
@@ -131,18 +125,19 @@ def _format_of(path: Path, start: bytes) -> str:
     return "tsv" if b"\t" in head.split(b"\n", 1)[0] else "csv"
 
 
-def _stream(file: PassageFile, head: bytes) -> IO[bytes]:
-    return gzip.GzipFile(fileobj=file._raw) if head == b"\x1f\x8b" else file._raw  # type: ignore[return-value]
+def _unpacked(raw: IO[bytes], head: bytes) -> IO[bytes]:
+    """The content from its beginning; `head` is what the file begins with."""
+    raw.seek(0)
+    return gzip.GzipFile(fileobj=raw) if head.startswith(b"\x1f\x8b") else raw  # type: ignore[return-value]
 
 
-def _lines(file: PassageFile) -> Iterator[tuple[int, str]]:
+def _lines(file: PassageFile, raw: IO[bytes]) -> Iterator[tuple[int, str]]:
     """Numbered lines as text, without a byte order mark and line ends (LF, CRLF)."""
-    head = file._raw.read(4)
-    file._raw.seek(0)
+    head = raw.read(4)
     for magic, what in _CODECS:
         if head.startswith(magic):
             raise file.stop(1, "", f"this is {what}, not UTF-8 text", "Save it as UTF-8, plain or gzip.")
-    source = _stream(file, head[:2])
+    source = _unpacked(raw, head)
     number = unpacked = 0
     while True:
         number += 1
@@ -152,6 +147,7 @@ def _lines(file: PassageFile) -> Iterator[tuple[int, str]]:
             raise file.stop(
                 number, "", f"the gzip data is damaged ({error})", "Compress it again."
             ) from error
+        file.bytes_done = raw.tell()
         if not line:
             return
         if len(line) > LONGEST_LINE:
@@ -162,7 +158,7 @@ def _lines(file: PassageFile) -> Iterator[tuple[int, str]]:
                 "Cut the page into passages.",
             )
         unpacked += len(line)
-        if source is not file._raw and unpacked > max(_FREE_GROWTH, MOST_GROWTH * max(file.bytes_done, 1)):
+        if source is not raw and unpacked > max(_FREE_GROWTH, MOST_GROWTH * max(file.bytes_done, 1)):
             raise file.stop(
                 number,
                 "",

@@ -43,6 +43,8 @@ _STEMMERS = {
     "ta": "tamil",
     "tr": "turkish",
 }
+#: Languages that tantivy can stem and has no function words of.
+_WITHOUT_LIST = {"greek", "romanian", "tamil", "turkish"}
 _UNSPACED = {"bo", "dz", "ja", "km", "ko", "lo", "my", "th", "yue", "zh"}
 _UNSPACED_CHARACTERS = (
     r"\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
@@ -108,10 +110,7 @@ def _chain(code: str, *, drop_function_words: bool) -> TextAnalyzer:
 def _function_words(stemmer: str | None) -> Any:  # tantivy does not type its filters
     if stemmer in LISTS:
         return Filter.custom_stopword(list(LISTS[stemmer]))
-    try:
-        return Filter.stopword(stemmer) if stemmer else None
-    except ValueError:  # tantivy has a stemmer but no list
-        return None
+    return Filter.stopword(stemmer) if stemmer and stemmer not in _WITHOUT_LIST else None
 
 
 def terms(text: str, language: str) -> list[str]:

@@ -251,7 +251,9 @@ def test_searches_of_many_threads_while_somebody_writes_and_rebuilds(engine, eng
 
 
 @pytest.mark.parametrize("pattern", ["*.term", "*.store", "*.fast", "meta.json"])
-def test_damaged_files_are_an_error_with_a_remedy_and_a_rebuild_heals_them(engine, engine_for, pattern, capfd):
+def test_damaged_files_are_an_error_with_a_remedy_and_a_rebuild_heals_them(
+    engine, engine_for, pattern, capfd
+):
     engine.index(CATS)
     for path in engine._files.of(1).glob(pattern):
         path.write_bytes(path.read_bytes()[:3])

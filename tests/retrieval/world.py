@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 
-
 from projects.models import Project
 from projects.services import create_project
 from retrieval.models import Corpus
@@ -45,5 +44,3 @@ def write(tmp_path, *passages):
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
-
-
