@@ -24,9 +24,10 @@ from retrieval.engine.files import IndexFolder, Pointer
 from retrieval.engine.lock import only_writer
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
 
-#: Memory for passages that are not on disk yet, in bytes, and the threads that share it.
+#: Memory for passages that are not on disk yet, in bytes, and the threads that share it: stemming is what
+#: takes the time, and tantivy does it in these.
 HEAP = 128_000_000
-WRITERS = 1
+WRITERS = min(4, os.cpu_count() or 1)
 #: Passages between two commits of a long run: what a kill may cost.
 COMMIT_EVERY = 250_000
 _CHAIN = "words"
