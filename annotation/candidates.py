@@ -35,6 +35,9 @@ class Region:
     page: str = ""
     start: int | None = None
     end: int | None = None
+    rank: int = 0
+    #: Chosen already, by whoever made the file: never folded.
+    chosen: bool = False
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -73,9 +76,13 @@ def choose(ranked: Sequence[Region], k: int) -> list[Choice]:
 
 
 def _repeated(region: Region, chosen: Sequence[Choice]) -> tuple[int | None, str]:
+    if region.chosen:
+        return None, ""
     for place, earlier in enumerate(chosen):
         if earlier.folded_into is None and (share := similarity(region, earlier.region)) >= REPEATS_FROM:
-            return place, fold_reason(share, place + 1, region.tokens == earlier.region.tokens)
+            return place, fold_reason(
+                share, earlier.region.rank or place + 1, region.tokens == earlier.region.tokens
+            )
     return None, ""
 
 

@@ -1,6 +1,6 @@
 """Candidate passages of queries, from the project's indexes where the import brought none."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,6 +62,40 @@ def provide_candidates(query: Query, *, k: int = SHOWN) -> int:
         _store({query.pk: _found(query, searchable(query.project), k)})
         there = shown.count()
     return there
+
+
+@transaction.atomic
+def fold_candidates(query_pks: Sequence[int]) -> int:
+    """Fold repetitions among candidates that an import brought; how many. Chosen ones are never folded.
+
+    For the import, before anybody sees them: what has been shown must not vanish. Again changes nothing.
+    """
+    by_query: dict[int, list[CandidatePassage]] = defaultdict(list)
+    unfolded = CandidatePassage.objects.filter(query__in=query_pks, folded_into=None)
+    for candidate in unfolded.order_by("query", "rank"):
+        by_query[candidate.query_id].append(candidate)
+    folded = []
+    for candidates in by_query.values():
+        choices = choose([_region(candidate) for candidate in candidates], len(candidates))
+        for candidate, choice in zip(candidates, choices, strict=True):
+            if choice.folded_into is not None:
+                candidate.folded_into = candidates[choice.folded_into]
+                candidate.fold_reason = choice.reason
+                folded.append(candidate)
+    CandidatePassage.objects.bulk_update(folded, ["folded_into", "fold_reason"], batch_size=200)
+    return len(folded)
+
+
+def _region(candidate: CandidatePassage) -> Region:
+    return Region(
+        candidate.key,
+        candidate.text,
+        candidate.page,
+        candidate.start,
+        candidate.end,
+        candidate.rank,
+        candidate.imported_selected,
+    )
 
 
 def without_candidates(project: Project) -> QuerySet[Query]:

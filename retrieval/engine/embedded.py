@@ -52,6 +52,8 @@ class _Reader:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
+#: Indexes that a process keeps open at most; the ones opened first are let go.
+MOST_OPEN = 64
 #: Open generations of this process, by process number (a fork opens its own), folder and generation.
 _open: dict[tuple[int, Path], tuple[Pointer, _Reader]] = {}
 
@@ -149,6 +151,7 @@ class TantivyEngine:
         if self._files.path.exists():
             with self._writing():
                 shutil.rmtree(self._files.path)
+        _open.pop((os.getpid(), self._files.path), None)
 
     # Inside
 
@@ -182,7 +185,11 @@ class TantivyEngine:
         key, folder = (os.getpid(), self._files.path), self._files.of(pointer.generation)
         held = _open.get(key)
         if held is None or held[0] != pointer:
-            held = _open[key] = (pointer, _Reader(_opened(folder, self._language)))
+            held = (pointer, _Reader(_opened(folder, self._language)))
+            _open.pop(key, None)
+            _open[key] = held
+            for other in list(_open)[:-MOST_OPEN]:
+                _open.pop(other, None)
         reader = held[1]
         facts = (folder / "meta.json").stat()
         now = (facts.st_ino, facts.st_mtime_ns, facts.st_size)

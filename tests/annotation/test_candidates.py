@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.candidates import Region, choose, overlap, overlaps, similarity
 from annotation.models import CandidatePassage, Query, QuerySource
 from annotation.selectors.candidates import shown_candidates
-from annotation.services.candidates import provide_candidates, provide_for, turns_of
+from annotation.services.candidates import fold_candidates, provide_candidates, provide_for, turns_of
 from retrieval.engines import folder_of
 from retrieval.selectors import Turn
 from retrieval.services.corpora import delete_passages
@@ -178,6 +178,19 @@ def test_imported_candidates_stay_the_only_ones(tmp_path):
     assert provide_for(corpus.project).filled == 0
     assert provide_candidates(query) == 1
     assert rows(query) == [(1, "theirs", None)]
+
+
+@pytest.mark.django_db
+def test_repetitions_in_an_import_are_folded_but_never_what_was_chosen_there():
+    query = make_query(make_project(), "cat")
+    for rank, text, selected in [(3, WORDS, False), (5, WORDS, True), (9, WORDS, False), (12, "Snow", False)]:
+        CandidatePassage.objects.create(
+            query=query, rank=rank, key=f"c{rank}", text=text, imported_selected=selected
+        )
+    assert fold_candidates([query.pk]) == 1
+    assert fold_candidates([query.pk]) == 0
+    assert rows(query) == [(3, "c3", None), (5, "c5", None), (9, "c9", "c3"), (12, "c12", None)]
+    assert CandidatePassage.objects.get(key="c9").fold_reason == "The same text as number 3."
 
 
 @pytest.mark.django_db

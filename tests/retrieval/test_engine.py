@@ -10,7 +10,7 @@ import time
 import pytest
 import tantivy
 
-from retrieval.engine import lock
+from retrieval.engine import embedded, lock
 from retrieval.engine.embedded import schema
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
 
@@ -283,3 +283,13 @@ def test_what_is_dropped_is_gone(engine):
     engine.drop()
     assert not engine._files.path.exists()
     engine.drop()
+
+
+def test_a_process_keeps_only_so_many_indexes_open(engine_for, monkeypatch):
+    monkeypatch.setattr(embedded, "MOST_OPEN", 2)
+    engines = [engine_for(name=f"index-{number}") for number in range(4)]
+    for each in engines:
+        each.index([(1, "cat")])
+    for each in [*engines, engines[0]]:
+        assert found(each, "cat") == [1]
+    assert len(embedded._open) == 2
