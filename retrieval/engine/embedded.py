@@ -30,6 +30,8 @@ HEAP = 128_000_000
 WRITERS = min(4, os.cpu_count() or 1)
 #: Passages between two commits of a long run: what a kill may cost.
 COMMIT_EVERY = 250_000
+#: Passages with the score of the last place among which the lowest numbers are looked for.
+MOST_TIED = 2_000
 _CHAIN = "words"
 _DELETE_AT_ONCE = 10_000
 _OPEN_ATTEMPTS = 5
@@ -81,14 +83,14 @@ class TantivyEngine:
         query = self._query(weights)
         if query is None or k < 1:
             return []
-        limit, total = k + 1, searcher.num_docs
+        limit, most = k + 1, k + MOST_TIED
         while True:
             with _damage_told(f"{self._what} cannot be searched"):
                 hits = searcher.search(query, limit, count=False).hits
             # Passages as good as the last one may stand beyond the limit, with lower numbers.
-            if len(hits) < limit or hits[-1][0] < hits[k - 1][0] or limit >= total:
+            if len(hits) < limit or hits[-1][0] < hits[k - 1][0] or limit >= most:
                 break
-            limit = min(limit * 4, total)
+            limit = min(limit * 8, most)
         numbers = searcher.fast_field_values("pk", [address for _, address in hits])
         found = [
             Scored(int(number), float(score))
