@@ -8,3 +8,16 @@ class RetrievalConfig(AppConfig):
 
     name = "retrieval"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Make this room's actions of the event log known; their module needs the models."""
+        from projects.services import know_actions  # noqa: PLC0415
+
+        know_actions(
+            {
+                "corpus.created": "made a corpus",
+                "corpus.removed": "removed a corpus",
+                "passages.added": "added passages",
+                "passages.removed": "removed passages",
+            }
+        )

@@ -17,6 +17,9 @@ class Corpus(models.Model):
     licence = models.CharField(max_length=80, blank=True)
     attribution = models.TextField(blank=True)
     created_at = models.DateTimeField()
+    adding_after = models.BigIntegerField(
+        null=True, blank=True, help_text="While passages are added or removed: the last one that counts."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "slug"], name="corpus_slug_in_project")]
@@ -47,6 +50,8 @@ class Passage(models.Model):
                 condition=models.Q(start=None, end=None) | models.Q(start__lt=models.F("end")),
             ),
         ]
+        # An index is built in the order of keys; without this a database sorts the whole corpus for it.
+        indexes = [models.Index(fields=["corpus", "id"], name="passage_in_order")]
 
     def __str__(self) -> str:
         return self.key

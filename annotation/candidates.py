@@ -1,0 +1,132 @@
+"""Which passages are candidates of a query, which of them repeat each other, and which overlap.
+
+Pure decisions over texts and offsets; what is stored is the business of `services.candidates`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+#: Passages are near-duplicates from this share of common word triples on (Jaccard index).
+REPEATS_FROM = 0.9
+_SHINGLE = 3
+#: Words in a row that two passages of one page have in common when they overlap; twice as many characters
+#: where writing has no spaces. Shorter passages: all of it, from five words on.
+COMMON_RUN = 15
+_LEAST_RUN = 5
+
+_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Words without case and punctuation; single characters of writing without spaces."""
+    return tuple(_TOKEN.findall(unicodedata.normalize("NFKC", text).lower()))
+
+
+@dataclass(frozen=True)
+class Region:
+    """A passage as far as these decisions need it; `page` empty where it is not known."""
+
+    key: str
+    text: str
+    page: str = ""
+    start: int | None = None
+    end: int | None = None
+    rank: int = 0
+    #: Chosen already, by whoever made the file: never folded.
+    chosen: bool = False
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """Its words."""
+        return tokens(self.text)
+
+    @cached_property
+    def shingles(self) -> frozenset[tuple[str, ...]]:
+        """Its word triples; the text itself where there are fewer words."""
+        return _runs(self.tokens, _SHINGLE) or frozenset([self.tokens or (self.text.strip(),)])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A candidate in its order, and the place of the better one that it repeats, if it does."""
+
+    region: Region
+    folded_into: int | None = None
+    reason: str = ""
+
+
+def choose(ranked: Sequence[Region], k: int) -> list[Choice]:
+    """The first k that do not repeat a better one, with the repetitions among them folded.
+
+    The best one is never folded, and folds lead to one that is shown, never to another fold.
+    """
+    chosen: list[Choice] = []
+    shown = 0
+    for region in ranked:
+        if shown == k:
+            break
+        into, reason = _repeated(region, chosen)
+        shown += into is None
+        chosen.append(Choice(region, into, reason))
+    return chosen
+
+
+def _repeated(region: Region, chosen: Sequence[Choice]) -> tuple[int | None, str]:
+    if region.chosen:
+        return None, ""
+    for place, earlier in enumerate(chosen):
+        if earlier.folded_into is None and (share := similarity(region, earlier.region)) >= REPEATS_FROM:
+            return place, fold_reason(
+                share, earlier.region.rank or place + 1, region.tokens == earlier.region.tokens
+            )
+    return None, ""
+
+
+def fold_reason(share: float, rank: int, same: bool) -> str:
+    """Why a candidate is not shown, in words."""
+    if same:
+        return f"The same text as number {rank}."
+    return f"{share:.0%} of its word triples and those of number {rank} are common to both."
+
+
+def similarity(one: Region, other: Region) -> float:
+    """Jaccard index of word triples: 1 for the same words in the same order, 0 for nothing in common."""
+    common = len(one.shingles & other.shingles)
+    return common / (len(one.shingles) + len(other.shingles) - common)
+
+
+def overlap(one: Region, other: Region) -> bool:
+    """Whether two passages are of one page and have a part of it in common.
+
+    By their offsets where both have them; otherwise by a long run of words that stands in both.
+    """
+    if not one.page or one.page != other.page:
+        return False
+    if one.start is not None and one.end is not None and other.start is not None and other.end is not None:
+        return one.start < other.end and other.start < one.end
+    length = min(_run_length(one), _run_length(other), len(one.tokens), len(other.tokens))
+    return length >= _LEAST_RUN and not _runs(one.tokens, length).isdisjoint(_runs(other.tokens, length))
+
+
+def overlaps(regions: Sequence[Region]) -> list[tuple[int, ...]]:
+    """For each region the places of those that it overlaps with."""
+    found: list[list[int]] = [[] for _ in regions]
+    for at, region in enumerate(regions):
+        for before in range(at):
+            if overlap(region, regions[before]):
+                found[at].append(before)
+                found[before].append(at)
+    return [tuple(sorted(places)) for places in found]
+
+
+def _run_length(region: Region) -> int:
+    single = sum(len(token) == 1 for token in region.tokens)
+    return COMMON_RUN * 2 if single * 2 > len(region.tokens) else COMMON_RUN
+
+
+def _runs(words: tuple[str, ...], length: int) -> frozenset[tuple[str, ...]]:
+    return frozenset(words[at : at + length] for at in range(len(words) - length + 1))

@@ -1,0 +1,1 @@
+"""Queries and passages to try things with: see ATTRIBUTION.md for whose they are."""

@@ -1,0 +1,50 @@
+"""Candidate passages as editors see them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.candidates import Region, overlaps
+from annotation.models import CandidatePassage
+
+#: key, rank, text, title, url, page, start, end
+Row = tuple[str, int, str, str, str, str, int | None, int | None]
+
+
+@dataclass(frozen=True)
+class ShownCandidate:
+    """A candidate that is shown, and the ranks of those that it overlaps with.
+
+    Ranks are those of the search: where a repetition was folded, a number is left out.
+    """
+
+    key: str
+    rank: int
+    text: str
+    title: str
+    url: str
+    page: str
+    start: int | None
+    end: int | None
+    overlaps: tuple[int, ...]
+
+
+def shown_candidates(query_pks: Sequence[int]) -> dict[int, list[ShownCandidate]]:
+    """Candidates of each query without the folded ones, best first; in one query. No entry without any."""
+    rows = (
+        CandidatePassage.objects.filter(query__in=query_pks, folded_into=None)
+        .order_by("query", "rank")
+        .values_list("query", "key", "rank", "text", "title", "url", "page", "start", "end")
+    )
+    by_query: dict[int, list[Row]] = defaultdict(list)
+    for query, key, rank, text, title, url, page, start, end in rows:
+        by_query[query].append((key, rank, text, title, url, page, start, end))
+    return {query: _shown(fields) for query, fields in by_query.items()}
+
+
+def _shown(rows: Sequence[Row]) -> list[ShownCandidate]:
+    regions = [Region(key, text, page, start, end) for key, _, text, _, _, page, start, end in rows]
+    return [
+        ShownCandidate(*row, overlaps=tuple(rows[place][1] for place in places))
+        for row, places in zip(rows, overlaps(regions), strict=True)
+    ]

@@ -1,0 +1,337 @@
+"""Measures retrieval: quality on judged sets, speed and size with a million passages.
+
+    python benchmarks/retrieval.py FOLDER [--passages 1000000] [--markdown FILE]
+
+FOLDER holds one folder per set with `passages.jsonl`, `queries.jsonl` ({id, text}) and `qrels.tsv` (TREC).
+The passages for the measurement of speed are those of all sets, repeated with rotated word order. Every step
+is a process of its own on a fresh SQLite database, so that its peak of memory is its own.
+"""
+
+# ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
+
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+#: nDCG@10, MRR@10, R@100 measured with tantivy's chain alone when the engine was chosen.
+KNOWN = {"xquad-en": (0.969, 0.961, 0.995), "openstax-ccby": (0.674, 0.737, 0.977)}
+QUERIES = 1_000
+
+
+def setup() -> None:
+    """Django on the database of this run."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
+    django.setup()
+
+
+def lines(path: Path) -> Iterator[Any]:  # JSON
+    """Records of a JSONL file."""
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def judged(folder: Path) -> dict[str, dict[str, int]]:
+    """Grades above 0 by query and passage."""
+    grades: dict[str, dict[str, int]] = defaultdict(dict)
+    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines():
+        query, _, passage, grade = line.split("\t")
+        if int(grade) > 0:
+            grades[query][passage] = int(grade)
+    return grades
+
+
+def scores(keys: list[str], good: dict[str, int]) -> tuple[float, float, float]:
+    """nDCG@10 (linear gain), reciprocal rank in the first ten, recall in the first hundred."""
+    gain = sum(good.get(key, 0) / math.log2(place + 2) for place, key in enumerate(keys[:10]))
+    best = sorted(good.values(), reverse=True)[:10]
+    ideal = sum(grade / math.log2(place + 2) for place, grade in enumerate(best))
+    reciprocal = next((1 / (place + 1) for place, key in enumerate(keys[:10]) if key in good), 0.0)
+    return gain / ideal, reciprocal, len(good.keys() & set(keys)) / len(good)
+
+
+# Steps, each in its own process
+
+
+def quality(folder: str) -> dict[str, Any]:
+    """Add, index and search one judged set through the services."""
+    from projects.services import create_project
+    from retrieval.reading import open_passages
+    from retrieval.selectors import searchable
+    from retrieval.services.corpora import add_passages, create_corpus
+    from retrieval.services.indexing import build_index
+
+    path = Path(folder)
+    project = create_project(slug=path.name, title=path.name)
+    corpus = create_corpus(project=project, slug=path.name, language="en")
+    passages = add_passages(corpus=corpus, file=open_passages(path / "passages.jsonl"))
+    build_index(corpus=corpus)
+    grades = judged(path)
+    texts = {query["id"]: query["text"] for query in lines(path / "queries.jsonl") if query["id"] in grades}
+    [there] = searchable(project)
+    keys = keys_of(there)
+    found = [
+        scores([keys[pk] for pk in numbers(there, text, 100)], grades[query]) for query, text in texts.items()
+    ]
+    means = [sum(column) / len(found) for column in zip(*found, strict=True)]
+    return {"passages": passages, "queries": len(found), "means": means}
+
+
+def keys_of(corpus: Any) -> dict[int, str]:
+    """Ids of passages by number."""
+    from retrieval.models import Passage
+
+    return dict(Passage.objects.filter(corpus=corpus).values_list("pk", "key"))
+
+
+def numbers(corpus: Any, text: str, k: int) -> list[int]:
+    """What the engine finds, without texts."""
+    from retrieval.engines import engine_of
+
+    engine = engine_of(corpus)
+    return [hit.pk for hit in engine.search(dict.fromkeys(engine.terms(text), 1.0), k)]
+
+
+def adding(path: str) -> dict[str, Any]:
+    """A file into the database."""
+    from projects.services import create_project
+    from retrieval.reading import open_passages
+    from retrieval.services.corpora import add_passages, create_corpus
+
+    project = create_project(slug="speed", title="speed")
+    corpus = create_corpus(project=project, slug="speed")
+    added = add_passages(corpus=corpus, file=open_passages(Path(path)))
+    return {"passages": added}
+
+
+def indexing(_: str) -> dict[str, Any]:
+    """The database into the index."""
+    from retrieval.engines import folder_of
+    from retrieval.models import Corpus
+    from retrieval.services.indexing import build_index
+
+    corpus = Corpus.objects.select_related("index").get(slug="speed")
+    built = build_index(corpus=corpus)
+    size = sum(path.stat().st_size for path in folder_of(corpus.index).rglob("*") if path.is_file())
+    return {"passages": built.added, "bytes": size}
+
+
+def searching(queries: str) -> dict[str, Any]:
+    """One query after the other, then two threads: the engine alone, and with texts from the database."""
+    from retrieval.models import Corpus
+    from retrieval.selectors import search
+
+    corpus = Corpus.objects.select_related("index").get(slug="speed")
+    texts = json.loads(queries)
+    for text in texts[:50]:
+        search([corpus], text, 10)
+
+    def timed(ask: Callable[[str], object]) -> list[float]:
+        times = []
+        for text in texts:
+            at = time.perf_counter()
+            ask(text)
+            times.append((time.perf_counter() - at) * 1000)
+        return sorted(times)
+
+    alone = timed(lambda text: numbers(corpus, text, 100))
+    whole = timed(lambda text: search([corpus], text, 10))
+    at = time.perf_counter()
+    threads = [
+        threading.Thread(target=lambda: [numbers(corpus, text, 100) for text in texts]) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    both = time.perf_counter() - at
+    return {
+        "engine": percentiles(alone),
+        "whole": percentiles(whole),
+        "qps": len(texts) / (sum(alone) / 1000),
+        "qps_two": 2 * len(texts) / both,
+    }
+
+
+def percentiles(times: list[float]) -> tuple[float, float]:
+    """Median and 95th percentile of sorted times."""
+    return times[len(times) // 2], times[int(len(times) * 0.95)]
+
+
+def one_more(_: str) -> dict[str, Any]:
+    """One more passage into a big index."""
+    from retrieval.engines import engine_of
+    from retrieval.models import Corpus
+
+    engine = engine_of(Corpus.objects.select_related("index").get(slug="speed"))
+    engine.index([(2**40, "one more passage about something else")])
+    at = time.perf_counter()
+    engine.index([(2**40 + 1, "and another one")])
+    return {"ms": (time.perf_counter() - at) * 1000}
+
+
+def peak() -> float:
+    """Most memory that this process ever had, in MB; what its parent had does not count."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _step(name: str, argument: str, answer: Any) -> None:
+    setup()
+    before = time.process_time()
+    at = time.perf_counter()
+    facts = globals()[name](argument)
+    facts["seconds"] = time.perf_counter() - at
+    facts["processor"] = time.process_time() - before
+    facts["rss"] = peak()
+    answer.send(facts)
+
+
+def step(name: str, argument: str = "") -> dict[str, Any]:
+    """Run a step in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_step, args=(name, argument, theirs))
+    process.start()
+    theirs.close()
+    try:
+        facts: dict[str, Any] = ours.recv()
+    except EOFError as error:
+        raise RuntimeError(f"The step {name} failed.") from error
+    process.join()
+    return facts
+
+
+# The whole
+
+
+def synthesise(folders: list[Path], count: int, path: Path) -> None:
+    """Passages of all sets, again and again, with their words rotated by another amount each time."""
+    texts = [record["text"].split() for folder in folders for record in lines(folder / "passages.jsonl")]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            words = texts[number % len(texts)]
+            at = (number // len(texts)) * 7 % max(len(words), 1)
+            text = " ".join(words[at:] + words[:at])
+            file.write(json.dumps({"id": str(number), "text": text}, ensure_ascii=False) + "\n")
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
+    parser.add_argument("--passages", type=int, default=1_000_000, help="to measure speed with; 0: none")
+    parser.add_argument("--markdown", type=Path, help="write the tables to this file too")
+    options = parser.parse_args()
+    folders = sorted(path.parent for path in options.folder.glob("*/qrels.tsv"))
+    if not folders:
+        sys.exit(f"There is no set in {options.folder}.")
+    with tempfile.TemporaryDirectory(prefix="distillery-retrieval-") as scratch:
+        os.environ["DATA_DIR"] = scratch
+        os.environ.pop("DATABASE_URL", None)
+        setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        runs = [quality_run(folders)]
+        if options.passages:
+            runs.append(speed_run(folders, options.passages, Path(scratch)))
+    from benchmarks.report import machine, markdown, show
+
+    facts = [f"Machine: {machine()}.", f"tantivy {tantivy_version()}, SQLite, one process."]
+    show(runs, facts, peers=())
+    if options.markdown:
+        options.markdown.write_text(markdown(runs, facts, title="Measurements of retrieval", peers=()))
+
+
+def tantivy_version() -> str:
+    """The engine's version."""
+    from importlib.metadata import version
+
+    return version("tantivy")
+
+
+def quality_run(folders: list[Path]) -> Any:  # a Run; benchmarks.report needs Django's environment first
+    """The table of quality."""
+    from benchmarks.measures import Figure
+    from benchmarks.report import Run
+
+    run = Run("Quality: nDCG@10 / MRR@10 / R@100", "")
+    for folder in folders:
+        facts = step("quality", str(folder))
+        means, known = facts["means"], KNOWN.get(folder.name)
+        run.figures.append(
+            Figure(
+                folder.name,
+                " / ".join(f"{mean:.3f}" for mean in means),
+                " / ".join(f"{value:.3f}" for value in known) if known else "",
+                sum(means) >= sum(known) - 0.01 if known else None,
+                f"{facts['passages']:,} passages, {facts['queries']:,} queries",
+            )
+        )
+    return run
+
+
+def speed_run(folders: list[Path], count: int, scratch: Path) -> Any:  # a Run, as above
+    """The table of speed and size."""
+    from benchmarks.measures import Figure
+    from benchmarks.report import Run
+
+    path = scratch / "many.jsonl"
+    synthesise(folders, count, path)
+    size = path.stat().st_size
+    added = step("adding", str(path))
+    path.unlink()
+    indexed = step("indexing")
+    queries = [query["text"] for folder in folders for query in lines(folder / "queries.jsonl")]
+    sample = queries[:: max(1, len(queries) // QUERIES)][:QUERIES]
+    found = step("searching", json.dumps(sample))
+    more = step("one_more")
+    stored = added["passages"] / added["seconds"]
+    rate = indexed["passages"] / indexed["seconds"]
+
+    def both(times: tuple[float, float]) -> str:
+        return f"{times[0]:.2f} / {times[1]:.2f} ms"
+
+    def used(facts: dict[str, Any]) -> str:
+        return (
+            f"{facts['seconds']:.1f} s, {facts['processor']:.1f} s of processor, peak {facts['rss']:.0f} MB"
+        )
+
+    return Run(
+        f"Speed: {count:,} passages, {size / 1e6:,.0f} MB of JSONL",
+        "",
+        [
+            Figure("file into the database", f"{stored:,.0f}/s", note=used(added)),
+            Figure("database into the index", f"{rate:,.0f}/s", "≥ 40,000/s", rate >= 40_000, used(indexed)),
+            Figure("size of the index", f"{indexed['bytes'] / 1e6:,.0f} MB"),
+            Figure("search, 100 numbers", both(found["engine"]), note="median / p95"),
+            Figure("search, 10 with texts", both(found["whole"]), note="median / p95"),
+            Figure(
+                "queries per second",
+                f"{found['qps']:,.0f}, two threads {found['qps_two']:,.0f}",
+                note=f"peak {found['rss']:.0f} MB",
+            ),
+            Figure("add one passage and commit", f"{more['ms']:.1f} ms"),
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

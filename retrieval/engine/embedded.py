@@ -1,0 +1,288 @@
+"""The embedded engine: tantivy, with files in the data folder and one writer per index.
+
+What tantivy does not forgive is kept here: a number is added as unsigned (a guessed type is refused late)
+and deleted by query (deleting by term of an unsigned field does nothing and says nothing); the rules for
+words are registered on every Index object; user text never meets tantivy's query parser; equal scores come
+in the order of segments, so they are sorted again; numbers are read from their column, as no text is stored.
+"""
+
+import math
+import os
+import shutil
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from tantivy import Document, Index, IndexWriter, Occur, Query, Schema, SchemaBuilder, Searcher
+
+from retrieval.engine import analysis
+from retrieval.engine.base import Scored
+from retrieval.engine.files import IndexFolder, Pointer
+from retrieval.engine.lock import only_writer
+from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
+
+#: Memory for passages that are not on disk yet, in bytes, and the threads that share it: stemming is what
+#: takes the time, and tantivy does it in these.
+HEAP = 128_000_000
+WRITERS = min(4, os.cpu_count() or 1)
+#: Passages between two commits of a long run: what a kill may cost.
+COMMIT_EVERY = 250_000
+#: Passages with the score of the last place among which the lowest numbers are looked for.
+MOST_TIED = 2_000
+_CHAIN = "words"
+_DELETE_AT_ONCE = 10_000
+_OPEN_ATTEMPTS = 5
+
+
+def schema() -> Schema:
+    """A number and words with their frequencies: no positions, no stored text."""
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("pk", indexed=True, fast=True)
+    builder.add_text_field("body", tokenizer_name=_CHAIN, index_option="freq")
+    return builder.build()
+
+
+@dataclass
+class _Reader:
+    """An open generation, and by what we see that it has changed."""
+
+    index: Index
+    seen: tuple[int, ...] = ()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+#: Indexes that a process keeps open at most; the ones opened first are let go.
+MOST_OPEN = 64
+#: Open generations of this process, by process number (a fork opens its own), folder and generation.
+_open: dict[tuple[int, Path], tuple[Pointer, _Reader]] = {}
+
+
+class TantivyEngine:
+    """The index of one corpus in one folder; objects are cheap and share what the process has open."""
+
+    def __init__(self, folder: Path, language: str, *, what: str = "this index") -> None:
+        self._files = IndexFolder(folder)
+        self._language = language
+        self._what = what
+
+    # Reading
+
+    def terms(self, text: str) -> list[str]:
+        """Words of a query as the index knows them, each once, in their order."""
+        return analysis.terms(text, self._language)
+
+    def search(self, weights: Mapping[str, float], k: int) -> list[Scored]:
+        """Best passages for weighted terms, by falling score, then number, whatever the order of segments.
+
+        BM25 with k1 1.2 and b 0.75 (tantivy's constants).
+        """
+        searcher = self._searcher()
+        query = self._query(weights)
+        if query is None or k < 1:
+            return []
+        limit, most = k + 1, k + MOST_TIED
+        while True:
+            with _damage_told(f"{self._what} cannot be searched"):
+                hits = searcher.search(query, limit, count=False).hits
+            # Passages as good as the last one may stand beyond the limit, with lower numbers.
+            if len(hits) < limit or hits[-1][0] < hits[k - 1][0] or limit >= most:
+                break
+            limit = min(limit * 8, most)
+        numbers = searcher.fast_field_values("pk", [address for _, address in hits])
+        found = [
+            Scored(int(number), float(score))
+            for number, (score, _) in zip(numbers, hits, strict=True)
+            if number is not None
+        ]
+        return sorted(found, key=lambda hit: (-hit.score, hit.pk))[:k]
+
+    def count(self) -> int:
+        """How many passages it holds."""
+        return self._searcher().num_docs
+
+    def highest(self) -> int:
+        """Highest number that it holds, 0 for none."""
+        answer = self._searcher().aggregate(Query.all_query(), {"highest": {"max": {"field": "pk"}}})
+        return int(answer["highest"]["value"] or 0)
+
+    def generation(self) -> int:
+        """How often it was built anew; 0 where it never was."""
+        try:
+            return self._files.current().generation
+        except NotIndexedError:
+            return 0
+
+    # Writing
+
+    def index(self, passages: Iterable[tuple[int, str]]) -> int:
+        """Add passages in rising order of number; the first ones make the first generation."""
+        with self._writing():
+            pointer = self._current_or_first()
+            return self._write(self._files.of(pointer.generation), passages)
+
+    def rebuild(self, passages: Iterable[tuple[int, str]]) -> int:
+        """Make a generation of these alone beside the present one, and swap it in when it is complete."""
+        with self._writing():
+            generation = self._files.fresh()
+            folder = self._files.of(generation)
+            try:
+                written = self._write(folder, passages)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self._files.point(Pointer(generation, analysis.chain_name(self._language)))
+            self._files.remove_others(generation)
+            return written
+
+    def delete(self, ids: Sequence[int]) -> None:
+        """Forget passages. By query: tantivy deletes nothing by a term of an unsigned field."""
+        with self._writing():
+            folder = self._files.of(self._checked().generation)
+            with self._writer(_opened(folder, self._language)) as writer:
+                made = schema()
+                for start in range(0, len(ids), _DELETE_AT_ONCE):
+                    some = list(ids[start : start + _DELETE_AT_ONCE])
+                    writer.delete_documents_by_query(Query.term_set_query(made, "pk", some))
+                writer.commit()
+
+    def drop(self) -> None:
+        """Remove the folder."""
+        if self._files.path.exists():
+            with self._writing():
+                shutil.rmtree(self._files.path)
+        _open.pop((os.getpid(), self._files.path), None)
+
+    # Inside
+
+    def _query(self, weights: Mapping[str, float]) -> Query | None:
+        made = schema()
+        clauses = []
+        for term, weight in weights.items():
+            if not math.isfinite(weight) or weight <= 0:
+                continue
+            clause = Query.term_query(made, "body", term, index_option="freq")
+            clauses.append((Occur.Should, clause if weight == 1 else Query.boost_query(clause, weight)))
+        return Query.boolean_query(clauses) if clauses else None
+
+    def _searcher(self) -> Searcher:
+        """A searcher of the newest commit of the current generation."""
+        for attempt in range(_OPEN_ATTEMPTS):
+            pointer = self._checked()
+            try:
+                return self._reader(pointer)
+            except (IndexBrokenError, FileNotFoundError) as error:
+                # Between reading the pointer and opening the files, a newer generation may have replaced it.
+                _open.pop((os.getpid(), self._files.path), None)
+                if attempt + 1 == _OPEN_ATTEMPTS or not self._has_moved_on(pointer):
+                    raise IndexBrokenError(f"The files of {self._what} cannot be read: {error}") from error
+        raise IndexBrokenError(f"The files of {self._what} cannot be read.")
+
+    def _has_moved_on(self, pointer: Pointer) -> bool:
+        return self._checked() != pointer
+
+    def _reader(self, pointer: Pointer) -> Searcher:
+        key, folder = (os.getpid(), self._files.path), self._files.of(pointer.generation)
+        held = _open.get(key)
+        if held is None or held[0] != pointer:
+            held = (pointer, _Reader(_opened(folder, self._language)))
+            _open.pop(key, None)
+            _open[key] = held
+            for other in list(_open)[:-MOST_OPEN]:
+                _open.pop(other, None)
+        reader = held[1]
+        facts = (folder / "meta.json").stat()
+        now = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
+        with reader.lock:
+            if reader.seen != now:
+                with _damage_told(f"The files of {self._what} cannot be read"):
+                    reader.index.reload()
+                reader.seen = now
+            return reader.index.searcher()
+
+    def _checked(self) -> Pointer:
+        """The current generation, if it was made by today's rules for words."""
+        pointer = self._files.current()
+        if pointer.chain != analysis.chain_name(self._language):
+            raise IndexBrokenError(
+                f"{self._what} has words by other rules ({pointer.chain}). Run manage.py index build."
+            )
+        return pointer
+
+    def _current_or_first(self) -> Pointer:
+        try:
+            return self._checked()
+        except NotIndexedError:
+            pointer = Pointer(self._files.fresh(), analysis.chain_name(self._language))
+            folder = self._files.of(pointer.generation)
+            self._write(folder, ())
+            self._files.point(pointer)
+            return pointer
+
+    def _write(self, folder: Path, passages: Iterable[tuple[int, str]]) -> int:
+        folder.mkdir(parents=True, exist_ok=True)
+        written, source = 0, iter(passages)
+        with self._writer(_opened(folder, self._language, create=True)) as writer:
+            while some := _add(writer, islice(source, COMMIT_EVERY), self._language):
+                writer.commit()
+                written += some
+            if not written:
+                writer.commit()
+        return written
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with only_writer(self._files.lock, self._what):
+            yield
+
+    @contextmanager
+    def _writer(self, index: Index) -> Iterator[IndexWriter]:
+        """A writer; what was not committed when it ends is forgotten."""
+        try:
+            with _damage_told(f"The files of {self._what} cannot be written"):
+                writer = index.writer(HEAP, WRITERS)
+        except IndexBrokenError as error:
+            if "LockBusy" in str(error):
+                raise BusyError(f"Something else writes {self._what}. Stop it and try again.") from error
+            raise
+        try:
+            yield writer
+        finally:
+            writer.wait_merging_threads()
+
+
+def _add(writer: IndexWriter, passages: Iterable[tuple[int, str]], language: str) -> int:
+    added = 0
+    for pk, text in passages:
+        document = Document()
+        document.add_unsigned("pk", pk)
+        document.add_text("body", analysis.prepared(text, language))
+        writer.add_document(document)
+        added += 1
+    return added
+
+
+def _opened(folder: Path, language: str, *, create: bool = False) -> Index:
+    """Open the files of a generation, with the rules for words registered; readers never create any."""
+    if not folder.is_dir():
+        raise FileNotFoundError(folder)
+    with _damage_told(f"The files in {folder} cannot be opened"):
+        index = Index(schema(), path=str(folder), reuse=True) if create else Index.open(str(folder))
+        index.register_tokenizer(_CHAIN, analysis.passage_chain(language))
+        index.config_reader("manual")
+    return index
+
+
+@contextmanager
+def _damage_told(what: str) -> Iterator[None]:
+    """Damaged files as IndexBrokenError. Of short ones tantivy panics, which is no Exception in Python."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise IndexBrokenError(f"{what}: {error}") from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise IndexBrokenError(f"{what}: {error}") from error

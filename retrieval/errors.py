@@ -1,0 +1,57 @@
+"""Errors of the room, each with a sentence for the person who caused it.
+
+RetrievalError
+├── CorpusError          a corpus cannot be made, or is not there
+├── FileRefusedError     a file of passages has faults; lists them with line and field
+├── NotIndexedError      there is nothing to search yet; says what to run
+├── IndexBrokenError     the files of an index cannot be used; building it again helps
+└── BusyError            another process writes; says which one
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class RetrievalError(Exception):
+    """Something that cannot be done; nothing was changed."""
+
+
+class CorpusError(RetrievalError):
+    """A corpus cannot be made, or is not there."""
+
+
+class NotIndexedError(RetrievalError):
+    """There is nothing to search yet."""
+
+
+class IndexBrokenError(RetrievalError):
+    """The files of an index are damaged, or were made by other rules for words."""
+
+
+class BusyError(RetrievalError):
+    """Another process writes, and went on doing so for longer than we wait."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong with a file: where, what, and what to do about it."""
+
+    line: int
+    field: str
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        field = f" [{self.field}]" if self.field else ""
+        return f"line {self.line}{field}: {self.what}. {self.remedy}"
+
+
+class FileRefusedError(RetrievalError):
+    """A file that was not imported, with its first faults."""
+
+    def __init__(self, name: str, faults: Sequence[Fault], *, more: bool = False) -> None:
+        self.name, self.faults, self.more = name, tuple(faults), more
+        lines = [f"{name} was not imported.", *(f"{name}: {fault}" for fault in faults)]
+        if more:
+            lines.append(f"{name}: there may be more; reading stopped here.")
+        super().__init__("\n".join(lines))

@@ -1,0 +1,127 @@
+"""`manage.py index`: build the indexes of a project, look at them, search in them."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.markup import escape
+from rich.table import Table
+
+from projects.models import Project
+from retrieval.errors import RetrievalError
+from retrieval.management.commands.corpus import project_named, write_table
+from retrieval.management.progress import watched_passages
+from retrieval.selectors import corpora_of, corpus_facts, corpus_named, search, searchable
+from retrieval.services.indexing import build_index
+
+_SHOWN = 160
+
+
+class Command(BaseCommand):
+    """Parses, calls a service, prints."""
+
+    help = "Indexes of a project's corpora: build, status, search."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """build, status, search."""
+        commands = parser.add_subparsers(dest="what", required=True)
+        build = commands.add_parser("build", help="bring the indexes up to date")
+        build.add_argument("--anew", action="store_true", help="make them from nothing")
+        build.set_defaults(run=self.build)
+        status = commands.add_parser("status", help="what each index holds")
+        status.set_defaults(run=self.status)
+        find = commands.add_parser("search", help="the best passages for a query")
+        find.set_defaults(run=self.search)
+        for each in (build, status, find):
+            each.add_argument("project")
+            each.add_argument("--json", action="store_true")
+        find.add_argument("query")
+        find.add_argument("-k", type=int, default=10, help="how many (default: 10)")
+        for each in (build, find):
+            each.add_argument("--corpus", default="", metavar="SLUG", help="only this one (default: all)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the sub-command; an error of the room becomes the command's."""
+        try:
+            options["run"](project_named(options["project"]), options)
+        except RetrievalError as error:
+            raise CommandError(str(error)) from error
+
+    def build(self, project: Project, options: dict[str, Any]) -> None:
+        """index build PROJECT."""
+        slug = options["corpus"]
+        chosen = [corpus_named(project, slug)] if slug else list(corpora_of(project))
+        if not chosen:
+            raise CommandError(f"{project.slug!r} has no corpus. Add one: manage.py corpus add PROJECT FILE")
+        facts = []
+        for corpus in chosen:
+            with watched_passages(corpus.slug, 0, quiet=options["json"]) as progress:
+                built = build_index(corpus=corpus, anew=options["anew"], progress=progress)
+            facts.append({"corpus": corpus.slug, "added": built.added, "passages": built.passages})
+            if not options["json"]:
+                why = f" Built anew: {built.reason.removesuffix('.')}." if built.reason else ""
+                self.stdout.write(
+                    f"{corpus.slug}: {built.added:,} passages added, {built.passages:,} in the index.{why}"
+                )
+        if options["json"]:
+            self.stdout.write(json.dumps(facts))
+
+    def status(self, project: Project, options: dict[str, Any]) -> None:
+        """index status PROJECT."""
+        table = Table("corpus", "index", "generation", "in the index", "in the corpus", "built (UTC)", "note")
+        facts = []
+        for each in corpus_facts(project):
+            index = each.corpus.index
+            state = index.state
+            if state == index.State.BUILDING and not each.building:
+                state = "broken off"
+            built = index.built_at.strftime("%Y-%m-%d %H:%M:%S") if index.built_at else "never"
+            facts.append(
+                {
+                    "corpus": each.corpus.slug,
+                    "state": str(state),
+                    "generation": index.generation,
+                    "indexed": index.passages,
+                    "passages": each.passages,
+                    "built_at": built,
+                    "note": index.note,
+                }
+            )
+            table.add_row(
+                *(f"{value:,}" if isinstance(value, int) else str(value) for value in facts[-1].values())
+            )
+        if options["json"]:
+            self.stdout.write(json.dumps(facts))
+        else:
+            write_table(self, table, "There is no corpus yet. Add one: manage.py corpus add PROJECT FILE")
+
+    def search(self, project: Project, options: dict[str, Any]) -> None:
+        """index search PROJECT QUERY."""
+        if options["k"] < 1:
+            raise CommandError("-k is at least 1.")
+        slug = options["corpus"]
+        hits = search(
+            [corpus_named(project, slug)] if slug else searchable(project), options["query"], options["k"]
+        )
+        if options["json"]:
+            keys = ("rank", "score", "corpus")
+            facts = [
+                {**{key: getattr(hit, key) for key in keys}, "id": hit.passage.key, "text": hit.passage.text}
+                for hit in hits
+            ]
+            self.stdout.write(json.dumps(facts, ensure_ascii=False))
+            return
+        table = Table("", "score", "passage", "text")
+        for hit in hits:
+            text = " ".join(hit.passage.text.split())
+            shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+            table.add_row(
+                str(hit.rank), f"{hit.score:.2f}", _plain(f"{hit.corpus}/{hit.passage.key}"), _plain(shown)
+            )
+        write_table(self, table, "Nothing is found.")
+
+
+def _plain(text: str) -> str:
+    """Text of strangers for a terminal: no control characters, no markup of rich."""
+    return escape("".join(character if character.isprintable() else " " for character in text))

@@ -1,0 +1,1 @@
+"""What happens to corpora, their passages and their indexes."""

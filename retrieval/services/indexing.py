@@ -1,0 +1,95 @@
+"""Indexes: built, brought up to date, built anew when they do not hold what the database has."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from retrieval.engine import Engine
+from retrieval.engines import engine_of
+from retrieval.errors import IndexBrokenError, NotIndexedError
+from retrieval.models import Corpus, Index
+from retrieval.services.corpora import counting_passages, working_on
+
+#: Passages read from the database at a time.
+READ_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True)
+class Built:
+    """What came of it: passages added now, passages in the index, and why it was built anew, if it was."""
+
+    added: int
+    passages: int
+    generation: int
+    reason: str = ""
+
+
+def build_index(
+    *, corpus: Corpus, anew: bool = False, progress: Callable[[int], None] = lambda passages: None
+) -> Built:
+    """Bring the index of a corpus up to date: add what is new, or build it anew where that is needed.
+
+    Searches are answered all the time, by the old generation until a new one is complete. A build that was
+    killed goes on where its last commit was. `progress` hears how many passages it has read so far.
+    """
+    with working_on(corpus):
+        Index.objects.filter(corpus=corpus).update(state=Index.State.BUILDING, note="")
+        try:
+            built = _build(corpus, anew, progress)
+        except BaseException as error:
+            note = (str(error) or type(error).__name__)[:300]
+            Index.objects.filter(corpus=corpus).update(state=Index.State.FAILED, note=note)
+            raise
+        Index.objects.filter(corpus=corpus).update(
+            state=Index.State.READY,
+            generation=built.generation,
+            passages=built.passages,
+            last_passage=engine_of(corpus).highest(),
+            built_at=timezone.now(),
+            note=built.reason,
+        )
+        return built
+
+
+def _build(corpus: Corpus, anew: bool, progress: Callable[[int], None]) -> Built:
+    engine = engine_of(corpus)
+    reason = "asked for" if anew else _reason_to_start_over(corpus, engine)
+    if reason:
+        added = engine.rebuild(_passages(corpus, 0, progress))
+    else:
+        added = engine.index(_passages(corpus, _highest(engine), progress))
+    return Built(added, engine.count(), engine.generation(), reason)
+
+
+def _reason_to_start_over(corpus: Corpus, engine: Engine) -> str:
+    """Why adding is not enough, in words; empty where it is."""
+    try:
+        highest, held = engine.highest(), engine.count()
+    except NotIndexedError:
+        return ""
+    except IndexBrokenError as error:
+        return f"The files could not be used: {error}"[:300]
+    wanted = counting_passages(corpus).filter(pk__lte=highest).count()
+    if wanted == held:
+        return ""
+    return f"It held {held:,} of the first {wanted:,} passages."
+
+
+def _highest(engine: Engine) -> int:
+    try:
+        return engine.highest()
+    except NotIndexedError:
+        return 0
+
+
+def _passages(corpus: Corpus, after: int, progress: Callable[[int], None]) -> Iterator[tuple[int, str]]:
+    """Numbers and what is indexed of each passage: title and text."""
+    rows = counting_passages(corpus).order_by("pk").values_list("pk", "title", "text")
+    read = 0
+    while some := list(rows.filter(pk__gt=after)[:READ_AT_ONCE]):
+        for pk, title, text in some:
+            yield pk, f"{title}\n{text}" if title else text
+        after = some[-1][0]
+        read += len(some)
+        progress(read)

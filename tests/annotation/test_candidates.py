@@ -1,0 +1,340 @@
+"""Candidates of queries: found once, repetitions folded with a reason, overlaps told."""
+
+import json
+import threading
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connections
+from django.utils import timezone
+
+from annotation.candidates import Region, choose, overlap, overlaps, similarity
+from annotation.models import CandidatePassage, Query, QuerySource
+from annotation.selectors.candidates import shown_candidates
+from annotation.services.candidates import fold_candidates, provide_candidates, provide_for, turns_of
+from retrieval.engines import folder_of
+from retrieval.selectors import Turn
+from retrieval.services.corpora import delete_passages
+from tests.retrieval.world import make_corpus, make_project
+
+WORDS = (
+    "Countries moved towards the use of fiat money which has no intrinsic value but is declared by a "
+    "government to be legal tender so that everybody has to take it when somebody pays with it"
+)
+
+
+def changed(text, *places):
+    """The same words, with those at some places replaced."""
+    return " ".join("other" if place in places else word for place, word in enumerate(text.split()))
+
+
+# Decisions
+
+
+def test_the_same_text_under_another_id_is_folded_into_the_better_ranked():
+    chosen = choose([Region("a", WORDS), Region("b", WORDS.upper() + "!")], 10)
+    assert [(choice.folded_into, choice.reason) for choice in chosen] == [
+        (None, ""),
+        (0, "The same text as number 1."),
+    ]
+
+
+def test_a_near_repetition_is_folded_and_the_reason_has_its_share():
+    chosen = choose([Region("a", WORDS), Region("z", "Rain in Spain"), Region("b", WORDS + " today")], 10)
+    assert [choice.folded_into for choice in chosen] == [None, None, 0]
+    assert chosen[2].reason == "97% of its word triples and those of number 1 are common to both."
+
+
+@pytest.mark.parametrize(("places", "folded"), [((0,), True), ((5, 20), False)])
+def test_the_limit_is_nine_in_ten_common_triples(places, folded):
+    other = Region("b", changed(WORDS, *places))
+    assert (similarity(Region("a", WORDS), other) >= 0.9) == folded
+    assert (choose([Region("a", WORDS), other], 10)[1].folded_into == 0) == folded
+
+
+def test_a_longer_passage_that_holds_the_other_is_no_repetition():
+    chosen = choose([Region("a", WORDS), Region("b", WORDS + " " + changed(WORDS, *range(0, 40, 2)))], 10)
+    assert [choice.folded_into for choice in chosen] == [None, None]
+
+
+def test_folds_lead_to_one_that_is_shown():
+    chosen = choose([Region(key, WORDS) for key in "abc"], 10)
+    assert [choice.folded_into for choice in chosen] == [None, 0, 0]
+
+
+def test_folded_ones_leave_no_gap_among_the_first_k():
+    ranked = [Region("a", WORDS), Region("b", WORDS), Region("c", "Rain in Spain"), Region("d", "Snow")]
+    assert [choice.region.key for choice in choose(ranked, 2)] == ["a", "b", "c"]
+
+
+def test_texts_without_words_repeat_only_themselves():
+    regions = [Region("a", "…"), Region("b", "!?"), Region("c", "…"), Region("d", "one"), Region("e", "One.")]
+    assert [choice.folded_into for choice in choose(regions, 10)] == [None, None, 0, None, 3]
+
+
+def test_chinese_repetitions_are_seen_without_spaces():
+    text = "茶叶由茶树的嫩叶和芽制成。绿茶、红茶和乌龙茶都来自同一种植物。"
+    assert choose([Region("a", text), Region("b", text.replace("。", " "))], 10)[1].folded_into == 0
+    assert similarity(Region("a", text), Region("b", "泡茶的水温会影响味道。")) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [((0, 10), (9, 20), True), ((0, 10), (10, 20), False), ((5, 6), (0, 20), True), ((0, 5), (5, 6), False)],
+)
+def test_offsets_of_one_page_overlap_when_they_share_a_character(one, other, expected):
+    first, second = (Region(str(place), "text", "page", *place) for place in (one, other))
+    assert overlap(first, second) is overlap(second, first) is expected
+
+
+def test_passages_of_two_pages_never_overlap():
+    assert not overlap(Region("a", WORDS, "one", 0, 10), Region("b", WORDS, "other", 0, 10))
+    assert not overlap(Region("a", WORDS), Region("b", WORDS))
+
+
+def test_without_offsets_a_long_common_run_of_words_is_an_overlap():
+    words = WORDS.split()
+    first, second = " ".join(words[:25]), " ".join(words[10:])
+    assert overlap(Region("a", first, "page"), Region("b", second, "page"))
+    assert not overlap(Region("a", first, "page"), Region("b", " ".join(words[11:]), "page"))
+
+
+def test_a_short_passage_overlaps_with_one_that_holds_all_of_it():
+    assert overlap(Region("a", "declared by a government to", "page"), Region("b", WORDS, "page"))
+    assert not overlap(Region("a", "declared by a", "page"), Region("b", WORDS, "page"))
+
+
+def test_in_writing_without_spaces_a_run_is_twice_as_long():
+    text = "秋天白天变短气温下降树木不再补充叶绿素叶绿素分解以后"
+    text += "叶子里原有的黄色色素就显露出来落叶铺在地上慢慢腐烂"
+    assert overlap(Region("a", text[:40], "page"), Region("b", text[10:], "page"))
+    assert not overlap(Region("a", text[:40], "page"), Region("b", text[11:], "page"))
+
+
+def test_overlaps_are_told_on_both_sides():
+    places = [(0, 10), (20, 30), (5, 25)]
+    assert overlaps([Region(str(place), "t", "page", *place) for place in places]) == [(2,), (2,), (0, 1)]
+
+
+def test_a_hundred_long_passages_are_compared_in_a_moment():
+    regions = [Region(str(number), changed(WORDS * 20, number, number + 7), "page") for number in range(60)]
+    assert len(choose(regions, 100)) == 60
+
+
+# Stored
+
+
+def make_query(project, text, status=Query.Status.ACCEPTED, **fields):
+    source = QuerySource.objects.create(
+        project=project, name="test", format="jsonl", created_at=timezone.now()
+    )
+    key = f"q{Query.objects.count()}"
+    return Query.objects.create(
+        project=project, source=source, key=key, text=text, digest=key, status=status, **fields
+    )
+
+
+def rows(query):
+    found = CandidatePassage.objects.filter(query=query).order_by("rank")
+    return [(each.rank, each.key, each.folded_into and each.folded_into.key) for each in found]
+
+
+@pytest.mark.django_db
+def test_an_accepted_query_gets_the_best_passages_of_the_index(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat", {"text": "a cat sat", "title": "T", "group": "page"}, "a dog")
+    query = make_query(corpus.project, "Which cat?")
+    assert provide_for(corpus.project).filled == 1
+    assert rows(query) == [(1, "p1", None), (2, "p2", None)]
+    second = CandidatePassage.objects.get(query=query, rank=2)
+    assert (second.origin, second.title, second.page) == (f"index:{corpus.slug}", "T", "page")
+    assert second.score > 0
+
+
+@pytest.mark.django_db
+def test_repetitions_are_stored_folded_and_not_shown(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat sat here", "A cat sat here.", "one more cat on a mat")
+    query = make_query(corpus.project, "cat")
+    assert provide_candidates(query, k=2) == 2
+    assert rows(query) == [(1, "p1", None), (2, "p2", "p1"), (3, "p3", None)]
+    folded = CandidatePassage.objects.get(query=query, rank=2)
+    assert folded.fold_reason == "The same text as number 1."
+    assert [shown.key for shown in shown_candidates([query.pk])[query.pk]] == ["p1", "p3"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", ["waiting", "curated", "excluded"])
+def test_only_accepted_queries_get_candidates(tmp_path, status):
+    corpus = make_corpus(tmp_path, "a cat")
+    make_query(corpus.project, "cat", status=status)
+    assert provide_for(corpus.project).filled == 0
+
+
+@pytest.mark.django_db
+def test_imported_candidates_stay_the_only_ones(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat")
+    query = make_query(corpus.project, "cat")
+    CandidatePassage.objects.create(query=query, rank=1, key="theirs", text="A text.")
+    assert provide_for(corpus.project).filled == 0
+    assert provide_candidates(query) == 1
+    assert rows(query) == [(1, "theirs", None)]
+
+
+@pytest.mark.django_db
+def test_repetitions_in_an_import_are_folded_but_never_what_was_chosen_there():
+    query = make_query(make_project(), "cat")
+    for rank, text, selected in [(3, WORDS, False), (5, WORDS, True), (9, WORDS, False), (12, "Snow", False)]:
+        CandidatePassage.objects.create(
+            query=query, rank=rank, key=f"c{rank}", text=text, imported_selected=selected
+        )
+    assert fold_candidates([query.pk]) == 1
+    assert fold_candidates([query.pk]) == 0
+    assert rows(query) == [(3, "c3", None), (5, "c5", None), (9, "c9", "c3"), (12, "c12", None)]
+    assert CandidatePassage.objects.get(key="c9").fold_reason == "The same text as number 3."
+
+
+@pytest.mark.django_db
+def test_again_changes_nothing(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat", "another cat")
+    query = make_query(corpus.project, "cat")
+    provide_for(corpus.project)
+    before = list(CandidatePassage.objects.filter(query=query).values())
+    assert provide_for(corpus.project).filled == 0
+    assert provide_candidates(query) == 2
+    assert list(CandidatePassage.objects.filter(query=query).values()) == before
+
+
+@pytest.mark.django_db
+def test_candidates_keep_their_text_when_the_passage_goes(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat")
+    query = make_query(corpus.project, "cat")
+    provide_for(corpus.project)
+    delete_passages(corpus=corpus, keys=["p1"])
+    assert shown_candidates([query.pk])[query.pk][0].text == "a cat"
+
+
+@pytest.mark.django_db
+def test_a_query_for_which_nothing_is_found_is_reported(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat")
+    query = make_query(corpus.project, "quantum chromodynamics")
+    provided = provide_for(corpus.project)
+    assert (provided.filled, provided.empty, provided.problem) == (0, (query.pk,), "")
+
+
+@pytest.mark.django_db
+def test_without_an_index_it_says_what_to_run_and_raises_nothing():
+    project = make_project()
+    assert provide_for(project).problem == ""
+    make_query(project, "cat")
+    assert "manage.py index build" in provide_for(project).problem
+
+
+@pytest.mark.django_db
+def test_a_broken_index_is_a_problem_in_words(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat")
+    make_query(corpus.project, "cat")
+    (folder_of(corpus.index) / "current").write_text("{")
+    assert "index build" in provide_for(corpus.project).problem
+
+
+@pytest.mark.django_db
+def test_two_corpora_with_the_same_ids_give_two_candidates(tmp_path):
+    project = make_project()
+    one = make_corpus(tmp_path, "a black cat", project=project)
+    other = make_corpus(tmp_path, "a white cat", project=project)
+    query = make_query(project, "cat")
+    provide_for(project)
+    keys = CandidatePassage.objects.filter(query=query).values_list("key", flat=True)
+    assert sorted(keys) == sorted([f"{one.slug}/p1", f"{other.slug}/p1"])
+
+
+@pytest.mark.django_db
+def test_many_queries_take_few_statements(tmp_path, django_assert_max_num_queries):
+    corpus = make_corpus(tmp_path, *(f"cat number {number}" for number in range(20)))
+    for number in range(30):
+        make_query(corpus.project, f"cat {number}")
+    with django_assert_max_num_queries(30 + 12):  # one for the texts of each query
+        assert provide_for(corpus.project).filled == 30
+    assert CandidatePassage.objects.count() == 300
+
+
+@pytest.mark.django_db
+def test_the_turns_of_a_conversation_are_searched_with_their_weights():
+    project = make_project()
+    context = [{"text": "first"}, {"text": "second", "answer": "x"}, {"text": "third"}]
+    query = make_query(project, "now", context=context)
+    assert turns_of(query) == [Turn("now"), Turn("first"), Turn("third", 0.75)]
+    assert turns_of(make_query(project, "now", context=context[:1])) == [Turn("now"), Turn("first")]
+
+
+@pytest.mark.django_db
+def test_what_is_shown_tells_with_which_ranks_it_overlaps(tmp_path, django_assert_num_queries):
+    page = {"group": "page"}
+    corpus = make_corpus(
+        tmp_path,
+        {"text": "cat cat cat", "start": 0, "end": 10, **page},
+        {"text": "cat cat dog", "start": 20, "end": 30, **page},
+        {"text": "cat dog dog", "start": 5, "end": 25, **page},
+        {"text": "a cat elsewhere with more words"},
+    )
+    queries = [make_query(corpus.project, "cat"), make_query(corpus.project, "cat elsewhere")]
+    nothing = make_query(corpus.project, "quantum")
+    provide_for(corpus.project)
+    with django_assert_num_queries(1):
+        shown = shown_candidates([*(query.pk for query in queries), nothing.pk])
+    assert sorted(shown) == [query.pk for query in queries]
+    by_key = {each.key: each for each in shown[queries[0].pk]}
+    assert by_key["p3"].overlaps == (by_key["p1"].rank, by_key["p2"].rank)
+    assert by_key["p1"].overlaps == (by_key["p3"].rank,)
+    assert by_key["p4"].overlaps == ()
+    assert (by_key["p1"].start, by_key["p1"].end, by_key["p1"].page) == (0, 10, "page")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_at_once_make_one_set_of_each(tmp_path):
+    corpus = make_corpus(tmp_path, *(f"cat number {number}" for number in range(12)))
+    queries = [make_query(corpus.project, f"cat {number}") for number in range(20)]
+    filled, troubles = [], []
+
+    def provide():
+        try:
+            filled.append(provide_for(corpus.project).filled)
+        except Exception as error:
+            troubles.append(repr(error))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=provide) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (troubles, sum(filled)) == ([], 20)
+    assert [len(rows(query)) for query in queries] == [10] * 20
+
+
+@pytest.mark.django_db
+def test_the_command_says_what_it_did(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat")
+    make_query(corpus.project, "cat")
+    make_query(corpus.project, "quantum")
+    output = StringIO()
+    call_command("candidates", corpus.project.slug, "--json", stdout=output)
+    assert json.loads(output.getvalue()) == {"filled": 1, "empty": 1}
+    output = StringIO()
+    call_command("candidates", corpus.project.slug, stdout=output)
+    assert output.getvalue() == (
+        "0 queries got candidates.\nNothing is found for 1 queries; import passages for them.\n"
+    )
+
+
+@pytest.mark.django_db
+def test_the_command_fails_in_words():
+    project = make_project()
+    make_query(project, "cat")
+    with pytest.raises(CommandError, match="has an index"):
+        call_command("candidates", project.slug)
+    with pytest.raises(CommandError, match="no project 'nowhere'"):
+        call_command("candidates", "nowhere")
+    with pytest.raises(CommandError, match="-k is at least 1"):
+        call_command("candidates", project.slug, "-k", "0")

@@ -1,0 +1,155 @@
+"""Indexes brought up to date, and what is found in them."""
+
+import threading
+
+import pytest
+from django.db import connections
+
+from retrieval.engines import engine_of, folder_of
+from retrieval.errors import NotIndexedError
+from retrieval.models import Index, Passage
+from retrieval.selectors import Turn, corpus_facts, is_up_to_date, search, searchable
+from retrieval.services import corpora
+from retrieval.services.indexing import build_index
+from tests.retrieval.world import add, make_corpus, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+def keys(hits):
+    return [hit.passage.key for hit in hits]
+
+
+def test_a_built_index_knows_what_it_holds(tmp_path):
+    corpus = make_corpus(tmp_path, "a red cat", "a black dog")
+    index = Index.objects.get(corpus=corpus)
+    assert (index.state, index.generation, index.passages) == ("ready", 1, 2)
+    assert index.last_passage == Passage.objects.get(corpus=corpus, key="p2").pk
+    assert folder_of(index).parent.name == "indexes"
+
+
+def test_new_passages_make_it_stale_and_only_they_are_added(tmp_path):
+    corpus = make_corpus(tmp_path, "a red cat", "a black dog")
+    add(corpus, tmp_path, {"id": "new", "text": "a new cat"})
+    corpus.index.refresh_from_db()
+    assert not is_up_to_date(corpus)
+    assert keys(search([corpus], "cat")) == ["p1"]
+    built = build_index(corpus=corpus)
+    assert (built.added, built.passages, built.generation, built.reason) == (1, 3, 1, "")
+    assert keys(search([corpus], "cat")) == ["p1", "new"]
+
+
+def test_an_index_that_is_up_to_date_stays_as_it_is(tmp_path):
+    corpus = make_corpus(tmp_path, "a red cat")
+    assert build_index(corpus=corpus).added == 0
+
+
+def test_building_anew_makes_the_next_generation(tmp_path):
+    corpus = make_corpus(tmp_path, "a red cat")
+    built = build_index(corpus=corpus, anew=True)
+    assert (built.generation, built.added, built.reason) == (2, 1, "asked for")
+
+
+def test_an_index_that_lost_passages_is_built_anew(tmp_path):
+    corpus = make_corpus(tmp_path, "a red cat", "a black dog")
+    engine_of(corpus).delete([Passage.objects.get(corpus=corpus, key="p1").pk])
+    assert build_index(corpus=corpus).reason == "It held 1 of the first 2 passages."
+    assert keys(search([corpus], "cat")) == ["p1"]
+
+
+def test_files_that_are_gone_or_broken_are_built_anew(tmp_path):
+    corpus = make_corpus(tmp_path, "a red cat")
+    (folder_of(corpus.index) / "current").write_text("nonsense")
+    assert "could not be used" in build_index(corpus=corpus).reason
+    assert keys(search([corpus], "cat")) == ["p1"]
+
+
+def test_a_passage_deleted_behind_the_indexs_back_is_not_shown(tmp_path):
+    corpus = make_corpus(tmp_path, "a red cat", "a black cat")
+    Passage.objects.filter(corpus=corpus, key="p1").delete()
+    assert [(hit.rank, hit.passage.key) for hit in search([corpus], "cat")] == [(1, "p2")]
+
+
+def test_the_title_counts_as_text(tmp_path):
+    corpus = make_corpus(tmp_path, {"text": "It purrs.", "title": "Cats"}, "A dog.")
+    assert keys(search([corpus], "cat")) == ["p1"]
+
+
+def test_a_build_that_fails_says_why(tmp_path, monkeypatch):
+    corpus = make_corpus(tmp_path, "a red cat", index=False)
+
+    def progress(passages):
+        raise RuntimeError("no more room on the disk")
+
+    with pytest.raises(RuntimeError):
+        build_index(corpus=corpus, progress=progress)
+    index = Index.objects.get(corpus=corpus)
+    assert (index.state, index.note) == ("failed", "no more room on the disk")
+    assert build_index(corpus=corpus).passages == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_builds_at_once_add_each_passage_once(tmp_path):
+    corpus = make_corpus(tmp_path, *(f"cat {number}" for number in range(500)), index=False)
+    built = []
+
+    def build():
+        try:
+            built.append(build_index(corpus=type(corpus).objects.get(pk=corpus.pk)))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=build) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(each.added for each in built) == [0, 0, 500]
+    assert engine_of(corpus).count() == 500
+
+
+def test_passages_come_with_their_texts_in_one_query(tmp_path, django_assert_num_queries):
+    project = make_project()
+    for _ in range(2):
+        make_corpus(tmp_path, *["a cat"] * 30, project=project)
+    there = searchable(project)
+    with django_assert_num_queries(1):
+        assert len(search(there, "cat", 40)) == 40
+
+
+def test_several_corpora_are_merged_by_score(tmp_path):
+    project = make_project()
+    one = make_corpus(tmp_path, "a cat", "a dog", "a bird", project=project)
+    other = make_corpus(tmp_path, "a cat", "another cat", project=project)
+    hits = search([one, other], "cat", 2)
+    assert [hit.corpus for hit in hits] == [one.slug, other.slug]
+    assert hits[0].score > hits[1].score
+
+
+def test_turns_of_a_conversation_weigh_as_told(tmp_path):
+    corpus = make_corpus(tmp_path, "cats purr", "dogs bark")
+    assert keys(search([corpus], [Turn("dogs", 0.5), Turn("cats")])) == ["p1", "p2"]
+
+
+def test_without_any_index_it_says_what_to_run(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat", index=False)
+    assert searchable(corpus.project) == []
+    with pytest.raises(NotIndexedError, match=r"manage\.py corpus add"):
+        search([], "cat")
+
+
+def test_a_list_of_corpora_takes_one_query(tmp_path, django_assert_num_queries):
+    project = make_project()
+    for _ in range(3):
+        make_corpus(tmp_path, "a cat", "a dog", project=project)
+    with django_assert_num_queries(1):
+        facts = corpus_facts(project)
+        assert [(each.passages, each.building, each.corpus.index.passages) for each in facts] == [
+            (2, False, 2)
+        ] * 3
+
+
+def test_a_corpus_that_is_being_worked_on_is_shown_as_such(tmp_path):
+    corpus = make_corpus(tmp_path, "a cat")
+    with corpora.working_on(corpus):
+        assert corpus_facts(corpus.project)[0].building
