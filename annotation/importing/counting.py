@@ -1,0 +1,112 @@
+"""The first pass: every record is normalised, screened, hashed and counted; the loop that speed depends on.
+
+Most queries of a log are words of plain letters. One match says so, and then only the word list can object;
+everything else goes through all rules. The hash is that of `text.identity`, keyed by the seed.
+"""
+
+import re
+from collections import Counter
+from hashlib import blake2b
+
+import numpy as np
+
+from annotation.importing.reader import Batch, Reader
+from annotation.importing.records import Refusals
+from annotation.importing.sampling import salt
+from annotation.importing.screening import Screen
+from annotation.importing.tally import Tally
+from annotation.importing.text import folded, identity, normal
+
+EXAMPLES = 20
+_LONGEST_EXAMPLE = 200
+_PLAIN = re.compile("[a-z ]+").fullmatch
+_NUMBERS = ("card", "national-id", "phone")
+_SHOWN_DIGITS = 3
+_ACCOUNT = re.compile("([^\\s@\uff20])[^\\s@\uff20]*\\s?[@\uff20]")
+
+
+class Counting:
+    """What the first pass finds."""
+
+    def __init__(self, screen: Screen, tally: Tally, refusals: Refusals, seed: int) -> None:
+        self._screen, self._tally, self._refusals = screen, tally, refusals
+        self._salt = salt(seed)
+        self.records = 0
+        self.dropped: Counter[str] = Counter()
+        self.examples: dict[str, list[tuple[int, str]]] = {}
+
+    def run(self, reader: Reader) -> None:
+        """Count everything that the reader gives."""
+        for batch in reader.batches(self._refusals):
+            self.records += len(batch.texts)
+            if batch.contexts and any(batch.contexts):
+                self._with_contexts(batch)
+            else:
+                self._alone(batch)
+        self._tally.settle()
+
+    def _alone(self, batch: Batch) -> None:
+        least, most, first_words = self._screen.least, self._screen.most, self._screen.first_words
+        key, hashed, plain = self._salt, blake2b, _PLAIN
+        digests: list[bytes] = []
+        keep = digests.append
+        gone: list[int] = []
+        for place, text in enumerate(batch.texts):
+            words = text.lower().split()
+            line = " ".join(words)
+            if not plain(line) or not least <= len(line) <= most or not first_words.isdisjoint(words):
+                whole = normal(text)
+                if self._dropped(batch, place, whole, []):
+                    gone.append(place)
+                    continue
+                line = folded(whole)
+            keep(hashed(line.encode(), digest_size=16, salt=key).digest())
+        self._add(batch, digests, gone)
+
+    def _with_contexts(self, batch: Batch) -> None:
+        digests: list[bytes] = []
+        gone: list[int] = []
+        for place, (text, context) in enumerate(zip(batch.texts, batch.contexts, strict=True)):
+            whole, before = normal(text), [normal(each) for each in context]
+            if self._dropped(batch, place, whole, before):
+                gone.append(place)
+                continue
+            line = identity(whole, before).encode()
+            digests.append(blake2b(line, digest_size=16, salt=self._salt).digest())
+        self._add(batch, digests, gone)
+
+    def _dropped(self, batch: Batch, place: int, text: str, context: list[str]) -> bool:
+        """Whether a normalised query stays out: it is empty, or a rule drops it."""
+        rule = self._screen.rule_for(text, context)
+        if not rule:
+            if text:
+                return False
+            self._refusals(batch.lines[place], "The query has no text that can be seen.")
+            return True
+        self.dropped[rule] += 1
+        examples = self.examples.setdefault(rule, [])
+        if len(examples) < EXAMPLES:
+            examples.append((batch.lines[place], masked(rule, text)))
+        return True
+
+    def _add(self, batch: Batch, digests: list[bytes], gone: list[int]) -> None:
+        ordinals = np.asarray(batch.ordinals, dtype=np.int64)
+        counts = np.asarray(batch.counts, dtype=np.int64)
+        ids, labels = batch.ids, batch.labels
+        if gone:
+            out = set(gone)
+            ordinals = np.delete(ordinals, gone)
+            counts = np.delete(counts, gone) if len(counts) else counts
+            ids = [each for place, each in enumerate(ids) if place not in out]
+            labels = [each for place, each in enumerate(labels) if place not in out]
+        self._tally.add(digests, ordinals, counts, ids, labels)
+
+
+def masked(rule: str, text: str) -> str:
+    """A dropped query as an example: enough to judge the rule by, without the number or the address."""
+    if rule == "email":
+        text = _ACCOUNT.sub(r"\1…@", text)
+    elif rule in _NUMBERS:
+        digits = iter(range(len(text)))
+        text = re.sub(r"\d", lambda found: found[0] if next(digits) < _SHOWN_DIGITS else "•", text)
+    return text if len(text) <= _LONGEST_EXAMPLE else text[: _LONGEST_EXAMPLE - 1] + "…"
