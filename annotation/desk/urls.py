@@ -1,8 +1,15 @@
 """Addresses of this room's pages of the desk; below them the doors of `crowd.desk.doors` stand."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from annotation.desk import imports
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
-urlpatterns: list[URLPattern] = []
+urlpatterns: list[URLPattern] = [
+    path(f"{_P}imports/new/", imports.new, name="import_new"),
+    path(f"{_P}imports/<str:sha256>/preview/", imports.look, name="import_preview"),
+    path(f"{_P}imports/running/<int:job>/", imports.running, name="import_job"),
+    path(f"{_P}sources/<int:pk>/", imports.source, name="source"),
+]

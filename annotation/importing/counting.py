@@ -1,7 +1,7 @@
 """The first pass: every record is normalised, screened, hashed and counted; the loop that speed depends on.
 
-Most queries of a log are words of plain letters. One match says so, and then only the word list can object;
-everything else goes through all rules. The hash is that of `text.identity`, keyed by the seed.
+Most queries of a log are plain words and small numbers. One match says so, and then only the word list can
+object; everything else goes through all rules. The hash is that of `text.identity`, keyed by the seed.
 """
 
 import re
@@ -12,14 +12,15 @@ import numpy as np
 
 from annotation.importing.reader import Batch, Reader
 from annotation.importing.records import Refusals
-from annotation.importing.sampling import salt
+from annotation.importing.sampling import key_of
 from annotation.importing.screening import Screen
 from annotation.importing.tally import Tally
 from annotation.importing.text import folded, identity, normal
 
 EXAMPLES = 20
 _LONGEST_EXAMPLE = 200
-_PLAIN = re.compile("[a-z ]+").fullmatch
+#: Letters, at most five digits, and a question mark at the end.
+_PLAIN = re.compile(r"[a-z ]*(?:[0-9][a-z ]*){0,5}\??").fullmatch
 _NUMBERS = ("card", "national-id", "phone")
 _SHOWN_DIGITS = 3
 _ACCOUNT = re.compile("([^\\s@\uff20])[^\\s@\uff20]*\\s?[@\uff20]")
@@ -30,7 +31,7 @@ class Counting:
 
     def __init__(self, screen: Screen, tally: Tally, refusals: Refusals, seed: int) -> None:
         self._screen, self._tally, self._refusals = screen, tally, refusals
-        self._salt = salt(seed)
+        self._key = key_of(seed)
         self.records = 0
         self.dropped: Counter[str] = Counter()
         self.examples: dict[str, list[tuple[int, str]]] = {}
@@ -46,21 +47,25 @@ class Counting:
         self._tally.settle()
 
     def _alone(self, batch: Batch) -> None:
-        least, most, first_words = self._screen.least, self._screen.most, self._screen.first_words
-        key, hashed, plain = self._salt, blake2b, _PLAIN
+        least, most, clean = (
+            max(1, self._screen.least),
+            self._screen.most,
+            self._screen.first_words.isdisjoint,
+        )
+        key, hashed, plain = self._key, blake2b, _PLAIN
         digests: list[bytes] = []
         keep = digests.append
         gone: list[int] = []
         for place, text in enumerate(batch.texts):
             words = text.lower().split()
             line = " ".join(words)
-            if not plain(line) or not least <= len(line) <= most or not first_words.isdisjoint(words):
+            if not (plain(line) and least <= len(line) <= most and clean(words)):
                 whole = normal(text)
                 if self._dropped(batch, place, whole, []):
                     gone.append(place)
                     continue
                 line = folded(whole)
-            keep(hashed(line.encode(), digest_size=16, salt=key).digest())
+            keep(hashed(key + line.encode()).digest())
         self._add(batch, digests, gone)
 
     def _with_contexts(self, batch: Batch) -> None:
@@ -71,8 +76,7 @@ class Counting:
             if self._dropped(batch, place, whole, before):
                 gone.append(place)
                 continue
-            line = identity(whole, before).encode()
-            digests.append(blake2b(line, digest_size=16, salt=self._salt).digest())
+            digests.append(blake2b(self._key + identity(whole, before).encode()).digest())
         self._add(batch, digests, gone)
 
     def _dropped(self, batch: Batch, place: int, text: str, context: list[str]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
+from annotation.importing.jsonstream import no_constant
 from annotation.importing.reader import Reader
 from annotation.importing.records import BadFieldError, FileRefusedError, Record, Refuse
 from annotation.importing.source import Source
@@ -22,7 +23,7 @@ def objects(source: Source, refuse: Refuse) -> Iterator[tuple[int, Object]]:
             if each == "\n" or each.isspace():
                 continue
             try:
-                value = json.loads(each, parse_constant=_no_constant)
+                value = json.loads(each, parse_constant=no_constant)
             except RecursionError:
                 refuse(line, "The line is nested too deeply.")
             except ValueError as error:
@@ -34,8 +35,15 @@ def objects(source: Source, refuse: Refuse) -> Iterator[tuple[int, Object]]:
                     refuse(line, "The line is JSON, but no object.")
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value")
+def check_storable(value: Object) -> None:
+    """BadFieldError for what JSON can say and no database keeps: NUL, half a surrogate pair, infinity."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, RecursionError) as error:
+        raise BadFieldError("It holds characters or numbers that cannot be stored.") from error
+    if "\\u0000" in text:
+        raise BadFieldError("It holds a NUL character; text has none.")
 
 
 class ObjectReader(Reader):
@@ -50,6 +58,7 @@ class ObjectReader(Reader):
         ordinal = 0
         for line, value in self.objects(refuse):
             try:
+                check_storable(value)
                 for record in self.in_object(value, line, refuse):
                     ordinal += 1
                     record.ordinal = ordinal

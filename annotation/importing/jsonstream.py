@@ -14,6 +14,11 @@ from annotation.importing.source import Source
 _SPACE = " \t\n\r"
 
 
+def no_constant(name: str) -> Any:
+    """NaN and Infinity are no JSON, although Python reads them."""
+    raise ValueError(f"{name} is no JSON value")
+
+
 class JsonStream:
     """A cursor over the text of a JSON document; FileRefusedError says where the text is no JSON."""
 
@@ -21,7 +26,7 @@ class JsonStream:
         self._source = source
         self._pieces = source.characters()
         self._window, self._at, self._passed = "", 0, 0
-        self._decoder = json.JSONDecoder()
+        self._decoder = json.JSONDecoder(parse_constant=no_constant)
         self._ended = False
 
     def _more(self, least: int = 0) -> bool:

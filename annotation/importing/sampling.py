@@ -98,8 +98,8 @@ class Design:
             raise ValueError("The torso begins at a count of at least 1 that is not above the head's.")
 
 
-def salt(seed: int) -> bytes:
-    """The key of the hash, 16 bytes."""
+def key_of(seed: int) -> bytes:
+    """What goes into the hash before the text, 16 bytes."""
     return seed.to_bytes(16, "little", signed=True)
 
 
@@ -140,7 +140,7 @@ def _by_count(blocks: Blocks, design: Design) -> list[Drawn]:
     if distinct <= design.size:
         return _uniform(blocks, Design(by="all"))
     certain_from, left, rest = _certain(sorted(largest, reverse=True), design.size, total)
-    start = int.from_bytes(hashlib.blake2b(b"start", salt=salt(design.seed)).digest(), "big") % max(rest, 1)
+    start = int.from_bytes(hashlib.blake2b(b"start" + key_of(design.seed)).digest(), "big") % max(rest, 1)
     points = np.array([(k * rest + start) // left for k in range(left)], dtype=np.int64)
     drawn: list[Drawn] = []
     passed = 0

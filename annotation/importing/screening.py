@@ -28,9 +28,11 @@ _DOMAINS = (
     "com|org|net|edu|gov|mil|info|biz|io|co|me|tv|app|dev|ai|us|uk|ca|au|de|fr|es|it|nl|be|ch|at|se|no|dk|fi|pl"
     "|cz|pt|br|mx|ar|cl|ru|ua|tr|ir|sa|ae|eg|in|pk|cn|hk|tw|jp|kr|sg|my|id|th|vn|ph|nz|za|ng|ke|eu|xyz|online|site"
 )
+#: Six digits or more, not too far apart: fewer are no number of anybody.
+_SOME_DIGITS = re.compile(r"(?:\d\D{0,3}){6}")
 _EMAIL = re.compile(r"[\w.+\-%']+\s?@\s?[\w\-]+(?:\.[\w\-]+)+|[\w.+\-]+@[\w\-]{2,}")
 _URL = re.compile(
-    r"\w+://|\bwww[. ]\s?\w|\bhttps?[:/]"
+    r"\w://|\bwww[. ]\s?\w|\bhttps?[:/]"
     rf"|(?<![@\w])[a-z0-9][a-z0-9\-]*(?:\.[a-z0-9\-]+)*\.(?:{_DOMAINS})\b(?![\w.])"
 )
 _DIGITS = re.compile(r"\d(?:[ \-]?\d){12,18}")
@@ -106,8 +108,10 @@ class Screen:
                 phrases.append(tokens)
         self._single, self._inside = frozenset(single), tuple(inside)
         self._phrases = tuple(f" {' '.join(tokens)} " for tokens in phrases)
-        #: A query of plain words that has none of these is clean.
-        self.first_words = self._single | {tokens[0] for tokens in phrases}
+
+        #: A query of plain words, perhaps with a question mark, that has none of these is clean.
+        first = self._single | {tokens[0] for tokens in phrases}
+        self.first_words = first | {f"{word}?" for word in first}
 
     def rule_for(self, text: str, context: Sequence[str] = ()) -> str:
         """Name of the rule that drops a normalised query, empty if none does.
@@ -128,7 +132,7 @@ class Screen:
         on = self.rules
         if "@" in plain and "email" in on and _EMAIL.search(plain):
             return "email"
-        if any(map(str.isdigit, plain)):
+        if _SOME_DIGITS.search(plain):
             digits = plain if plain.isascii() else _ascii_digits(plain)
             if "card" in on and _has_card(digits):
                 return "card"
@@ -136,7 +140,7 @@ class Screen:
                 return "national-id"
             if "phone" in on and _PHONE.search(digits):
                 return "phone"
-        if "url" in on and _URL.search(plain):
+        if ("." in plain or ":" in plain or "www" in plain) and "url" in on and _URL.search(plain):
             return "url"
         return "words" if "words" in on and self._has_word(plain) else ""
 

@@ -2,9 +2,10 @@
 
 Every record leaves 33 bytes on disk: the 128-bit hash of its query (keyed by the seed, see `sampling`), its
 place in the file, its count and its label. They go into buckets by the first bits of the hash; a bucket is
-then read whole, sorted and summed up, one at a time. Why so: ten million texts do not fit into 300 MB, nor does
-a Python set of their hashes; a database would do the same sorting with far more writing; and as the buckets
-are in the order of the hash, so is what comes out of them: it is the random order that sampling wants. With 128 buckets, a hundred million lines are 3.3 GB on disk and about 100 MB in memory.
+then read whole, sorted and summed up, one at a time. Why so: ten million texts do not fit into 300 MB, nor
+does a Python set of their hashes; a database would do the same sorting with far more writing; and as the
+buckets are in the order of the hash, so is what comes out of them: the random order that sampling wants.
+With 128 buckets, a hundred million lines are 3.3 GB on disk and about 100 MB in memory.
 
 Two different queries share a hash with a probability below 2^-70 for a hundred million lines.
 """
@@ -94,10 +95,10 @@ class Tally:
         ids: Sequence[str] = (),
         labels: Sequence[Label] = (),
     ) -> None:
-        """Add records, a list a field; without counts they are 1."""
+        """Add records, a list a field (of digests the first 16 bytes count); without counts they are 1."""
         if not digests:
             return
-        keys = np.frombuffer(b"".join(digests), dtype=">u8").reshape(-1, 2)
+        keys = np.frombuffer(b"".join(digests), dtype=">u8").reshape(len(digests), -1)
         rows = np.zeros(len(digests), dtype=_ROW)
         rows["hi"], rows["lo"] = keys[:, 0], keys[:, 1]
         rows["ordinal"] = ordinals
