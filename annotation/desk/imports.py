@@ -26,22 +26,18 @@ _READ = ("csv", "tsv", "jsonl", "json")
 @on_project(Role.MANAGER)
 def new(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Upload a file."""
-    form = UploadForm(request.POST or None, request.FILES or None, label_suffix="")
-    if request.method == "POST":
-        if form.is_valid():
-            upload: UploadedFile = form.cleaned_data["file"]
-            try:
-                file = staging.stage(
-                    project=seat.project, name=upload.name or "queries", pieces=upload.chunks()
-                )
-            except ImportRefusedError as error:
-                form.add_error("file", str(error))
-            else:
-                return redirect("annotation:import_preview", seat.project.slug, file.sha256)
-        elif not form.is_bound:
-            form = UploadForm({}, {}, label_suffix="")
+    posted = request.method == "POST"
+    form = UploadForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
+    if posted and form.is_valid():
+        upload: UploadedFile[bytes] = form.cleaned_data["file"]
+        try:
+            file = staging.stage(project=seat.project, name=upload.name or "queries", pieces=upload.chunks())
+        except ImportRefusedError as error:
+            form.add_error("file", str(error))
+        else:
+            return redirect("annotation:import_preview", seat.project.slug, file.sha256)
     sources = QuerySource.objects.filter(project=seat.project).order_by("-pk")[:20]
-    status = 422 if request.method == "POST" else 200
+    status = 422 if posted else 200
     return show(
         request, "import.html", seat, folder=FOLDER, tab="queries", form=form, sources=sources, status=status
     )
