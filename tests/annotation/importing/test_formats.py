@@ -83,7 +83,7 @@ CHINESE = [
             },
             {"title": "红茶", "paragraphs": ["红茶性温。", "可以养胃。"], "is_selected": False},
         ],
-        "answers": ["不可以，空腹喝绿茶会刺激肠胃。", "看情况。"],
+        "answers": ["不可以。空腹喝绿茶会刺激肠胃。", "看情况。"],
         "yesno_answers": ["No", "Depends"],
         "entity_answers": [[]],
     },

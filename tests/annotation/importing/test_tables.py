@@ -99,7 +99,8 @@ def test_passages_and_answers_may_be_json_in_a_column(write):
     path = write(
         "log.csv",
         "query\tpassages\tanswers\ttype\n"
-        'who\t[{"text": "He did.", "url": "https://a.org/1", "selected": true}, "She did."]\t["he"]\tperson\n',
+        'who\t[{"text": "He did.", "url": "https://a.org/1", "selected": true}, "She did."]'
+        '\t["he"]\tperson\n',
     )
     (record,), _, _ = read(path)
     assert [(each.text, each.url, each.selected) for each in record.passages] == [
