@@ -26,9 +26,9 @@ def import_staged(context: JobContext) -> None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
     def progress(what: str, done: int, total: int) -> None:
-        # In KiB: the numbers of a job have 31 bits.
-        scale = 1 if what == "Storing" else _KIB
-        context.progress(done // scale, total // scale, what)
+        # In KiB, for the numbers of a job have 31 bits. Storing is the job's effect: nobody sees into it.
+        if what != "Storing":
+            context.progress(done // _KIB, total // _KIB, what)
 
     try:
         import_queries(

@@ -1,5 +1,6 @@
 """Imports on the desk: upload, preview, the running job, and the report of a source."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -19,7 +20,6 @@ from jobs.services import enqueue
 from projects.models import Project
 
 FOLDER = "annotation"
-_READ = ("csv", "tsv", "jsonl", "json")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,17 +50,17 @@ def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
     file = staging.staged(project=seat.project, sha256=sha256)
     if file is None:
         raise Http404("There is no such upload.")
-    found, trouble = _preview(file, Options())
-    form = _form(None, found)
+    seen = _look(file, Options())
+    form = _form(None, seen)
     if request.method == "POST":
-        posted = _preview(file, Options(format=request.POST.get("format", "auto")))[0] or found
-        form = _form(request.POST, posted)
+        # The columns to choose from are those of the format chosen.
+        form = _form(request.POST, _look(file, Options(format=request.POST.get("format", "auto"))))
         if form.is_valid():
-            found, trouble = _preview(file, form.options())
-            if found is not None and "start" in request.POST:
+            seen = _look(file, form.options())
+            if seen.found is not None and "start" in request.POST:
                 return _start(request, seat, file, form)
-            if trouble:
-                form.add_error(None, trouble)
+            if seen.trouble:
+                form.add_error(None, seen.trouble)
     return show(
         request,
         "import_preview.html",
@@ -69,24 +69,32 @@ def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
         tab="queries",
         file=file,
         form=form,
-        found=found,
-        trouble=trouble,
+        found=seen.found,
+        trouble=seen.trouble,
         status=422 if form.errors else 200,
     )
 
 
-def _preview(file: staging.Staged, options: Options) -> tuple[Preview | None, str]:
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a look at the file gave: its first records, or why there are none; and its columns."""
+
+    found: Preview | None
+    trouble: str
+    columns: list[str]
+    mapping: dict[str, str]
+
+
+def _look(file: staging.Staged, options: Options) -> _Seen:
     try:
-        return preview(file.path, name=file.name, options=options), ""
+        found = preview(file.path, name=file.name, options=options)
     except ImportRefusedError as error:
-        return None, str(error)
+        return _Seen(None, str(error), error.columns, {})
+    return _Seen(found, "", found.columns, found.mapping)
 
 
-def _form(data: Any, found: Preview | None) -> ImportForm:
-    own = found is not None and found.format in _READ
-    return ImportForm(
-        data, columns=found.columns if found and own else [], mapping=found.mapping if found else {}
-    )
+def _form(data: Any, seen: _Seen) -> ImportForm:
+    return ImportForm(data, columns=seen.columns, mapping=seen.mapping)
 
 
 def _start(request: HttpRequest, seat: Seat, file: staging.Staged, form: ImportForm) -> HttpResponse:

@@ -10,7 +10,7 @@ from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
 from annotation.importing.jsonstream import no_constant
 from annotation.importing.reader import Reader
-from annotation.importing.records import BadFieldError, FileRefusedError, Record, Refuse
+from annotation.importing.records import BadFieldError, FileRefusedError, Record, Refuse, UnmappedError
 from annotation.importing.source import Source
 
 Object = dict[str, Any]
@@ -101,9 +101,10 @@ class JsonLinesReader(ObjectReader):
                 f"{columns.named(first)}."
             )
         if "text" not in self.mapping and not isinstance(first.get("turns"), list):
-            raise FileRefusedError(
+            raise UnmappedError(
                 f"{self.source.name}: no member holds the query; the first object has "
-                f"{columns.named(first)}. Name it: --column text=MEMBER."
+                f"{columns.named(first)}. Name it: --column text=MEMBER.",
+                list(first),
             )
 
     def mapping_of(self, value: Object) -> dict[str, str]:

@@ -14,6 +14,14 @@ class FileRefusedError(Exception):
     """The file as a whole cannot be imported; the message names it and says what to do."""
 
 
+class UnmappedError(FileRefusedError):
+    """No column holds the query; the file has these."""
+
+    def __init__(self, message: str, columns: list[str]) -> None:
+        super().__init__(message)
+        self.columns = columns
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a file may ask of memory and disk."""

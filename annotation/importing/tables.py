@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
 from annotation.importing.reader import BATCH, Batch, Reader, ignore
-from annotation.importing.records import MOST_COUNT, BadFieldError, FileRefusedError, Record, Refuse
+from annotation.importing.records import (
+    MOST_COUNT,
+    BadFieldError,
+    FileRefusedError,
+    Record,
+    Refuse,
+    UnmappedError,
+)
 from annotation.importing.source import Source
 
 if TYPE_CHECKING:
@@ -88,9 +95,10 @@ class TableReader(Reader):
         except columns.ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
         if "text" not in mapping:
-            raise FileRefusedError(
+            raise UnmappedError(
                 f"{self.source.name}, line 1: no column holds the query; the columns are "
-                f"{columns.named(names)}. Name it: --column text=COLUMN."
+                f"{columns.named(names)}. Name it: --column text=COLUMN.",
+                names if header else numbers,
             )
         return header, names if header else numbers, mapping
 

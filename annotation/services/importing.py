@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -13,7 +13,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.importing.detect import open_reader
-from annotation.importing.records import BadFieldError, FileRefusedError, Limits, Passage, Record
+from annotation.importing.records import (
+    BadFieldError,
+    FileRefusedError,
+    Limits,
+    Passage,
+    Record,
+    UnmappedError,
+)
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.sampling import Design, Drawn
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
@@ -35,7 +42,14 @@ Progress = Callable[[str, int, int], None]
 
 
 class ImportRefusedError(Exception):
-    """The file was not imported, and nothing of it is there; the message says why and what to do."""
+    """The file was not imported, and nothing of it is there; the message says why and what to do.
+
+    `columns` are those of a file in which none was found to hold the query.
+    """
+
+    def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = list(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +377,8 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
                 header=options.header,
             )
             records = list(islice(reader.records(lambda line, why: _note(refused, line, why)), size))
+    except UnmappedError as error:
+        raise ImportRefusedError(str(error), error.columns) from error
     except (FileRefusedError, BadFieldError) as error:
         raise ImportRefusedError(str(error)) from error
     return Preview(
