@@ -1,6 +1,6 @@
 """Measures reading and sampling of a made-up query log: `python -m benchmarks.importing [--lines 10000000]`.
 
-The log is made first, line by line from a seed: a Zipf-like choice among many queries of one to nine words, with
+The log is made first, line by line from a seed: a skewed choice among many queries of one to nine words, with
 questions, numbers, addresses, capital letters and some lines in other scripts. Each measurement runs in a
 process of its own, so that the peak of its memory is its own.
 """
@@ -27,6 +27,7 @@ from annotation.importing.run import fetch, survey
 from annotation.importing.sampling import Design
 from annotation.importing.screening import Screen
 from annotation.importing.source import Source
+from benchmarks.report import machine
 
 TARGET_LINES, TARGET_MB = 200_000, 300
 _SHAPES = {
@@ -173,7 +174,6 @@ def main() -> None:
                     "yes" if met else "NO",
                 )
             path.unlink()
-    from benchmarks.report import machine
 
     console.print(
         f"Machine: {machine()}; load {min(loads):.1f} to {max(loads):.1f}. Python {sys.version.split()[0]}."
