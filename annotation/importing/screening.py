@@ -23,6 +23,8 @@ RULES = {
     "long": "too long",
 }
 SHORTEST, LONGEST = 2, 300
+#: What a bound of length can be at most; without a bound, switch the rule off.
+LONGEST_EVER = 1_000_000
 #: Top-level domains by which a bare domain is known; a dot alone is also in "node.js" and "3.5".
 _DOMAINS = (
     "com|org|net|edu|gov|mil|info|biz|io|co|me|tv|app|dev|ai|us|uk|ca|au|de|fr|es|it|nl|be|ch|at|se|no|dk|fi|pl"
@@ -85,7 +87,7 @@ class Screen:
         unknown = sorted(set(without) - RULES.keys())
         if unknown:
             raise ValueError(f"There is no rule {unknown[0]!r}; there are: {', '.join(RULES)}.")
-        if not 0 <= shortest <= longest:
+        if not 0 <= shortest <= longest <= LONGEST_EVER:
             raise ValueError(f"No query is at least {shortest} and at most {longest} characters long.")
         self.rules = frozenset(RULES.keys() - set(without))
         self.least = shortest if "short" in self.rules else 0

@@ -6,7 +6,7 @@ that need care (a wrong number of columns, a count that is none) send their batc
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 Row = list[str]
+#: Rows that are split together when only some are wanted.
+_FEW = 200
 _BLANK: tuple[Row, ...] = ([], [""])
 
 
@@ -114,8 +116,14 @@ class TableReader(Reader):
                 skip = False
                 yield rows[at + 1 :], numbers[at + 1 :]
 
-    def _all_rows(self, refuse: Refuse) -> Iterator[tuple[list[Row], list[int] | range]]:
-        """Up to the first quotation mark, splitting is all that the csv module would do, and much faster."""
+    def _all_rows(
+        self, refuse: Refuse, step: int = 0, wanted: Callable[[int, int], bool] | None = None
+    ) -> Iterator[tuple[list[Row], list[int] | range]]:
+        """Up to the first quotation mark, splitting is all that the csv module would do, and much faster.
+
+        `step` rows are given at a time, and none where `wanted` says no to their first and last line.
+        """
+        step = step or BATCH
         chunks = self.source.chunks(refuse)
         quotes = self.format != "tsv"
         for line, text in chunks:
@@ -124,9 +132,11 @@ class TableReader(Reader):
                 return
             lines = text.split("\n")
             lines.pop()
-            for begin in range(0, len(lines), BATCH):
-                rows = [each.split(self.delimiter) for each in lines[begin : begin + BATCH]]
-                yield rows, range(line + begin, line + begin + len(rows))
+            for begin in range(0, len(lines), step):
+                numbers = range(line + begin, line + min(begin + step, len(lines)))
+                if wanted is None or wanted(numbers[0], numbers[-1]):
+                    rows = [each.split(self.delimiter) for each in lines[begin : begin + step]]
+                    yield rows, numbers
 
     def _quoted(
         self, chunks: Iterable[tuple[int, str]], line: int, refuse: Refuse
@@ -192,8 +202,7 @@ class TableReader(Reader):
             batch.ids = [row[at].strip() for row in rows]
             if max(map(len, batch.ids)) > 200:
                 return None
-        # A blank text is refused, with its line.
-        return None if "" in batch.texts or any(map(str.isspace, batch.texts)) else batch
+        return None if "" in batch.texts else batch
 
     def _careful(self, rows: list[Row], numbers: list[int] | range, refuse: Refuse) -> Batch:
         found = [
@@ -242,7 +251,11 @@ class TableReader(Reader):
             yield from super().take(wanted, refuse)
             return
         left = sorted(wanted, reverse=True)
-        for rows, numbers in self._rows(refuse):
+
+        def has_wanted(_first: int, last: int) -> bool:
+            return bool(left) and left[-1] <= last
+
+        for rows, numbers in self._all_rows(refuse, _FEW, has_wanted):
             while left and rows and left[-1] <= numbers[-1]:
                 line = left.pop()
                 at = numbers.index(line)
