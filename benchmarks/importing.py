@@ -134,14 +134,14 @@ def main() -> None:
     if given.one:
         measure(Path(given.one[0]), given.one[1], given.sample)
         return
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=150)
     table = Table(
         "log",
         "design",
         "lines",
         "distinct",
         "lines/s",
-        "CPU s",
+        "lines/CPU s",
         "first + second pass",
         "on disk",
         "peak RSS",
@@ -167,7 +167,7 @@ def main() -> None:
                     f"{one['lines']:,}",
                     f"{one['distinct']:,}",
                     f"{rate:,.0f}",
-                    f"{one['cpu']:.1f}",
+                    f"{one['lines'] / one['cpu']:,.0f}",
                     f"{one['first']:.1f} + {one['seconds'] - one['first']:.1f} s",
                     f"{one['disk_mb']:,.0f} MiB",
                     f"{one['peak_mb']:,.0f} MiB",

@@ -173,7 +173,7 @@ def turns_of(topic: Object, turns: list[Any], line: int) -> Iterator[Record]:
             line=line,
             ordinal=0,
             text=text,
-            id=fields.id_of(turn.get("id")) or (f"{conversation}_{number}" if conversation else ""),
+            id=fields.id_of(turn.get("id") or (f"{conversation}_{number}" if conversation else "")),
             conversation=conversation,
             turn=number,
             context=list(before),

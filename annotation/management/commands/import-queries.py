@@ -57,7 +57,9 @@ class Command(BaseCommand):
         parser.add_argument("--shortest", type=int, default=SHORTEST, help="characters")
         parser.add_argument("--longest", type=int, default=LONGEST, help="characters")
         parser.add_argument("--sample", type=int, help="how many queries; without it, all")
-        parser.add_argument("--by", choices=[each for each in DESIGNS if each != "all"], default="uniform")
+        parser.add_argument(
+            "--by", choices=[each for each in DESIGNS if each != "all"], help="default: uniform"
+        )
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--strata", choices=STRATA, default="count")
         parser.add_argument(
@@ -149,6 +151,10 @@ def _options(given: dict[str, Any]) -> Options:
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"The word list could not be read: {error}.") from error
     sampled = given["sample"] is not None or quotas
+    if given["by"] and not sampled:
+        raise CommandError("--by needs a --sample, or a --quota for each stratum.")
+    if quotas and given["by"] not in (None, "strata"):
+        raise CommandError("Quotas are for --by strata.")
     return Options(
         format=given["format"],
         encoding=given["encoding"],
@@ -159,7 +165,7 @@ def _options(given: dict[str, Any]) -> Options:
         shortest=given["shortest"],
         longest=given["longest"],
         design=Design(
-            by=("strata" if quotas else given["by"]) if sampled else "all",
+            by=("strata" if quotas else given["by"] or "uniform") if sampled else "all",
             size=given["sample"] or 0,
             seed=given["seed"],
             strata=given["strata"],

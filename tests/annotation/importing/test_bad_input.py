@@ -137,6 +137,16 @@ def test_lines_that_are_no_json_are_refused(write):
     assert why[1][1] == "The line is JSON, but no object."
 
 
+def test_an_id_that_is_too_long_is_refused_also_where_it_is_made(write):
+    turns = [{"text": "one"}, {"text": "two"}]
+    path = write(
+        "log.jsonl",
+        [{"query": "one two"}, {"id": "c" * 199, "turns": turns}, {"query": "x", "id": "i" * 201}],
+    )
+    texts, why = refused(path)
+    assert (texts, [line for line, _ in why]) == (["one two"], [2, 3])
+
+
 def test_a_deeply_nested_line_is_refused(write):
     deep = '{"query": ' + "[" * 100_000 + "]" * 100_000 + "}"
     assert [line for line, _ in refused(write("log.jsonl", f'{{"query": "one"}}\n{deep}\n'))[1]] == [2]

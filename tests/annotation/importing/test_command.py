@@ -78,6 +78,8 @@ def test_a_dry_run_says_so(project, write, capsys):
         (["answers", "FILE", "--as", "nobody"], "There is no user named 'nobody'."),
         (["answers", "gone.csv"], "gone.csv cannot be read: No such file or directory."),
         (["answers", "FILE", "--strict"], "a.csv, line 3: The line has 2 columns instead of 1."),
+        (["answers", "FILE", "--by", "count"], "--by needs a --sample, or a --quota for each stratum."),
+        (["answers", "FILE", "--by", "count", "--quota", "head=1"], "Quotas are for --by strata."),
         (["answers", "FILE", "--words", "gone.txt"], "The word list could not be read"),
     ],
 )
