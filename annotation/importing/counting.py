@@ -57,19 +57,17 @@ class Counting:
     def _alone(self, batch: Batch) -> None:
         lines = self._plain_lines(batch.texts)
         clean, key, hashed = self._clean, self._key, blake2b
-        digests: list[bytes] = []
-        keep = digests.append
         gone: list[int] = []
-        for place, plain in enumerate(lines):
-            line = plain
-            if not line or not clean(line.split()):
-                whole = normal(batch.texts[place])
-                if self._dropped(batch, place, whole, []):
-                    gone.append(place)
-                    continue
-                line = folded(whole).encode()
-            keep(hashed(key + line).digest())
-        self._add(batch, digests, gone)
+        for place in [at for at, line in enumerate(lines) if not line or not clean(line.split())]:
+            whole = normal(batch.texts[place])
+            if self._dropped(batch, place, whole, []):
+                gone.append(place)
+            else:
+                lines[place] = folded(whole).encode()
+        if gone:
+            out = set(gone)
+            lines = [line for at, line in enumerate(lines) if at not in out]
+        self._add(batch, [hashed(key + line).digest() for line in lines], gone)
 
     def _plain_lines(self, texts: list[str]) -> list[bytes]:
         """Identities of queries that no rule but the word list can drop; the others' are empty."""
