@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.desk import queries
+from annotation.desk import imports, queries
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"
@@ -13,4 +13,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{_P}queries/<int:pk>/", queries.query, name="query"),
     path(f"{_P}queries/<int:pk>/take-out/", queries.take_out, name="take_out"),
     path(f"{_P}queries/<int:pk>/put-back/", queries.back, name="put_back"),
+    path(f"{_P}imports/new/", imports.new, name="import_new"),
+    path(f"{_P}imports/<str:sha256>/preview/", imports.look, name="import_preview"),
+    path(f"{_P}imports/running/<int:job>/", imports.running, name="import_job"),
+    path(f"{_P}sources/<int:pk>/", imports.source, name="source"),
 ]

@@ -1,0 +1,151 @@
+"""The form of an import: how to read the file, what to leave out, what to draw, where queries begin."""
+
+import uuid
+from dataclasses import asdict
+from typing import Any
+
+from django import forms
+
+from annotation.importing.columns import FIELDS
+from annotation.importing.detect import FORMATS
+from annotation.importing.sampling import DESIGNS, MOST, STRATA, Design
+from annotation.importing.screening import LONGEST, RULES, SHORTEST
+from annotation.services.importing import START_AT, ImportRefusedError, Options
+
+_FIELD_WORDS = {
+    "text": "Query",
+    "count": "Count",
+    "id": "Id",
+    "type": "Type",
+    "yes_no": "Yes-no flag",
+    "conversation": "Conversation",
+    "turn": "Turn",
+    "passages": "Candidate passages",
+    "references": "Reference answers",
+    "context": "Earlier turns",
+}
+_DESIGN_WORDS = {
+    "all": "all distinct queries",
+    "uniform": "uniform over distinct queries",
+    "count": "proportional to count",
+    "strata": "stratified, with quotas",
+}
+_QUOTAS = tuple(dict.fromkeys(name for names in STRATA.values() for name in names))
+
+
+class UploadForm(forms.Form):
+    """A file."""
+
+    file = forms.FileField(label="File", help_text="Plain or gzip; UTF-8 unless you say otherwise.")
+
+
+class ImportForm(forms.Form):
+    """All options, with a select per field where the file has columns of its own."""
+
+    format = forms.ChoiceField(choices=list(FORMATS.items()), label="Format", initial="auto")
+    encoding = forms.CharField(
+        max_length=40, required=False, label="Encoding", help_text="Empty: UTF-8, or as the file's mark says."
+    )
+    without = forms.MultipleChoiceField(
+        choices=list(RULES.items()),
+        required=False,
+        label="Rules to switch off",
+        widget=forms.CheckboxSelectMultiple,
+    )
+    shortest = forms.IntegerField(min_value=0, max_value=10_000, initial=SHORTEST, label="Least characters")
+    longest = forms.IntegerField(min_value=1, max_value=100_000, initial=LONGEST, label="Most characters")
+    by = forms.ChoiceField(
+        choices=[(each, _DESIGN_WORDS[each]) for each in DESIGNS], initial="uniform", label="Sample"
+    )
+    size = forms.IntegerField(
+        min_value=1,
+        max_value=MOST,
+        required=False,
+        initial=500,
+        label="Queries in the sample",
+        help_text="Not used with all queries, nor with quotas.",
+    )
+    seed = forms.IntegerField(
+        min_value=-(2**63),
+        max_value=2**63 - 1,
+        initial=1,
+        label="Seed",
+        help_text="One seed gives one sample.",
+    )
+    strata = forms.ChoiceField(
+        choices=[("count", "head, torso, tail by count"), ("type", "type of answer")], label="Strata by"
+    )
+    start_at = forms.ChoiceField(choices=list(START_AT.items()), label="After the import")
+    strict = forms.BooleanField(required=False, label="One bad line refuses the whole file")
+    once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    def __init__(self, data: Any = None, *, columns: list[str], mapping: dict[str, str]) -> None:
+        super().__init__(data, label_suffix="")
+        choices = [("", "not in the file"), *((name, name[:80]) for name in columns if name)]
+        self.columns = [f"column_{name}" for name in FIELDS] if columns else []
+        for name in FIELDS if columns else ():
+            self.fields[f"column_{name}"] = forms.ChoiceField(
+                choices=choices, required=False, initial=mapping.get(name, ""), label=_FIELD_WORDS[name]
+            )
+        for name in _QUOTAS:
+            self.fields[f"quota_{name}"] = forms.IntegerField(
+                min_value=0, max_value=MOST, required=False, label=name.capitalize()
+            )
+
+    def groups(self) -> list[tuple[str, str, list[Any]]]:
+        """Parts of the form: a heading, a sentence, fields."""
+        columns = [self[name] for name in self.columns]
+        quotas = [self[f"quota_{name}"] for name in _QUOTAS]
+        reading = "If this is not what the file holds, change it and look again."
+        return [
+            ("How to read it", reading, [self["format"], self["encoding"], *columns, self["strict"]]),
+            (
+                "What nobody should see",
+                "All rules are on unless you switch one off.",
+                [self["without"], self["shortest"], self["longest"]],
+            ),
+            (
+                "Which queries",
+                "Drawn without replacement; the weight of each is 1 / its probability.",
+                [self["by"], self["size"], self["seed"], self["strata"]],
+            ),
+            ("Quotas", "For a stratified sample. Leave all empty to share the sample equally.", quotas),
+            ("Where they begin", "", [self["start_at"]]),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Ask the service's own checks."""
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                self.options(cleaned).check()
+            except ImportRefusedError as error:
+                self.add_error(None, str(error))
+        return cleaned
+
+    def options(self, cleaned: dict[str, Any] | None = None) -> Options:
+        """The form as the service wants it."""
+        given = self.cleaned_data if cleaned is None else cleaned
+        by, strata = given["by"], given["strata"]
+        quotas = {name: given[f"quota_{name}"] for name in STRATA[strata] if given.get(f"quota_{name}")}
+        return Options(
+            format=given["format"],
+            encoding=given["encoding"].strip(),
+            columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
+            without=tuple(given["without"]),
+            shortest=given["shortest"],
+            longest=given["longest"],
+            design=Design(
+                by=by,
+                size=0 if by == "all" else given["size"] or 0,
+                seed=given["seed"],
+                strata=strata,
+                quotas=quotas if by == "strata" else {},
+            ),
+            strict=given["strict"],
+            start_at=given["start_at"],
+        )
+
+    def payload(self) -> dict[str, Any]:
+        """The options, ready for JSON."""
+        return asdict(self.options())

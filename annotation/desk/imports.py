@@ -1,0 +1,141 @@
+"""Imports on the desk: upload, preview, the running job, and the report of a source."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.desk.importform import ImportForm, UploadForm
+from annotation.models import QuerySource
+from annotation.services import staging
+from annotation.services.importing import ImportRefusedError, Options, Preview, preview
+from annotation.tasks import IMPORT
+from crowd.desk.doors import Role, Seat, on_project, show
+from jobs.models import Job, JobState
+from jobs.services import enqueue
+from projects.models import Project
+
+FOLDER = "annotation"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.MANAGER)
+def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Upload a file."""
+    posted = request.method == "POST"
+    form = UploadForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
+    if posted and form.is_valid():
+        upload: UploadedFile[bytes] = form.cleaned_data["file"]
+        try:
+            file = staging.stage(project=seat.project, name=upload.name or "queries", pieces=upload.chunks())
+        except ImportRefusedError as error:
+            form.add_error("file", str(error))
+        else:
+            return redirect("annotation:import_preview", seat.project.slug, file.sha256)
+    sources = QuerySource.objects.filter(project=seat.project).order_by("-pk")[:20]
+    status = 422 if posted else 200
+    return show(
+        request, "import.html", seat, folder=FOLDER, tab="queries", form=form, sources=sources, status=status
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.MANAGER)
+def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
+    """The first records as they would be read, and all options; `start` starts the job."""
+    file = staging.staged(project=seat.project, sha256=sha256)
+    if file is None:
+        raise Http404("There is no such upload.")
+    seen = _look(file, Options())
+    form = _form(None, seen)
+    if request.method == "POST":
+        # The columns to choose from are those of the format chosen.
+        form = _form(request.POST, _look(file, Options(format=request.POST.get("format", "auto"))))
+        if form.is_valid():
+            seen = _look(file, form.options())
+            if seen.found is not None and "start" in request.POST:
+                return _start(request, seat, file, form)
+            if seen.trouble:
+                form.add_error(None, seen.trouble)
+    return show(
+        request,
+        "import_preview.html",
+        seat,
+        folder=FOLDER,
+        tab="queries",
+        file=file,
+        form=form,
+        found=seen.found,
+        trouble=seen.trouble,
+        status=422 if form.errors else 200,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a look at the file gave: its first records, or why there are none; and its columns."""
+
+    found: Preview | None
+    trouble: str
+    columns: list[str]
+    mapping: dict[str, str]
+
+
+def _look(file: staging.Staged, options: Options) -> _Seen:
+    try:
+        found = preview(file.path, name=file.name, options=options)
+    except ImportRefusedError as error:
+        return _Seen(None, str(error), error.columns, {})
+    return _Seen(found, "", found.columns, found.mapping)
+
+
+def _form(data: Any, seen: _Seen) -> ImportForm:
+    return ImportForm(data, columns=seen.columns, mapping=seen.mapping)
+
+
+def _start(request: HttpRequest, seat: Seat, file: staging.Staged, form: ImportForm) -> HttpResponse:
+    job = enqueue(
+        kind=IMPORT,
+        payload={
+            "project": seat.project.pk,
+            "sha256": file.sha256,
+            "name": file.name,
+            "user": seat.user.pk,
+            "options": form.payload(),
+        },
+        effect=f"import:{seat.project.pk}:{form.cleaned_data['once'].hex}",
+    )
+    messages.success(request, "The import runs.")
+    return redirect("annotation:import_job", seat.project.slug, job.pk)
+
+
+@require_safe
+@on_project(Role.MANAGER)
+def running(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+    """How far an import is; when it is done, its report."""
+    row = _job(seat.project, job)
+    if row.state == JobState.DONE and row.result:
+        return redirect("annotation:source", seat.project.slug, int(row.result))
+    over = row.state in (JobState.FAILED, JobState.CANCELLED)
+    return show(request, "import_job.html", seat, folder=FOLDER, tab="queries", job=row, over=over)
+
+
+def _job(project: Project, pk: int) -> Job:
+    row = get_object_or_404(Job, pk=pk, kind=IMPORT)
+    if row.payload.get("project") != project.pk:
+        raise Http404("There is no such import.")
+    return row
+
+
+@require_safe
+@on_project()
+def source(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """What an import read, dropped, refused and drew; examples are for managers only."""
+    row = get_object_or_404(QuerySource.objects.select_related("created_by"), pk=pk, project=seat.project)
+    return show(
+        request, "import_source.html", seat, folder=FOLDER, tab="queries", source=row, report=row.report
+    )

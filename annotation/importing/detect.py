@@ -1,0 +1,136 @@
+"""Which format a file has, by what it holds; its name decides nothing."""
+
+import json
+import re
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from annotation.importing import marco
+from annotation.importing.documents import CastReader, JsonListReader, SquadReader
+from annotation.importing.dureader import DuReaderReader
+from annotation.importing.jsonlines import JsonLinesReader
+from annotation.importing.marco import MarcoReader
+from annotation.importing.reader import Reader, ignore
+from annotation.importing.records import FileRefusedError
+from annotation.importing.source import Source
+from annotation.importing.tables import TableReader
+
+FORMATS = {
+    "auto": "find out from the file",
+    "csv": "CSV",
+    "tsv": "TSV",
+    "jsonl": "JSONL, one object a line",
+    "json": "a JSON list of objects",
+    "marco": "MS MARCO v2.1",
+    "dureader": "DuReader",
+    "cast": "TREC CAsT topics",
+    "squad": "SQuAD",
+}
+_LOOK = 2**16
+_FIRST_MEMBER = re.compile(r'\s*\{\s*"(\w+)"\s*:\s*(.)', re.DOTALL)
+
+
+def open_reader(
+    source: Source,
+    room: Path,
+    *,
+    format: str = "auto",
+    given: Mapping[str, str] | None = None,
+    header: bool | None = None,
+) -> Reader:
+    """A reader of the file; `room` is a folder for temporary files. FileRefusedError where none fits."""
+    if format not in FORMATS:
+        raise FileRefusedError(f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+    head = _head(source)
+    columnwise = _columnwise(head)
+    if format == "auto":
+        format = detect(head, source)
+    if format in ("csv", "tsv"):
+        return TableReader(source, room, format=format, given=given, header=header)
+    if given and format not in ("jsonl", "json"):
+        raise FileRefusedError(f"{source.name} is {FORMATS[format]}, which has its own columns; give none.")
+    if format == "jsonl":
+        return JsonLinesReader(source, room, given=given)
+    if format == "json":
+        return JsonListReader(source, room, given=given)
+    if format == "marco":
+        return MarcoReader(source, room, columnwise=columnwise)
+    simple: dict[str, type[Reader]] = {"dureader": DuReaderReader, "cast": CastReader, "squad": SquadReader}
+    return simple[format](source, room)
+
+
+def _head(source: Source) -> str:
+    """The beginning of the text; lines that cannot be read are left out."""
+    data = next(source.blocks(), b"")[:_LOOK]
+    text = data.decode(source.narrow, errors="ignore")
+    if not text.strip() and source.size > _LOOK:
+        raise FileRefusedError(f"{source.name} begins with nothing but white space.")
+    return text
+
+
+def detect(head: str, source: Source) -> str:
+    """Name of the format of a file that begins like this."""
+    start = head.lstrip()[:1]
+    if start == "{":
+        return _of_objects(head, source)
+    if start == "[":
+        turns = re.search(r'"turns?"\s*:\s*\[', head) and '"number"' in head
+        return "cast" if turns else "json"
+    first = next((line for line in StringIO(head) if line.strip()), "")
+    if not first:
+        return _of_later_lines(source)
+    return "tsv" if "\t" in first else "csv"
+
+
+def _of_later_lines(source: Source) -> str:
+    """For a file whose beginning cannot be read."""
+    for _line, text in source.chunks(ignore):
+        if text.strip():
+            return detect(text.lstrip("\n")[:_LOOK], source)
+    raise FileRefusedError(f"{source.name} has no line that can be read.")
+
+
+def _of_objects(head: str, source: Source) -> str:
+    if _columnwise(head):
+        return "marco"
+    first = _FIRST_MEMBER.match(head)
+    squad = first and first[1] in ("data", "version") and '"paragraphs"' in head
+    if squad or re.search(r'"data"\s*:\s*\[\s*\{\s*"(?:title|paragraphs)"', head):
+        return "squad"
+    value = _first_object(head, source)
+    if "question" in value and "documents" in value:
+        return "dureader"
+    if "query" in value and "passage_text" in json.dumps(value.get("passages"))[:4000]:
+        return "marco"
+    return "jsonl"
+
+
+def _columnwise(head: str) -> bool:
+    first = _FIRST_MEMBER.match(head)
+    return bool(first and first[1] in marco.COLUMNS and first[2] == "{" and re.search(r'\{\s*"0"\s*:', head))
+
+
+def _first_object(head: str, source: Source) -> dict[str, Any]:
+    """The first line that is an object; lines that are refused anyway are passed over."""
+    tried = 0
+    for _first, text in source.chunks(ignore):
+        for line in StringIO(text):
+            if line.isspace():
+                continue
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                value = None
+            if isinstance(value, dict):
+                return value
+            tried += 1
+            if tried == 20:
+                break
+        if tried >= 20:
+            break
+    raise FileRefusedError(
+        f"{source.name} begins like JSON, but it is neither one object a line nor a format known here. "
+        "Name its format, or write one object a line."
+    )

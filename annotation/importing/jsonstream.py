@@ -1,0 +1,139 @@
+"""One big JSON document, a value at a time.
+
+`json.JSONDecoder.raw_decode` reads values from a sliding window of the text; only the window and one value
+are in memory. What is a value is for the caller to say: members of an object, items of an array.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.importing.records import FileRefusedError
+from annotation.importing.source import Source
+
+_SPACE = " \t\n\r"
+
+
+def no_constant(name: str) -> Any:
+    """NaN and Infinity are no JSON, although Python reads them."""
+    raise ValueError(f"{name} is no JSON value")
+
+
+class JsonStream:
+    """A cursor over the text of a JSON document; FileRefusedError says where the text is no JSON."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._pieces = source.characters()
+        self._window, self._at, self._passed = "", 0, 0
+        self._decoder = json.JSONDecoder(parse_constant=no_constant)
+        self._ended = False
+
+    def _more(self, least: int = 0) -> bool:
+        """Make the window longer, by `least` characters where there are so many; False at the end."""
+        if self._ended:
+            return False
+        self._passed += self._at
+        pieces = [self._window[self._at :]]
+        self._at, got = 0, 0
+        for piece in self._pieces:
+            pieces.append(piece)
+            got += len(piece)
+            if got > least:
+                break
+        else:
+            self._ended = True
+        self._window = "".join(pieces)
+        return got > 0
+
+    def peek(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        while True:
+            window, at, size = self._window, self._at, len(self._window)
+            while at < size and window[at] in _SPACE:
+                at += 1
+            self._at = at
+            if at < size:
+                return window[at]
+            if not self._more() and self._at >= len(self._window):
+                return ""
+
+    def wrong(self, what: str) -> FileRefusedError:
+        """An error at this place."""
+        return FileRefusedError(
+            f"{self._source.name}, character {self._passed + self._at + 1}: {what}. The file is damaged, or "
+            "in another format."
+        )
+
+    def expect(self, character: str) -> None:
+        """Pass over one character that must be there."""
+        found = self.peek()
+        if found != character:
+            raise self.wrong(
+                f"expected {character!r}, found {found!r}" if found else "the text ends too early"
+            )
+        self._at += 1
+
+    def value(self) -> tuple[Any, str]:
+        """The next value whole, and its text."""
+        if not self.peek():
+            raise self.wrong("the text ends too early")
+        while True:
+            trouble = ""
+            try:
+                value, end = self._decoder.raw_decode(self._window, self._at)
+            except RecursionError as error:
+                raise self.wrong("the value is nested too deeply") from error
+            except ValueError as error:
+                trouble, end = str(error), -1
+            # A number at the very end of the window may go on.
+            if end >= 0 and (end < len(self._window) or self._ended):
+                text = self._window[self._at : end]
+                self._at = end
+                return value, text
+            size = len(self._window) - self._at
+            if size > self._source.limits.value_chars:
+                raise self.wrong(f"a value is longer than {self._source.limits.value_chars:,} characters")
+            # Twice as much each time: a long value is tried few times. The end is tried once more.
+            if not self._more(size) and end < 0:
+                raise self.wrong(trouble)
+
+    def members(self) -> Iterator[str]:
+        """Names of an object's members; the caller reads each value before asking for the next name."""
+        self.expect("{")
+        if self.peek() == "}":
+            self._at += 1
+            return
+        while True:
+            if self.peek() != '"':
+                raise self.wrong("expected the name of a member")
+            name, _ = self.value()
+            self.expect(":")
+            yield str(name)
+            if not self._goes_on("}"):
+                return
+
+    def items(self) -> Iterator[None]:
+        """One step per item of an array; the caller reads each item before the next step."""
+        self.expect("[")
+        if self.peek() == "]":
+            self._at += 1
+            return
+        while True:
+            yield None
+            if not self._goes_on("]"):
+                return
+
+    def _goes_on(self, end: str) -> bool:
+        found = self.peek()
+        if found not in (",", end) or not found:
+            raise self.wrong(
+                f"expected ',' or {end!r}, found {found!r}" if found else "the text ends too early"
+            )
+        self._at += 1
+        return found == ","
+
+    def finish(self) -> None:
+        """Nothing but white space may follow."""
+        if self.peek():
+            raise self.wrong("something follows the end of the document")

@@ -1,0 +1,101 @@
+"""What a reader gives: records, refused lines, and the reason why a whole file is refused."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+TYPES = ("PERSON", "NUMERIC", "LOCATION", "ENTITY", "DESCRIPTION")
+MOST_COUNT = 10**9
+#: Refused lines that a report lists; the rest are only counted.
+MOST_LISTED = 1000
+
+
+class FileRefusedError(Exception):
+    """The file as a whole cannot be imported; the message names it and says what to do."""
+
+
+class UnmappedError(FileRefusedError):
+    """No column holds the query; the file has these."""
+
+    def __init__(self, message: str, columns: list[str]) -> None:
+        super().__init__(message)
+        self.columns = columns
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a file may ask of memory and disk."""
+
+    line_bytes: int = 8 * 2**20
+    value_chars: int = 64 * 2**20
+    expansion: int = 200
+    expansion_from: int = 64 * 2**20
+    unpacked_bytes: int = 2**40
+
+
+@dataclass(slots=True)
+class Passage:
+    """A passage that came with a query; offsets are characters of its page."""
+
+    text: str
+    title: str = ""
+    url: str = ""
+    key: str = ""
+    page: str = ""
+    start: int | None = None
+    end: int | None = None
+    selected: bool = False
+
+
+@dataclass(slots=True)
+class Record:
+    """One query as its file has it. `ordinal` is its place among the file's records, the same in every pass.
+
+    `line` is the number of its line, or of its record in formats that are one JSON document.
+    """
+
+    line: int
+    ordinal: int
+    text: str
+    count: int = 1
+    id: str = ""
+    type: str = ""
+    yes_no: bool | None = None
+    conversation: str = ""
+    turn: int | None = None
+    context: list[str] = field(default_factory=list)
+    passages: list[Passage] = field(default_factory=list)
+    references: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)  # JSON as the file has it
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A line that was left out."""
+
+    line: int
+    reason: str
+
+
+Refuse = Callable[[int, str], None]
+
+
+class Refusals:
+    """Counts refused lines and keeps the first ones; with `strict` the first one refuses the file."""
+
+    def __init__(self, file: str, *, strict: bool = False, unit: str = "line") -> None:
+        self.file, self.strict, self.unit = file, strict, unit
+        self.total = 0
+        self.listed: list[Refusal] = []
+
+    def __call__(self, line: int, reason: str) -> None:
+        """Refuse one line; FileRefusedError if strict."""
+        if self.strict:
+            raise FileRefusedError(f"{self.file}, {self.unit} {line}: {reason} Nothing was imported.")
+        self.total += 1
+        if len(self.listed) < MOST_LISTED:
+            self.listed.append(Refusal(line, reason[:300]))
+
+
+class BadFieldError(ValueError):
+    """A record with a field that cannot be taken as it is, in words."""

@@ -1,0 +1,253 @@
+"""A file as a stream of text: gzip, byte order marks, encodings, newlines and limits are dealt with here.
+
+Nothing above this module sees bytes. Memory is bounded by one block and one line of the greatest length.
+"""
+
+import codecs
+import gzip
+import hashlib
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from annotation.importing.records import FileRefusedError, Limits, Refuse
+
+BLOCK = 2**20
+_GZIP = b"\x1f\x8b"
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_WIDE = ("utf-16", "utf-32")  # with or without -le, -be
+
+Progress = Callable[[int, int], None]
+
+
+class Bytes(Protocol):
+    """What gives bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to so many, empty at the end."""
+        ...
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a file as it lies there."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class Source:
+    """A file that can be read from its start any number of times.
+
+    `progress` is told bytes read of the file as it lies there, and its size.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        name: str = "",
+        encoding: str = "",
+        limits: Limits | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.path, self.name = path, name or path.name
+        self.limits = limits or Limits()
+        self.progress = progress
+        try:
+            self.size = path.stat().st_size
+            with path.open("rb") as file:
+                self.packed = file.read(2) == _GZIP
+        except OSError as error:
+            raise FileRefusedError(f"{self.name} cannot be read: {error.strerror}.") from error
+        self.encoding = self._encoding(encoding)
+
+    def _encoding(self, wanted: str) -> str:
+        start = next(self._raw(4), b"")
+        if not start:
+            raise FileRefusedError(f"{self.name} is empty.")
+        marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), "")
+        try:
+            wanted = codecs.lookup(wanted).name if wanted else ""
+        except LookupError as error:
+            raise FileRefusedError(f"{wanted!r} is no encoding that Python knows.") from error
+        return marked or wanted or "utf-8"
+
+    def _raw(self, block: int = BLOCK) -> Iterator[bytes]:
+        """The file's bytes, unpacked."""
+        with self.path.open("rb") as file:
+            stream: Bytes = _Unpacked(file, self) if self.packed else file
+            while data := stream.read(block):
+                if self.progress and block == BLOCK:
+                    self.progress(file.tell(), self.size)
+                yield data
+
+    def blocks(self) -> Iterator[bytes]:
+        """Bytes of an encoding whose newlines are single bytes, without a mark; wide ones become UTF-8."""
+        if not self.encoding.startswith(_WIDE):
+            raw = self._raw()
+            first = next(raw, b"")
+            yield first[3:] if self.encoding == "utf-8-sig" else first
+            yield from raw
+            return
+        decoder = codecs.getincrementaldecoder(self.encoding)()
+        try:
+            for data in self._raw():
+                yield decoder.decode(data).encode()
+            yield decoder.decode(b"", final=True).encode()
+        except UnicodeError as error:
+            raise FileRefusedError(
+                f"{self.name} begins like {self.encoding.upper()} and is not: {error}."
+            ) from error
+
+    @property
+    def narrow(self) -> str:
+        """Encoding of what `blocks` gives."""
+        plain = self.encoding != "utf-8-sig" and not self.encoding.startswith(_WIDE)
+        return self.encoding if plain else "utf-8"
+
+    def chunks(self, refuse: Refuse) -> Iterator[tuple[int, str]]:
+        """Whole lines, many at a time: the number of the first, and their text with plain newlines.
+
+        A line that is refused stands there as an empty one, so that the numbers stay right.
+        """
+        line = 1
+        for data in self._whole_lines(refuse):
+            text = self._text(data, line, refuse)
+            yield line, text
+            line += text.count("\n")
+
+    def _whole_lines(self, refuse: Refuse) -> Iterator[bytes]:
+        """Bytes cut after line ends; a line beyond the limit is skipped, its end kept."""
+        carry: list[bytes] = []
+        held, line, skipping = 0, 1, False
+        for block in self.blocks():
+            cut = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
+            if not cut:
+                held += len(block)
+                if held > self.limits.line_bytes and not skipping:
+                    self._refuse_long(line + _line_ends(b"".join(carry)), refuse)
+                    skipping = True
+                    carry = _complete(carry)
+                if not skipping:
+                    carry.append(block)
+                continue
+            head = block[:cut]
+            if skipping:
+                ends = [place for place in (head.find(b"\n"), head.find(b"\r")) if place >= 0]
+                head, skipping = head[min(ends) :], False
+            data = b"".join([*carry, head])
+            line += _line_ends(data)
+            yield data
+            carry, held = [block[cut:]], len(block) - cut
+        rest = b"".join(carry)
+        if skipping:
+            rest += b"\n"
+        if rest:
+            yield rest if rest.endswith((b"\n", b"\r")) else rest + b"\n"
+
+    def _refuse_long(self, line: int, refuse: Refuse) -> None:
+        refuse(line, f"The line is longer than {self.limits.line_bytes:,} bytes.")
+
+    def _text(self, data: bytes, line: int, refuse: Refuse) -> str:
+        """Text of whole lines."""
+        if b"\0" not in data and len(data) <= self.limits.line_bytes:
+            try:
+                return _newlines(data.decode(self.narrow))
+            except UnicodeDecodeError:
+                pass
+        return "".join(
+            self._line(each, line + offset, refuse) + "\n" for offset, each in enumerate(data.splitlines())
+        )
+
+    def _line(self, data: bytes, line: int, refuse: Refuse) -> str:
+        if len(data) > self.limits.line_bytes:
+            self._refuse_long(line, refuse)
+        elif b"\0" in data:
+            refuse(line, f"The line has a NUL byte at byte {data.index(0) + 1}; text has none.")
+        else:
+            try:
+                return data.decode(self.narrow)
+            except UnicodeDecodeError as error:
+                refuse(
+                    line,
+                    f"Byte {error.start + 1} (0x{data[error.start]:02X}) is not {self.narrow.upper()}. "
+                    "Save the file as UTF-8, or name its encoding.",
+                )
+        return ""
+
+    def characters(self) -> Iterator[str]:
+        """The whole text in pieces, for formats that are one document; FileRefusedError if it is no text."""
+        decoder = codecs.getincrementaldecoder(self.narrow)()
+        at = 0
+        try:
+            for block in self.blocks():
+                if b"\0" in block:
+                    raise FileRefusedError(
+                        f"{self.name} has a NUL byte at byte {at + block.index(0) + 1}; text has none."
+                    )
+                yield decoder.decode(block)
+                at += len(block)
+            yield decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            raise FileRefusedError(
+                f"{self.name} is not {self.narrow.upper()} near byte {at + error.start + 1}. "
+                "Save it as UTF-8, or name its encoding."
+            ) from error
+
+
+class _Unpacked:
+    """A gzip stream that ends with a clear error where it is damaged or unpacks to far too much."""
+
+    def __init__(self, file: BinaryIO, source: Source) -> None:
+        self._file, self._source = file, source
+        self._stream = gzip.GzipFile(fileobj=file, mode="rb")
+        self._given = 0
+
+    def read(self, size: int, /) -> bytes:
+        """Unpacked bytes."""
+        limits, name = self._source.limits, self._source.name
+        try:
+            data = self._stream.read(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise FileRefusedError(
+                f"{name} is damaged: its gzip data cannot be unpacked after {self._given:,} bytes. "
+                "Get the file again."
+            ) from error
+        self._given += len(data)
+        allowed = max(limits.expansion_from, limits.expansion * max(1, self._file.tell()))
+        if self._given > min(allowed, limits.unpacked_bytes):
+            raise FileRefusedError(
+                f"{name} unpacks to more than {self._given // 2**20:,} MiB from "
+                f"{self._source.size:,} bytes, which no query log does. Unpack it yourself if you trust it."
+            )
+        return data
+
+
+def _line_ends(data: bytes) -> int:
+    if b"\r" not in data:
+        return data.count(b"\n")
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
+def _complete(pieces: list[bytes]) -> list[bytes]:
+    """The whole lines of what was held back, without the unfinished one."""
+    data = b"".join(pieces)
+    return [data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1]]
+
+
+def _newlines(text: str) -> str:
+    """With one kind of newline."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def unchanged(path: Path, before: os.stat_result) -> bool:
+    """Whether a file is still the one that was looked at."""
+    now = path.stat()
+    return (now.st_size, now.st_mtime_ns, now.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)

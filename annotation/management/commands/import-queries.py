@@ -1,0 +1,203 @@
+"""`manage.py import-queries`: a query log or a public data set becomes queries of a project."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.importing.detect import FORMATS
+from annotation.importing.sampling import DESIGNS, STRATA, Design
+from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
+from annotation.services.importing import (
+    START_AT,
+    ImportRefusedError,
+    Options,
+    Progress,
+    import_queries,
+    silent,
+)
+from projects.models import Project
+
+_SHOWN = 10
+
+
+class Command(BaseCommand):
+    """Parses, calls the service, prints."""
+
+    help = "Import and sample queries from a file (docs/importing.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """PROJECT FILE and how to read, screen and sample it."""
+        parser.add_argument("project", help="its short name")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--format", choices=FORMATS, default="auto")
+        parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument(
+            "--column",
+            action="append",
+            default=[],
+            metavar="FIELD=COLUMN",
+            help="such as text=Question; repeat",
+        )
+        header = parser.add_mutually_exclusive_group()
+        header.add_argument(
+            "--header", action="store_true", default=None, help="the first line names columns"
+        )
+        header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        parser.add_argument(
+            "--without", action="append", default=[], choices=RULES, help="a rule to switch off"
+        )
+        parser.add_argument("--words", type=Path, help="word list instead of the shipped one, a term a line")
+        parser.add_argument("--shortest", type=int, default=SHORTEST, help="characters")
+        parser.add_argument("--longest", type=int, default=LONGEST, help="characters")
+        parser.add_argument("--sample", type=int, help="how many queries; without it, all")
+        parser.add_argument(
+            "--by", choices=[each for each in DESIGNS if each != "all"], help="default: uniform"
+        )
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--strata", choices=STRATA, default="count")
+        parser.add_argument(
+            "--quota", action="append", default=[], metavar="STRATUM=N", help="such as head=200; repeat"
+        )
+        parser.add_argument("--head-from", type=int, help="least count of the head")
+        parser.add_argument("--torso-from", type=int, help="least count of the torso")
+        parser.add_argument("--start-at", choices=START_AT, default="screening")
+        parser.add_argument("--strict", action="store_true", help="one bad line refuses the file")
+        parser.add_argument("--dry-run", action="store_true", help="read, screen and sample; store nothing")
+        parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
+        parser.add_argument("--as", dest="user", help="whom the log names (default: the system)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import, and say what came of it; a refused file ends it with status 1."""
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project {options['project']!r}.")
+        try:
+            with self._progress() as progress:
+                report = import_queries(
+                    project=project,
+                    path=options["file"],
+                    options=_options(options),
+                    actor=_user(options["user"]),
+                    dry_run=options["dry_run"],
+                    progress=progress,
+                )
+        except ImportRefusedError as error:
+            raise CommandError(str(error)) from error
+        if options["report"]:
+            try:
+                options["report"].write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            except OSError as error:
+                raise CommandError(f"The report could not be written: {error}.") from error
+        self._show(report)
+
+    @contextmanager
+    def _progress(self) -> Iterator[Progress]:
+        """Bars on a terminal, nothing elsewhere."""
+        if not sys.stderr.isatty():
+            yield silent
+            return
+        from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
+        from rich.progress import Progress as Bars  # noqa: PLC0415
+
+        with Bars(console=Console(stderr=True), transient=True) as bars:
+            tasks: dict[str, Any] = {}
+
+            def show(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    tasks[what] = bars.add_task(what, total=total)
+                bars.update(tasks[what], completed=done, total=total)
+
+            yield show
+
+    def _show(self, report: dict[str, Any]) -> None:
+        design = report["design"]
+        rows = [("records read", report["records"])]
+        rows += [(f"  {each['words']}", -each["dropped"]) for each in report["rules"].values()]
+        rows += [
+            ("  refused", -report["refused"]),
+            ("  repeated", -report["duplicates"]),
+            ("distinct queries", report["distinct"]),
+            ("in the sample", report["sampled"]),
+        ]
+        rows += [(f"  {name}", number) for name, number in report["strata"].items()]
+        rows += [("already there", report["already_there"]), ("stored", report["stored"])]
+        self.stdout.write(
+            f"{report['file']}: {report['format_words']}; {design['words']}, seed {design['seed']}."
+        )
+        width = max(len(words) for words, _ in rows)
+        for words, number in rows:
+            self.stdout.write(f"{words:<{width}}  {number:>14,}")
+        for each in report["refusals"][:_SHOWN]:
+            self.stdout.write(f"{report['file']}, {report['unit']} {each['line']}: {each['reason']}")
+        if report["refused"] > _SHOWN:
+            self.stdout.write(f"… and {report['refused'] - _SHOWN:,} more; --report FILE lists them.")
+        if report.get("dry_run"):
+            self.stdout.write("A dry run: nothing was stored.")
+
+
+def _options(given: dict[str, Any]) -> Options:
+    quotas = {name: _number(name, value) for name, value in _pairs("--quota", given["quota"]).items()}
+    words = None
+    if given["words"]:
+        try:
+            words = tuple(read_words(given["words"]))
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"The word list could not be read: {error}.") from error
+    sampled = given["sample"] is not None or quotas
+    if given["by"] and not sampled:
+        raise CommandError("--by needs a --sample, or a --quota for each stratum.")
+    if quotas and given["by"] not in (None, "strata"):
+        raise CommandError("Quotas are for --by strata.")
+    return Options(
+        format=given["format"],
+        encoding=given["encoding"],
+        columns=_pairs("--column", given["column"]),
+        header=given["header"],
+        without=tuple(given["without"]),
+        words=words,
+        shortest=given["shortest"],
+        longest=given["longest"],
+        design=Design(
+            by=("strata" if quotas else given["by"] or "uniform") if sampled else "all",
+            size=given["sample"] or 0,
+            seed=given["seed"],
+            strata=given["strata"],
+            quotas=quotas,
+            head_from=given["head_from"],
+            torso_from=given["torso_from"],
+        ),
+        strict=given["strict"],
+        start_at=given["start_at"],
+    )
+
+
+def _pairs(option: str, given: list[str]) -> dict[str, str]:
+    pairs = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name.strip():
+            raise CommandError(f"{option} {each!r} is not of the form NAME=VALUE.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _number(name: str, value: str) -> int:
+    if not value.isdecimal():
+        raise CommandError(f"The quota of {name!r} is no whole number: {value!r}.")
+    return int(value)
+
+
+def _user(name: str | None) -> Any:
+    if name is None:
+        return None
+    user = get_user_model().objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"There is no user named {name!r}.")
+    return user

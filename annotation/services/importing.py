@@ -1,0 +1,397 @@
+"""Imports: a file becomes a ready source with its sampled queries, or nothing at all."""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.importing.detect import open_reader
+from annotation.importing.records import (
+    BadFieldError,
+    FileRefusedError,
+    Limits,
+    Passage,
+    Record,
+    UnmappedError,
+)
+from annotation.importing.run import Survey, fetch, survey
+from annotation.importing.sampling import Design, Drawn
+from annotation.importing.screening import LONGEST, SHORTEST, Screen
+from annotation.importing.source import Source, fingerprint
+from annotation.importing.text import query_digest
+from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
+from projects.models import Project
+from projects.services import record
+
+START_AT = {
+    "screening": "editors screen them first",
+    "curation": "accepted as screened by the rules: passages are chosen next",
+    "distillation": "accepted, with the passages that the file has selected: answers are written next",
+}
+_BATCH = 500
+_STATUS = Query.Status
+#: Says what is done: words, how far, of how much.
+Progress = Callable[[str, int, int], None]
+
+
+class ImportRefusedError(Exception):
+    """The file was not imported, and nothing of it is there; the message says why and what to do.
+
+    `columns` are those of a file in which none was found to hold the query.
+    """
+
+    def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = list(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read, screen and sample a file, and where its queries begin. Defaults take everything."""
+
+    format: str = "auto"
+    encoding: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    header: bool | None = None
+    without: tuple[str, ...] = ()
+    words: tuple[str, ...] | None = None
+    shortest: int = SHORTEST
+    longest: int = LONGEST
+    design: Design = field(default_factory=Design)
+    strict: bool = False
+    start_at: str = "screening"
+
+    def check(self) -> Screen:
+        """The rules of screening; ImportRefusedError for options that make no sense."""
+        if self.start_at not in START_AT:
+            raise ImportRefusedError(
+                f"Queries cannot start at {self.start_at!r}; they can at: {', '.join(START_AT)}."
+            )
+        try:
+            self.design.check()
+            return Screen(
+                without=self.without, words=self.words, shortest=self.shortest, longest=self.longest
+            )
+        except ValueError as error:
+            raise ImportRefusedError(str(error)) from error
+
+    def kept(self) -> dict[str, Any]:
+        """What the source keeps, ready for JSON; of an own word list its length."""
+        kept = asdict(self)
+        kept["words"] = None if self.words is None else len(self.words)
+        kept["without"] = list(self.without)
+        return kept
+
+
+def silent(_what: str, _done: int, _total: int) -> None:
+    """Nobody wants to know."""
+
+
+def import_queries(
+    *,
+    project: Project,
+    path: Path,
+    name: str = "",
+    options: Options | None = None,
+    actor: Any = None,
+    dry_run: bool = False,
+    room: Path | None = None,
+    progress: Progress = silent,
+    limits: Limits | None = None,
+    commit: Callable[[Callable[[], int]], int] | None = None,
+) -> dict[str, Any]:
+    """Import a file into a project and return the report; `source` in it is the new source's id.
+
+    Reading takes as long as the file is; the database is written at the end, in one transaction, so that
+    all rows are there or none. With `dry_run` it is not written at all. Temporary files go into `room`.
+    `commit` runs the transaction instead, for a job whose effect it is. ImportRefusedError says why a file
+    cannot be imported.
+    """
+    options = options or Options()
+    screen = options.check()
+    name = (name or path.name)[:300]
+    stage = "Counting"
+
+    def at(done: int, total: int) -> None:
+        progress(stage, done, total)
+
+    try:
+        with tempfile.TemporaryDirectory(dir=room, prefix="import-") as folder:
+            source = Source(path, name=name, encoding=options.encoding, limits=limits, progress=at)
+            sha256 = fingerprint(path)
+            reader = open_reader(
+                source, Path(folder), format=options.format, given=options.columns, header=options.header
+            )
+            found = survey(
+                reader, screen=screen, design=options.design, room=Path(folder), strict=options.strict
+            )
+            report = found.report() | {"file": name, "sha256": sha256, "start_at": options.start_at}
+            stage = "Fetching the sample"
+            spool = Path(folder) / "sample.jsonl"
+            _spool(found, spool)
+            if dry_run:
+                return report | {"stored": 0, "already_there": 0, "dry_run": True}
+            progress("Storing", 0, len(found.drawn))
+            store = _Store(project, name, sha256, reader.format, options, report, actor, spool, progress)
+            (commit or _in_one_transaction)(store.run)
+            return store.report
+    except FileRefusedError as error:
+        raise ImportRefusedError(str(error)) from error
+    except OSError as error:
+        raise ImportRefusedError(f"{name} could not be read: {error}.") from error
+
+
+def _in_one_transaction(run: Callable[[], int]) -> int:
+    with transaction.atomic():
+        return run()
+
+
+def _spool(found: Survey, path: Path) -> None:
+    """The sample as lines of JSON, so that the transaction need not wait for the file."""
+    with path.open("w", encoding="utf-8") as file:
+        for each, drawn in fetch(found):
+            file.write(json.dumps([asdict(each), asdict(drawn)], ensure_ascii=True) + "\n")
+
+
+def _spooled(path: Path) -> Iterator[tuple[Record, Drawn]]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            values, drawn = json.loads(line)
+            passages = [Passage(**each) for each in values.pop("passages")]
+            yield Record(passages=passages, **values), Drawn(**drawn)
+
+
+class _Store:
+    """Writes a sample; `run` must be called in a transaction."""
+
+    def __init__(  # noqa: PLR0917  # made in one place
+        self,
+        project: Project,
+        name: str,
+        sha256: str,
+        format: str,
+        options: Options,
+        report: dict[str, Any],
+        actor: Any,
+        spool: Path,
+        progress: Progress,
+    ) -> None:
+        self.project, self.name, self.sha256, self.format = project, name, sha256, format
+        self.options, self.report, self.actor = options, report, actor
+        self.spool, self.progress = spool, progress
+        self.stored = self.already = self.curated = 0
+        self.now: datetime = timezone.now()
+
+    def run(self) -> int:
+        """Write all rows; the id of the source."""
+        source = QuerySource.objects.create(
+            project=self.project,
+            name=self.name,
+            format=self.format,
+            sha256=self.sha256,
+            options=self.options.kept(),
+            created_by=self.actor,
+            created_at=self.now,
+        )
+        sample = _spooled(self.spool)
+        while batch := list(islice(sample, _BATCH)):
+            try:
+                self._batch(source, batch)
+            except IntegrityError as error:
+                raise FileRefusedError(
+                    f"{self.name}: another import brought in the same queries meanwhile. Import it again."
+                ) from error
+            self.progress("Storing", self.stored + self.already, int(self.report["sampled"]))
+        self.report |= {
+            "source": source.pk,
+            "stored": self.stored,
+            "already_there": self.already,
+            "curated": self.curated,
+        }
+        source.report, source.state, source.finished_at = self.report, QuerySource.State.READY, timezone.now()
+        source.save()
+        record(
+            project=self.project,
+            action="queries.imported",
+            subject=self.name,
+            actor=self.actor,
+            details={"source": source.pk, "stored": self.stored, "already_there": self.already},
+        )
+        return int(source.pk)
+
+    def _batch(self, source: QuerySource, batch: list[tuple[Record, Drawn]]) -> None:
+        digests = [query_digest(each.text, each.context) for each, _ in batch]
+        there = set(
+            Query.objects.filter(project=self.project, digest__in=digests).values_list("digest", flat=True)
+        )
+        fresh = [
+            (each, drawn, digest)
+            for (each, drawn), digest in zip(batch, digests, strict=True)
+            if digest not in there
+        ]
+        self.already += len(batch) - len(fresh)
+        keys = {each.id for each, _, _ in fresh if each.id}
+        taken = set(Query.objects.filter(project=self.project, key__in=keys).values_list("key", flat=True))
+        pairs = []
+        for each, drawn, digest in fresh:
+            if each.id in taken:
+                self._refuse(each.line, f"The project has another query with the id {each.id!r}.")
+            else:
+                pairs.append((each, self._query(source, each, drawn, digest)))
+        queries = Query.objects.bulk_create([query for _, query in pairs])
+        self.stored += len(queries)
+        self._passages([(each, query) for (each, _), query in zip(pairs, queries, strict=True)])
+
+    def _refuse(self, line: int, reason: str) -> None:
+        if self.options.strict:
+            raise FileRefusedError(
+                f"{self.name}, {self.report['unit']} {line}: {reason} Nothing was imported."
+            )
+        self.report["refused"] += 1
+        if len(self.report["refusals"]) < 1000:
+            self.report["refusals"].append({"line": line, "reason": reason})
+
+    def _query(self, source: QuerySource, each: Record, drawn: Drawn, digest: str) -> Query:
+        accepted = self.options.start_at != "screening"
+        return Query(
+            project=self.project,
+            source=source,
+            key=each.id or f"q-{digest[:16]}",
+            text=each.text,
+            digest=digest,
+            context=[{"text": turn} for turn in each.context],
+            conversation=each.conversation,
+            turn=each.turn,
+            type=each.type,
+            yes_no=bool(each.yes_no),
+            count=drawn.count,
+            stratum=drawn.stratum,
+            weight=drawn.weight,
+            line=each.line,
+            references=each.references,
+            extra=each.extra,
+            status=_STATUS.ACCEPTED if accepted else _STATUS.WAITING,
+            status_reason="imported as screened" if accepted else "",
+        )
+
+    def _passages(self, pairs: list[tuple[Record, Query]]) -> None:
+        rows = [row for each, query in pairs for row in _candidates(each, query)]
+        candidates = CandidatePassage.objects.bulk_create(rows, batch_size=_BATCH)
+        if self.options.start_at == "screening":
+            return
+        self._steps([query for _, query in pairs], _STATUS.WAITING, _STATUS.ACCEPTED, "imported as screened")
+        if self.options.start_at == "distillation":
+            self._curate([query for _, query in pairs], candidates)
+
+    def _curate(self, queries: list[Query], candidates: list[CandidatePassage]) -> None:
+        """Sets of the passages that the file has selected."""
+        selected: dict[int, list[CandidatePassage]] = {}
+        for each in candidates:
+            if each.imported_selected:
+                selected.setdefault(each.query_id, []).append(each)
+        chosen = [query for query in queries if query.pk in selected]
+        sets = CuratedSet.objects.bulk_create(
+            [CuratedSet(query=query, rule="imported", created_at=self.now) for query in chosen]
+        )
+        CuratedPassage.objects.bulk_create(
+            [
+                CuratedPassage(curated_set=each, candidate=candidate, position=position)
+                for each in sets
+                for position, candidate in enumerate(selected[each.query_id], 1)
+            ]
+        )
+        reason = "imported with its selected passages"
+        Query.objects.filter(pk__in=[query.pk for query in chosen]).update(
+            status=_STATUS.CURATED, status_reason=reason
+        )
+        self.curated += len(chosen)
+        self._steps(chosen, _STATUS.ACCEPTED, _STATUS.CURATED, reason)
+
+    def _steps(self, queries: list[Query], before: str, after: str, reason: str) -> None:
+        QueryStep.objects.bulk_create(
+            [
+                QueryStep(
+                    query=query, at=self.now, actor=self.actor, before=before, after=after, reason=reason
+                )
+                for query in queries
+            ]
+        )
+
+
+def _candidates(each: Record, query: Query) -> list[CandidatePassage]:
+    """The query's passages in their order; one with the key of an earlier one gets a key of its own."""
+    rows, keys = [], set()
+    for rank, passage in enumerate(each.passages, 1):
+        key = passage.key or f"p{rank}"
+        if key in keys:
+            key = f"{key[:180]}#{rank}"
+        keys.add(key)
+        rows.append(
+            CandidatePassage(
+                query=query,
+                rank=rank,
+                key=key,
+                text=passage.text,
+                title=passage.title,
+                url=passage.url,
+                page=passage.page or passage.url,
+                start=passage.start,
+                end=passage.end,
+                imported_selected=passage.selected,
+            )
+        )
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A file as it would be read: its format, its columns if it has any, and its first records."""
+
+    format: str
+    said: str
+    unit: str
+    columns: list[str]
+    mapping: dict[str, str]
+    records: list[Record]
+    refusals: list[tuple[int, str]]
+
+
+def preview(path: Path, *, name: str = "", options: Options | None = None, size: int = 20) -> Preview:
+    """The first records of a file; ImportRefusedError as for the import."""
+    options = options or Options()
+    refused: list[tuple[int, str]] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="import-") as folder:
+            reader = open_reader(
+                Source(path, name=name, encoding=options.encoding),
+                Path(folder),
+                format=options.format,
+                given=options.columns,
+                header=options.header,
+            )
+            records = list(islice(reader.records(lambda line, why: _note(refused, line, why)), size))
+    except UnmappedError as error:
+        raise ImportRefusedError(str(error), error.columns) from error
+    except (FileRefusedError, BadFieldError) as error:
+        raise ImportRefusedError(str(error)) from error
+    return Preview(
+        format=reader.format,
+        said=reader.said,
+        unit=reader.unit,
+        columns=list(getattr(reader, "columns", [])),
+        mapping=dict(getattr(reader, "mapping", {})),
+        records=records,
+        refusals=refused,
+    )
+
+
+def _note(refused: list[tuple[int, str]], line: int, reason: str) -> None:
+    if len(refused) < 20:
+        refused.append((line, reason))

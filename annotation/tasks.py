@@ -1,0 +1,51 @@
+"""Jobs of this room."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from annotation.importing.sampling import Design
+from annotation.services import staging
+from annotation.services.importing import ImportRefusedError, Options, import_queries
+from jobs.errors import PermanentError
+from jobs.registry import handler
+from jobs.runner import JobContext
+from projects.models import Project
+
+IMPORT = "annotation.import"
+_KIB = 1024
+
+
+@handler(IMPORT)
+def import_staged(context: JobContext) -> None:
+    """Import an uploaded file; its source's id is the job's result."""
+    given = context.payload
+    project = Project.objects.get(pk=given["project"])
+    file = staging.staged(project=project, sha256=given["sha256"])
+    if file is None:
+        raise PermanentError("The uploaded file is no longer there. Upload it again.")
+
+    def progress(what: str, done: int, total: int) -> None:
+        # In KiB, for the numbers of a job have 31 bits. Storing is the job's effect: nobody sees into it.
+        if what != "Storing":
+            context.progress(done // _KIB, total // _KIB, what)
+
+    try:
+        import_queries(
+            project=project,
+            path=file.path,
+            name=file.name,
+            options=options_of(given["options"]),
+            actor=get_user_model().objects.filter(pk=given["user"]).first(),
+            progress=progress,
+            commit=context.commit,
+        )
+    except ImportRefusedError as error:
+        raise PermanentError(str(error)) from error
+    staging.forget(file)
+
+
+def options_of(given: dict[str, Any]) -> Options:
+    """Options from a job's payload."""
+    design = Design(**given["design"])
+    return Options(**{**given, "design": design, "without": tuple(given["without"])})

@@ -1,0 +1,58 @@
+"""Files to import, and the shortest way through one."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation.importing.detect import open_reader
+from annotation.importing.records import Refusals
+from annotation.importing.run import fetch, survey
+from annotation.importing.sampling import Design
+from annotation.importing.screening import Screen
+from annotation.importing.source import Source
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write text, bytes, a JSON document or a list of JSON lines to a file of that name."""
+
+    def to(name, content, *, packed=False):
+        if isinstance(content, dict):
+            content = json.dumps(content)
+        if isinstance(content, list):
+            content = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in content)
+        data = content.encode() if isinstance(content, str) else content
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if packed else data)
+        return path
+
+    return to
+
+
+def read(path: Path, **options):
+    """All records of a file, with what was refused."""
+    source = Source(path, limits=options.pop("limits", None), encoding=options.pop("encoding", ""))
+    room = path.parent / f"room-{path.name}"
+    room.mkdir(exist_ok=True)
+    reader = open_reader(source, room, **options)
+    refusals = Refusals(path.name)
+    return list(reader.records(refusals)), refusals, reader
+
+
+def sample(
+    path: Path, design: Design | None = None, *, screen: Screen | None = None, strict=False, **options
+):
+    """The sample of a file, by text, and its report."""
+    room = path.parent / f"room-{len(list(path.parent.iterdir()))}"
+    room.mkdir()
+    reader = open_reader(Source(path, limits=options.pop("limits", None)), room, **options)
+    found = survey(
+        reader,
+        screen=screen or Screen(without=["short"]),
+        design=design or Design(),
+        room=room,
+        strict=strict,
+    )
+    return {each.text: (drawn, each) for each, drawn in fetch(found)}, found.report()

@@ -1,0 +1,180 @@
+"""Every refusal names its line and its reason; the rest is read."""
+
+import gzip
+import tracemalloc
+
+import pytest
+
+from annotation.importing.records import FileRefusedError, Limits
+from tests.annotation.importing.conftest import read, sample
+
+
+def refused(path, **options):
+    records, refusals, _ = read(path, **options)
+    return [each.text for each in records], [(each.line, each.reason) for each in refusals.listed]
+
+
+def test_bytes_of_another_encoding_are_refused_by_line(write):
+    texts, why = refused(write("log.csv", b"query\nfirst\nCaf\xe9\nlast\n"))
+    assert texts == ["first", "last"]
+    assert why == [(3, "Byte 4 (0xE9) is not UTF-8. Save the file as UTF-8, or name its encoding.")]
+
+
+def test_the_encoding_can_be_named(write):
+    assert refused(write("log.csv", b"query\nCaf\xe9\n"), encoding="latin-1")[0] == ["Café"]
+
+
+def test_an_unknown_encoding_is_refused(write):
+    with pytest.raises(FileRefusedError, match="'klingon' is no encoding"):
+        read(write("log.csv", "query\na\n"), encoding="klingon")
+
+
+def test_nul_bytes_are_refused_by_line(write):
+    texts, why = refused(write("log.csv", b"query\nfir\0st\nlast\n"))
+    assert (texts, why) == (["last"], [(2, "The line has a NUL byte at byte 4; text has none.")])
+
+
+def test_what_no_database_can_store_is_refused_by_line(write):
+    lines = [
+        '{"query": "fine here"}',
+        '{"query": "a\\u0000b"}',
+        '{"query": "\\ud800"}',
+        '{"query": "x", "n": 1e999}',
+    ]
+    texts, why = refused(write("log.jsonl", "\n".join(lines)))
+    assert (texts, [line for line, _ in why]) == (["fine here"], [2, 3, 4])
+
+
+def test_a_line_of_50_mb_is_refused_without_being_held(write):
+    path = write("log.csv", b"query,count\nfirst,1\n" + b"x" * 50_000_000 + b",1\nlast,2\n")
+    tracemalloc.start()
+    texts, why = refused(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert texts == ["first", "last"]
+    assert why == [(3, "The line is longer than 8,388,608 bytes.")]
+    assert peak < 40_000_000
+
+
+def test_the_last_line_may_be_too_long(write):
+    path = write("log.csv", b"query\nfirst\n" + b"x" * 20_000_000)
+    assert refused(path)[1] == [(3, "The line is longer than 8,388,608 bytes.")]
+
+
+def test_a_wrong_number_of_columns_is_refused_by_line(write):
+    texts, why = refused(write("log.csv", "query,count\none,two,3\nfine,1\nshort\n"))
+    assert texts == ["fine"]
+    assert why == [
+        (2, "The line has 3 columns instead of 2. A text with the separator in it must be quoted."),
+        (4, "The line has 1 columns instead of 2."),
+    ]
+
+
+@pytest.mark.parametrize("count", ["0", "-3", "many", "1.5", "99999999999999999999"])
+def test_a_count_that_is_none_is_refused(write, count):
+    texts, why = refused(write("log.csv", f"query,count\none,{count}\ntwo,2\n"))
+    assert texts == ["two"]
+    assert why[0] == (2, f"The count '{count}' is no whole number from 1 to 1,000,000,000.")
+
+
+def test_the_batches_that_are_counted_refuse_the_same_lines(write):
+    path = write("log.csv", "query,count\none,many\n,3\ntwo,2\nthree,4,5\n")
+    found, report = sample(path)
+    assert list(found) == ["two"]
+    assert [each["line"] for each in report["refusals"]] == [2, 3, 5]
+
+
+def test_a_quote_that_never_closes_loses_its_lines_with_a_reason(write):
+    filler = "more words of text\n" * 20_000
+    texts, why = refused(write("log.csv", f'query\nfirst\n"open {filler}'))
+    assert texts[0] == "first"
+    assert why[0][0] == 3
+    assert "does not end" in why[0][1]
+
+
+def test_an_unknown_type_and_flag_are_refused(write):
+    _, why = refused(write("log.csv", "query,type,yes_no\na,WHO,\nb,PERSON,perhaps\nc,PERSON,yes\n"))
+    assert [(line, reason[:24]) for line, reason in why] == [
+        (2, "The type 'WHO' is none o"),
+        (3, "The yes-no flag 'perhaps"),
+    ]
+
+
+def test_an_id_of_another_query_is_refused_and_names_the_other(write):
+    path = write("log.csv", "id,query\n1,one here\n2,two here\n1,three here\n2,Two  here\n")
+    found, report = sample(path)
+    assert sorted(found) == ["one here", "two here"]
+    assert report["refusals"] == [{"line": 4, "reason": "The id is that of another query, in line 2."}]
+
+
+def test_contradictory_types_of_one_query_are_refused(write):
+    path = write("log.csv", "query,type,yes_no\nwho,,\nWho,PERSON,\nwho,NUMERIC,\nwho,,yes\nwho,PERSON,no\n")
+    found, report = sample(path)
+    assert found["who"][0].count == 3
+    assert [each["line"] for each in report["refusals"]] == [4, 6]
+    assert report["refusals"][0]["reason"].endswith("contradicts that of the same query in line 3.")
+
+
+def test_contradictions_in_json_name_lines_too(write):
+    path = write("log.jsonl", [{"query": "one", "id": "a"}, {"query": "two", "id": "a"}])
+    assert sample(path)[1]["refusals"] == [
+        {"line": 2, "reason": "The id is that of another query, in line 1."}
+    ]
+
+
+def test_strict_refuses_the_file_at_the_first_bad_line(write):
+    path = write("log.csv", "query,count\none,1\ntwo,many\n")
+    with pytest.raises(FileRefusedError, match=r"log.csv, line 3: The count 'many' .* Nothing was imported."):
+        sample(path, strict=True)
+
+
+def test_lines_that_are_no_json_are_refused(write):
+    texts, why = refused(
+        write("log.jsonl", '{"query": "one"}\n{"query": \n[1]\n{"query": 7}\n{"query": NaN}\n')
+    )
+    assert texts == ["one"]
+    assert [line for line, _ in why] == [2, 3, 4, 5]
+    assert why[1][1] == "The line is JSON, but no object."
+
+
+def test_an_id_that_is_too_long_is_refused_also_where_it_is_made(write):
+    turns = [{"text": "one"}, {"text": "two"}]
+    path = write(
+        "log.jsonl",
+        [{"query": "one two"}, {"id": "c" * 199, "turns": turns}, {"query": "x", "id": "i" * 201}],
+    )
+    texts, why = refused(path)
+    assert (texts, [line for line, _ in why]) == (["one two"], [2, 3])
+
+
+def test_a_deeply_nested_line_is_refused(write):
+    deep = '{"query": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    assert [line for line, _ in refused(write("log.jsonl", f'{{"query": "one"}}\n{deep}\n'))[1]] == [2]
+
+
+def test_a_zip_bomb_is_refused(write):
+    bomb = gzip.compress(b"query,count\n" + b"a" * 100_000_000)
+    with pytest.raises(FileRefusedError, match=r"unpacks to more than \d+ MiB from .* bytes"):
+        read(write("log.csv.gz", bomb))
+
+
+def test_an_ordinary_log_packs_well_and_is_no_bomb(write):
+    path = write("log.csv", "query\n" + "a usual query\n" * 100_000, packed=True)
+    assert len(read(path)[0]) == 100_000
+
+
+def test_damaged_gzip_is_refused(write):
+    whole = gzip.compress(b"query\n" + bytes(range(65, 91)) * 5000)
+    with pytest.raises(FileRefusedError, match="damaged: its gzip data cannot be unpacked"):
+        read(write("log.csv.gz", whole[: len(whole) // 2]))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n\n", gzip.compress(b"")])
+def test_an_empty_file_is_refused(write, content):
+    with pytest.raises(FileRefusedError, match=r"empty|no line that can be read"):
+        read(write("log.csv", content))
+
+
+def test_limits_can_be_smaller(write):
+    texts, why = refused(write("log.csv", "query\nshort\nmuch too long\n"), limits=Limits(line_bytes=8))
+    assert (texts, [line for line, _ in why]) == (["short"], [3])

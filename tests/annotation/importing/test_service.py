@@ -1,0 +1,228 @@
+"""What an import leaves in the database: all of it, or nothing."""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.importing.sampling import Design
+from annotation.models import CandidatePassage, CuratedSet, Query, QuerySource, QueryStep
+from annotation.services import importing
+from annotation.services.importing import ImportRefusedError, Options, import_queries, preview
+from projects.models import Event
+from projects.services import create_project
+from tests.annotation.importing.test_formats import CHINESE, MARCO
+
+pytestmark = pytest.mark.django_db
+EVERYTHING = (QuerySource, Query, CandidatePassage, CuratedSet, QueryStep)
+
+
+@pytest.fixture
+def project():
+    return create_project(slug="answers", title="Answers")
+
+
+def nothing_there():
+    return [model.objects.count() for model in EVERYTHING] == [0] * 5 and not Event.objects.filter(
+        action="queries.imported"
+    )
+
+
+def test_a_sampled_query_knows_its_count_weight_line_and_source(project, write):
+    path = write("log.csv", "query,count\nWho is he,3\nwho is  HE,2\nwhat is it,1\n")
+    report = import_queries(project=project, path=path)
+    source = QuerySource.objects.get()
+    query = Query.objects.get(text="Who is he")
+    assert (query.count, query.weight, query.line, query.source, query.status) == (
+        5,
+        1.0,
+        2,
+        source,
+        "waiting",
+    )
+    assert query.key == f"q-{query.digest[:16]}"
+    assert (source.state, source.name, source.format, report["stored"]) == ("ready", "log.csv", "csv", 2)
+    assert (source.report["distinct"], len(source.sha256)) == (2, 64)
+
+
+def test_the_weight_is_one_by_the_probability(project, write):
+    path = write("log.csv", "query\n" + "".join(f"query {number}\n" for number in range(40)))
+    import_queries(project=project, path=path, options=Options(design=Design(by="uniform", size=10, seed=3)))
+    assert list(Query.objects.values_list("weight", flat=True)) == [4.0] * 10
+
+
+def test_the_digest_tells_turns_apart_and_not_case(project, write):
+    rows = [{"query": "Why", "history": ["What is rust?"]}, {"query": "why"}, {"query": "WHY", "id": "again"}]
+    import_queries(project=project, path=write("log.jsonl", rows))
+    assert list(Query.objects.order_by("line").values_list("text", "context")) == [
+        ("Why", [{"text": "What is rust?"}]),
+        ("why", []),
+    ]
+
+
+def test_what_the_project_has_already_is_counted_and_left_alone(project, write):
+    import_queries(project=project, path=write("a.csv", "query\nwho is he\n"))
+    report = import_queries(project=project, path=write("b.csv", "query\nWHO is he\nwho is she\n"))
+    assert (report["already_there"], report["stored"]) == (1, 1)
+    assert Query.objects.count() == 2
+
+
+def test_an_id_that_the_project_has_for_another_query_is_refused(project, write):
+    import_queries(project=project, path=write("a.csv", "id,query\n1,who is he\n"))
+    report = import_queries(project=project, path=write("b.csv", "id,query\n1,who is she\n2,what is it\n"))
+    assert (report["stored"], report["refused"]) == (1, 1)
+    assert report["refusals"] == [{"line": 2, "reason": "The project has another query with the id '1'."}]
+    assert QuerySource.objects.latest("pk").report["refused"] == 1
+
+
+def test_ms_marco_brings_passages_answers_and_selections(project, write):
+    import_queries(project=project, path=write("dev.json", MARCO))
+    query = Query.objects.get(key="1185869")
+    assert list(
+        query.candidates.order_by("rank").values_list("rank", "text", "url", "imported_selected")
+    ) == [
+        (1, "Other.", "http://a.org/1", False),
+        (2, "It is 42.", "http://a.org/2", True),
+    ]
+    assert (query.references, query.type) == (["42"], "NUMERIC")
+
+
+def test_dureader_labels_are_kept_for_the_export(project, write):
+    import_queries(project=project, path=write("zhidao.json", CHINESE))
+    query = Query.objects.get(key="186358")
+    assert (query.text, query.yes_no) == ("绿茶 可以 空腹 喝 吗", True)
+    assert query.extra["yesno_answers"] == ["No", "Depends"]
+    assert query.extra["fact_or_opinion"] == "OPINION"
+
+
+def test_arabic_queries_arrive_as_they_are(project, write):
+    import_queries(project=project, path=write("log.tsv", "query\tcount\nما هي عاصمة مصر؟\t3\nكم مَرّةً\t1\n"))
+    assert dict(Query.objects.values_list("text", "count")) == {"ما هي عاصمة مصر؟": 3, "كم مَرّةً": 1}
+
+
+def test_starting_at_curation_accepts_with_a_step(project, write):
+    import_queries(
+        project=project, path=write("a.csv", "query\nwho is he\n"), options=Options(start_at="curation")
+    )
+    step = QueryStep.objects.get()
+    assert (step.before, step.after, step.reason) == ("waiting", "accepted", "imported as screened")
+    assert (step.query.status, step.query.status_reason) == ("accepted", "imported as screened")
+
+
+def test_starting_at_distillation_curates_what_the_file_selected(project, write):
+    report = import_queries(
+        project=project, path=write("dev.json", MARCO), options=Options(start_at="distillation")
+    )
+    curated, accepted = Query.objects.get(key="1185869"), Query.objects.get(key="1185868")
+    assert (curated.status, accepted.status, report["curated"]) == ("curated", "accepted", 1)
+    assert curated.curated_set.rule == "imported"
+    assert [each.candidate.text for each in curated.curated_set.members.all()] == ["It is 42."]
+    assert list(curated.steps.order_by("pk").values_list("before", "after")) == [
+        ("waiting", "accepted"),
+        ("accepted", "curated"),
+    ]
+
+
+def test_one_event_says_what_was_imported(project, write):
+    import_queries(project=project, path=write("a.csv", "query\nwho is he\n"))
+    event = Event.objects.get(action="queries.imported")
+    assert (event.subject, event.details["stored"]) == ("a.csv", 1)
+
+
+def test_a_dry_run_stores_nothing(project, write):
+    report = import_queries(project=project, path=write("a.csv", "query\nwho is he\n"), dry_run=True)
+    assert (report["sampled"], report["stored"], nothing_there()) == (1, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "words"),
+    [
+        ("a,b\nc,d\n", Options(), "no column holds the query"),
+        ("query\nx\0y\n", Options(strict=True), "line 2: The line has a NUL byte"),
+        ("query\none\n", Options(start_at="nowhere"), "cannot start at 'nowhere'"),
+        ("query\none\n", Options(without=("colour",)), "no rule 'colour'"),
+        ("query\none\n", Options(design=Design(by="uniform", size=0)), "A sample has 1 to"),
+    ],
+)
+def test_a_refused_file_leaves_nothing(project, write, content, options, words):
+    with pytest.raises(ImportRefusedError, match=words):
+        import_queries(project=project, path=write("a.csv", content), options=options)
+    assert nothing_there()
+
+
+def test_strict_refuses_an_id_that_the_project_has_and_leaves_nothing_new(project, write):
+    import_queries(project=project, path=write("a.csv", "id,query\n1,who is he\n"))
+    with pytest.raises(ImportRefusedError, match=r"b.csv, line 3: The project has another query"):
+        import_queries(
+            project=project,
+            path=write("b.csv", "id,query\n2,what is it\n1,who is she\n"),
+            options=Options(strict=True),
+        )
+    assert (Query.objects.count(), QuerySource.objects.count()) == (1, 1)
+
+
+def test_what_breaks_while_storing_leaves_nothing(project, write, monkeypatch):
+    monkeypatch.setattr(importing, "_BATCH", 2)
+    seen = []
+
+    def dies(what, done, total):
+        if what == "Storing":
+            seen.append(done)
+            if done >= 4:
+                raise KeyboardInterrupt
+
+    path = write("a.csv", "query\n" + "".join(f"query {number}\n" for number in range(9)))
+    with pytest.raises(KeyboardInterrupt):
+        import_queries(project=project, path=path, progress=dies)
+    assert seen == [0, 2, 4]
+    assert nothing_there()
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(project, write):
+    path = write("a.csv", "query\nwho is he\n")
+
+    def meddle(what, _done, _total):
+        if what == "Counting":
+            path.write_text("query\nwho is she\n and more")
+
+    with pytest.raises(ImportRefusedError, match="was changed while it was read"):
+        import_queries(project=project, path=path, progress=meddle)
+    assert nothing_there()
+
+
+def test_a_file_that_is_not_there_is_refused(project, tmp_path):
+    with pytest.raises(ImportRefusedError, match=r"gone.csv cannot be read: No such file"):
+        import_queries(project=project, path=tmp_path / "gone.csv")
+
+
+def test_many_rows_are_written_with_few_statements(project, write):
+    path = write("a.csv", "query\n" + "".join(f"query {number}\n" for number in range(400)))
+    with CaptureQueriesContext(connection) as asked:
+        import_queries(project=project, path=path, options=Options(start_at="curation"))
+    assert Query.objects.count() == 400
+    assert len(asked) <= 20
+
+
+def test_the_report_is_json(project, write):
+    report = import_queries(project=project, path=write("a.csv", "query\nwho is he\nwww.a.com\n"))
+    assert json.loads(json.dumps(report)) == QuerySource.objects.get().report
+
+
+def test_passages_with_one_key_are_kept_apart(project, write):
+    rows = [{"query": "who is he", "passages": [{"id": "d1", "text": "a"}, {"id": "d1", "text": "b"}, "c"]}]
+    import_queries(project=project, path=write("a.jsonl", rows))
+    assert list(CandidatePassage.objects.order_by("rank").values_list("key", flat=True)) == [
+        "d1",
+        "d1#2",
+        "p3",
+    ]
+
+
+def test_a_preview_stores_nothing(write):
+    found = preview(
+        write("a.csv", "Suche,Zahl\nwer ist er,2\nkaputt\n"), options=Options(columns={"text": "Suche"})
+    )
+    assert ([each.text for each in found.records], found.columns) == (["wer ist er"], ["Suche", "Zahl"])
+    assert found.refusals == [(3, "The line has 1 columns instead of 2.")]
+    assert nothing_there()
