@@ -1,8 +1,20 @@
 """Addresses of this room's pages of the desk; below them the doors of `crowd.desk.doors` stand."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from annotation.desk import adjudication, agreement
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
-urlpatterns: list[URLPattern] = []
+_CASE = f"{_P}adjudication/<int:query>/"
+urlpatterns: list[URLPattern] = [
+    path(f"{_P}adjudication/", adjudication.queue, name="adjudication"),
+    path(_CASE, adjudication.case, name="case"),
+    path(f"{_CASE}next/", adjudication.following, name="following"),
+    path(f"{_CASE}accept/", adjudication.accept, name="accept"),
+    path(f"{_CASE}exclude/", adjudication.exclude, name="exclude"),
+    path(f"{_CASE}curate/", adjudication.curate, name="curate"),
+    path(f"{_CASE}unanswerable/", adjudication.unanswerable, name="unanswerable"),
+    path(f"{_S}agreement/", agreement.agreement, name="agreement"),
+]
