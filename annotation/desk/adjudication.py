@@ -1,7 +1,6 @@
 """The desk's pages for queries on which editors were of two minds."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -46,12 +45,16 @@ def queue(request: HttpRequest, seat: Seat) -> HttpResponse:
 def case(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
     """One query with everything that was said about it, and the forms that decide."""
     row = _query(seat, query)
-    context: dict[str, Any] = {"query": row, "tab": "adjudication"}
-    if row.status == Query.Status.DISPUTED or row.screening_votes.exists() is False:
-        context["weighing"] = selectors.selections_on(row)
-    else:
-        context["votes"] = selectors.votes_on(row)
-    return show(request, "adjudication_case.html", seat, folder="annotation", **context)
+    return show(
+        request,
+        "adjudication_case.html",
+        seat,
+        folder="annotation",
+        tab="adjudication",
+        query=row,
+        votes=selectors.votes_on(row),
+        weighing=selectors.selections_on(row),
+    )
 
 
 @require_safe

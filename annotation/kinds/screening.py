@@ -90,7 +90,7 @@ class Screening(SimpleKind):
         """The query with the turns before it, and the questions; a check looks like any other query."""
         config = _config(stage)
         if unit.startswith(_CHECK):
-            text, context = _check_text(config, unit), []
+            text, context = list(config.checks)[_number(unit)], ()
         else:
             text, context = Query.objects.values_list("text", "context").get(pk=query_of(unit))
         return Page(
@@ -181,7 +181,3 @@ def _truth(known: Mapping[str, Any], chance: random.Random) -> dict[str, str]:
 
 def _number(unit: str) -> int:
     return int(unit.removeprefix(_CHECK))
-
-
-def _check_text(config: ScreeningConfig, unit: str) -> str:
-    return list(config.checks)[_number(unit)]
