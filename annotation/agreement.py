@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-NO_PAIRS = "No query has two answers yet."
-NO_VARIATION = "Everybody gave the same answer to everything, so chance cannot be told from agreement."
+NO_PAIRS = "not defined: no query has two answers yet"
+NO_VARIATION = "not defined: all answers are the same"
 
 
 @dataclass(frozen=True, slots=True)

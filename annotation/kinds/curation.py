@@ -21,6 +21,8 @@ from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_o
 from crowd.models import Assignment, Stage
 
 _WORDS_MARKED = 8
+#: Characters from which a passage scrolls in a box of its own.
+_LONG = 2_500
 
 
 class CurationConfig(StageConfig):
@@ -68,6 +70,11 @@ class Row:
     def field(self) -> str:
         """The name of its box to tick."""
         return f"passage_{self.passage.rank}"
+
+    @property
+    def long(self) -> bool:
+        """Longer than what fits well between others."""
+        return len(self.passage.text) > _LONG
 
     @property
     def highlight(self) -> str:

@@ -325,12 +325,12 @@ def test_the_agreement_of_a_screening_stage_stands_in_a_table(desk, project, scr
         vote(screening, query, **changes)
     page = desk.get(reverse("annotation:agreement", args=[project.slug, screening.slug]))
     assert "Class: navigational, transactional, informational 1.000 100.0 % 2 4" in text(page)
-    assert "Everybody gave the same answer to everything" in text(page)
+    assert "not defined: all answers are the same" in text(page)
 
 
 def test_the_agreement_of_a_curation_stage_says_where_there_is_none(desk, project, curation):
     page = desk.get(reverse("annotation:agreement", args=[project.slug, curation.slug]))
-    assert text(page).count("No query has two answers yet.") == 2
+    assert text(page).count("not defined: no query has two answers yet") == 2
     make_disputed(curation)
     page = desk.get(reverse("annotation:agreement", args=[project.slug, curation.slug]))
     assert "Mean Jaccard similarity of pairs 0.000" in text(page)
