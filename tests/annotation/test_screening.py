@@ -293,7 +293,7 @@ def test_the_votes_of_many_queries_are_read_in_one_question(project, stage):
             vote(stage, query)
     with CaptureQueriesContext(connection) as asked:
         screening.settle(stage)
-    reads = [each for each in asked if each["sql"].startswith("SELECT")]
+    reads = [each for each in asked if "SELECT" in each["sql"]]
     assert len(reads) == 1
 
 
