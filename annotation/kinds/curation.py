@@ -21,6 +21,8 @@ from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_o
 from crowd.models import Assignment, Stage
 
 _WORDS_MARKED = 8
+#: Share of made-up truths in which no passage answers.
+_UNANSWERABLE = 0.06
 #: Characters from which a passage scrolls in a box of its own.
 _LONG = 2_500
 
@@ -61,10 +63,14 @@ def _config(stage: Stage) -> CurationConfig:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A passage on the page; `link` is its address where that is one of the web."""
+    """A passage on the page; `link` is its address where that is one of the web.
+
+    `beside` has the ranks of passages on the page that it overlaps with.
+    """
 
     passage: ShownCandidate
     link: str
+    beside: tuple[int, ...]
 
     @property
     def field(self) -> str:
@@ -84,7 +90,7 @@ class Row:
     @property
     def overlaps(self) -> str:
         """Ranks of the passages that it overlaps with: "2", "2 and 5", "2, 5 and 7"."""
-        *before, last = [str(rank) for rank in self.passage.overlaps] or [""]
+        *before, last = [str(rank) for rank in self.beside] or [""]
         return f"{', '.join(before)} and {last}" if before else last
 
 
@@ -143,7 +149,12 @@ class Curation(SimpleKind):
         """The query and its candidates in the order of their ranks."""
         config, pk = _config(stage), query_of(unit)
         text, context = Query.objects.values_list("text", "context").get(pk=pk)
-        rows = [Row(candidate, _link(candidate.url)) for candidate in self._candidates(stage, pk)]
+        shown = self._candidates(stage, pk)
+        ranks = {candidate.rank for candidate in shown}
+        rows = [
+            Row(each, _link(each.url), tuple(rank for rank in each.overlaps if rank in ranks))
+            for each in shown
+        ]
         return Page(
             "annotation/curation.html",
             {
@@ -194,7 +205,7 @@ class Curation(SimpleKind):
         candidates = self._candidates(stage, pk)
         extra = Query.objects.values_list("extra", flat=True).get(pk=pk)
         chance = random.Random(f"curation:{stage.seed}:{unit}")  # noqa: S311 - reproducible, not secret
-        right = _truth(extra.get("truth") or {}, candidates, chance)
+        right = _truth(extra.get("truth"), candidates, chance)
         said = {f"passage_{each.rank}": "on" for each in candidates if each.key in right} or {NONE: "on"}
         for number in range(1, PAIRS + 1):
             said |= {f"conflict_{number}_{part}": NOTHING for part in ("a", "b", "trusted")}
@@ -202,13 +213,13 @@ class Curation(SimpleKind):
         return said | marked
 
     def _candidates(self, stage: Stage, query: int) -> list[ShownCandidate]:
-        return shown_candidates([query])[query][: _config(stage).candidates]
+        return shown_candidates([query]).get(query, [])[: _config(stage).candidates]
 
 
-def _truth(known: Mapping[str, Any], candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:
-    if "passages" in known:
-        return set(known["passages"])
-    if chance.random() < 0.06:
+def _truth(known: object, candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:
+    if isinstance(known, Mapping) and isinstance(known.get("passages"), list):
+        return {str(key) for key in known["passages"]}
+    if chance.random() < _UNANSWERABLE:
         return set()
     likely = [each.key for each in candidates[:4]]
     return set(chance.sample(likely, min(len(likely), chance.choice([1, 1, 1, 2]))))

@@ -160,7 +160,8 @@ class Screening(SimpleKind):
             known = {"kind": list(_config(stage).checks.values())[_number(unit)]}
         elif unit.startswith(PREFIX):
             extra = Query.objects.values_list("extra", flat=True).get(pk=query_of(unit))
-            known = extra.get("truth") or {}
+            truth = extra.get("truth")
+            known = truth if isinstance(truth, Mapping) else {}
         return _truth(known, random.Random(f"screening:{stage.seed}:{unit}"))  # noqa: S311
 
 

@@ -68,7 +68,7 @@ def selections_on(query: Query) -> Weighing:
     """All selections on a query, oldest first, beside its candidates; also those that do not count."""
     rows = PassageSelection.objects.filter(query=query).select_related("assignment__worker", "stage")
     selections = list(rows.order_by("pk"))
-    candidates = shown_candidates([query.pk])[query.pk]
+    candidates = shown_candidates([query.pk]).get(query.pk, [])
     pks = dict(query.candidates.values_list("key", "pk"))
     weighed = [
         Weighed(

@@ -169,6 +169,22 @@ def test_overlapping_passages_are_shown_as_such(stage, project):
     assert words.count("overlaps with") == 3
 
 
+def test_only_overlaps_with_passages_on_the_page_are_told(project):
+    stage = make_stage("curation", project, candidates=2)
+    query = make_query(project, status="accepted")
+    make_candidates(query, *"abc", page="P", start=0, end=9)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "overlaps with 2" in words
+    assert "and 3" not in words
+
+
+def test_a_query_whose_candidates_went_away_still_has_a_page(project, stage):
+    query = make_query(project, status="accepted")
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "None of these can answer it" in words
+    assert curation.parse(stage, unit_of(query), {"none": "on"}).good
+
+
 def test_the_stage_says_how_many_candidates_are_shown(project, query):
     stage = make_stage("curation", project, candidates=2)
     words = text(visitor(stage, unit_of(query)).open())
@@ -457,6 +473,8 @@ def test_simulated_editors_find_no_answer_where_the_truth_has_none(project, stag
 
 
 def test_without_a_truth_the_seed_makes_one_that_is_the_same_for_all(project, stage, query):
+    query.extra = {"truth": "odd"}
+    query.save()
     said = curation.simulate(stage, unit_of(query), None, random.Random(1))
     assert said == curation.simulate(stage, unit_of(query), None, random.Random(2))
     assert curation.parse(stage, unit_of(query), said).good
