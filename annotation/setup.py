@@ -2,6 +2,7 @@
 
 from annotation.desk import funnel
 from crowd.desk.panels import Page, Section, add_page, add_section
+from crowd.kinds import register
 from projects.services import know_actions
 
 
@@ -14,15 +15,23 @@ def everything() -> None:
             "queries.imported": "imported queries",
             "query.withdrawn": "took a query out",
             "query.put_back": "put a query back",
+            "query.adjudicated": "decided about a query",
         }
     )
 
 
 def _kinds() -> None:
     """Screening, curation, distillation."""
+    from annotation.kinds.curation import Curation  # noqa: PLC0415 - needs the models
+    from annotation.kinds.screening import Screening  # noqa: PLC0415
+
+    register(Screening())
+    register(Curation())
 
 
 def _pages() -> None:
     """Tabs and sections."""
     add_page(Page("Queries", "annotation:queries", "queries"))
     add_section(Section("annotation/funnel.html", funnel.section))
+    add_page(Page("Adjudication", "annotation:adjudication", "adjudication"))
+    add_page(Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")))

@@ -2,11 +2,12 @@
 
 from django.urls import URLPattern, path
 
-from annotation.desk import imports, queries
+from annotation.desk import adjudication, agreement, imports, queries
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
+_CASE = f"{_P}adjudication/<int:query>/"
 urlpatterns: list[URLPattern] = [
     path(f"{_P}queries/", queries.listing, name="queries"),
     path(f"{_P}queries.csv", queries.download, name="queries_csv"),
@@ -17,4 +18,12 @@ urlpatterns: list[URLPattern] = [
     path(f"{_P}imports/<str:sha256>/preview/", imports.look, name="import_preview"),
     path(f"{_P}imports/running/<int:job>/", imports.running, name="import_job"),
     path(f"{_P}sources/<int:pk>/", imports.source, name="source"),
+    path(f"{_P}adjudication/", adjudication.queue, name="adjudication"),
+    path(_CASE, adjudication.case, name="case"),
+    path(f"{_CASE}next/", adjudication.following, name="following"),
+    path(f"{_CASE}accept/", adjudication.accept, name="accept"),
+    path(f"{_CASE}exclude/", adjudication.exclude, name="exclude"),
+    path(f"{_CASE}curate/", adjudication.curate, name="curate"),
+    path(f"{_CASE}unanswerable/", adjudication.unanswerable, name="unanswerable"),
+    path(f"{_S}agreement/", agreement.agreement, name="agreement"),
 ]

@@ -145,6 +145,7 @@ class Person:
                 break
             form = found
             yield Thinking(5.0 * self.who.profile.pace)
+            answers = {}  # a box that is no longer ticked is not sent
             for unit in form.units:
                 answers.update(answer_unit(self._world.stage, form, unit, self.who, attempt=attempt + 1))
         self._world.trouble(f"The task page did not take an answer ({page.status}): {page.text[:300]!r}")

@@ -45,6 +45,7 @@ def new_project(page: Page, slug: str, look: Callable[[Page], None]) -> None:
 
 def new_stage(page: Page, market: str, look: Callable[[Page], None]) -> None:
     page.get_by_role("link", name="New stage").click()
+    page.get_by_role("link", name="Poll: one question with options").click()
     page.get_by_label("Question").fill("What colour is it?")
     page.get_by_label("Options").fill("red\nyellow\nblue")
     page.get_by_label("Items").fill("the sky\na lemon")

@@ -1,0 +1,134 @@
+"""The desk's pages for queries on which editors were of two minds."""
+
+from collections.abc import Callable
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_safe
+
+from annotation.models import Query
+from annotation.selectors import adjudication as selectors
+from annotation.services import adjudication as services
+from crowd.desk import tables
+from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from crowd.desk.forms import Form
+
+STATES = {"all": "All", "tied": "Tied in screening", "disputed": "Disputed in curation"}
+
+
+class AdjudicationForm(Form):
+    """Why, in the researcher's words."""
+
+    reason = forms.CharField(max_length=300, required=False, label="Reason")
+
+
+@require_safe
+@on_project()
+def queue(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Tied and disputed queries."""
+    state = tables.choice(request, "state", STATES)
+    rows = selectors.undecided_queries(seat.project, state.chosen)
+    return show(
+        request,
+        "adjudication.html",
+        seat,
+        folder="annotation",
+        tab="adjudication",
+        state=state,
+        queries=tables.page_of(rows, request),
+    )
+
+
+@require_safe
+@on_project()
+def case(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+    """One query with everything that was said about it, and the forms that decide."""
+    row = _query(seat, query)
+    return show(
+        request,
+        "adjudication_case.html",
+        seat,
+        folder="annotation",
+        tab="adjudication",
+        query=row,
+        votes=selectors.votes_on(row),
+        weighing=selectors.selections_on(row),
+    )
+
+
+@require_safe
+@on_project()
+def following(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+    """On to the next undecided query, or back to the list where none is left."""
+    found = selectors.next_undecided(seat.project, query)
+    if found is None:
+        return redirect("annotation:adjudication", seat.project.slug)
+    return redirect("annotation:case", seat.project.slug, found)
+
+
+@posted
+@on_project(Role.MANAGER)
+def accept(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+    """Accept a tied query."""
+
+    def do(row: Query, reason: str) -> str:
+        services.accept(query=row, actor=seat.user, reason=reason)
+        return "Accepted."
+
+    return _decided(request, seat, query, do)
+
+
+@posted
+@on_project(Role.MANAGER)
+def exclude(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+    """Exclude a tied query."""
+
+    def do(row: Query, reason: str) -> str:
+        services.exclude(query=row, actor=seat.user, reason=reason)
+        return "Excluded."
+
+    return _decided(request, seat, query, do)
+
+
+@posted
+@on_project(Role.MANAGER)
+def curate(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+    """Choose the passages of a disputed query."""
+    chosen = [int(pk) for pk in request.POST.getlist("passage") if pk.isascii() and pk.isdigit()]
+
+    def do(row: Query, reason: str) -> str:
+        services.curate(query=row, actor=seat.user, candidates=chosen, reason=reason)
+        return "Curated with the passages that you chose."
+
+    return _decided(request, seat, query, do)
+
+
+@posted
+@on_project(Role.MANAGER)
+def unanswerable(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+    """Say that a disputed query cannot be answered."""
+
+    def do(row: Query, reason: str) -> str:
+        services.declare_unanswerable(query=row, actor=seat.user, reason=reason)
+        return "Taken out: its passages cannot answer it."
+
+    return _decided(request, seat, query, do)
+
+
+def _decided(request: HttpRequest, seat: Seat, query: int, do: Callable[[Query, str], str]) -> HttpResponse:
+    """Decide, then go on to the next query; back to this one where something was wrong."""
+    row = _query(seat, query)
+
+    def decide() -> str:
+        form = AdjudicationForm(request.POST)
+        if not form.is_valid():
+            raise NotEnteredError("The reason is longer than 300 characters, or cannot be stored.")
+        return do(row, form.cleaned_data["reason"])
+
+    return act(request, decide, "annotation:following", seat.project.slug, row.pk, other="annotation:case")
+
+
+def _query(seat: Seat, pk: int) -> Query:
+    found: Query = get_object_or_404(Query.objects.select_related("project"), project=seat.project, pk=pk)
+    return found

@@ -1,0 +1,238 @@
+"""Passage curation: which passages together answer a query (paper 000, section 3.2)."""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from annotation import scopes
+from annotation.kinds.curation_form import NONE, NOTHING, PAIRS, Limits, read_form
+from annotation.models import Query
+from annotation.rules.curation import Verdict, decide
+from annotation.selectors.candidates import ShownCandidate, shown_candidates
+from annotation.selectors.curation import selection_counts, undecided
+from annotation.selectors.wording import texts_of
+from annotation.services.curation import keep_selection, settle_curation
+from annotation.units import of_query, query_of
+from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.models import Assignment, Stage
+
+_WORDS_MARKED = 8
+#: Share of made-up truths in which no passage answers.
+_UNANSWERABLE = 0.06
+#: Characters from which a passage scrolls in a box of its own.
+_LONG = 2_500
+
+
+class CurationConfig(StageConfig):
+    """Options of curation."""
+
+    instructions: str = Field(
+        default="",
+        max_length=5000,
+        description="What editors should know besides what the page says. One person per unit is usual.",
+    )
+    candidates: int = Field(
+        default=10, ge=1, le=50, description="How many passages editors see of each query, the best first."
+    )
+    most_passages: int = Field(
+        default=3, ge=1, le=50, description="How many passages one answer may be put together from."
+    )
+    highlights: bool = Field(
+        default=False, description="Editors may also mark the words that carry the answer."
+    )
+    merging: Literal["majority", "exact"] = Field(
+        default="majority",
+        description="How the choices of two or more editors become one: majority keeps each passage that "
+        "more than half of them chose; exact asks one more editor where they differ, and then a researcher.",
+    )
+    screened: bool = Field(
+        default=True,
+        description="Only queries that screening accepted; otherwise also those that still wait for it.",
+    )
+
+
+def _config(stage: Stage) -> CurationConfig:
+    config = config_of(stage)
+    assert isinstance(config, CurationConfig)
+    return config
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A passage on the page; `link` is its address where that is one of the web.
+
+    `beside` has the ranks of passages on the page that it overlaps with.
+    """
+
+    passage: ShownCandidate
+    link: str
+    beside: tuple[int, ...]
+
+    @property
+    def field(self) -> str:
+        """The name of its box to tick."""
+        return f"passage_{self.passage.rank}"
+
+    @property
+    def long(self) -> bool:
+        """Longer than what fits well between others."""
+        return len(self.passage.text) > _LONG
+
+    @property
+    def highlight(self) -> str:
+        """The name of the field for its marked words."""
+        return f"highlight_{self.passage.rank}"
+
+    @property
+    def overlaps(self) -> str:
+        """Ranks of the passages that it overlaps with: "2", "2 and 5", "2, 5 and 7"."""
+        *before, last = [str(rank) for rank in self.beside] or [""]
+        return f"{', '.join(before)} and {last}" if before else last
+
+
+@dataclass(frozen=True, slots=True)
+class PairList:
+    """One of the lists of a pair: its field, its label, and what can be chosen."""
+
+    field: str
+    label: str
+    options: Sequence[tuple[str, str]]
+
+
+def _pairs(rows: Sequence[Row]) -> Iterator[tuple[str, list[PairList]]]:
+    """Room for each pair of conflicting passages, with its three lists."""
+    ranks = [(NOTHING, "none"), *((str(row.passage.rank), f"Passage {row.passage.rank}") for row in rows)]
+    trust = [(NOTHING, "neither more"), ("a", "the first more"), ("b", "the second more")]
+    lists = (
+        ("a", "The first passage", ranks),
+        ("b", "The second", ranks),
+        ("trusted", "I trust", trust),
+    )
+    for number in range(1, PAIRS + 1):
+        name = f"conflict_{number}"
+        yield name, [PairList(f"{name}_{part}", label, options) for part, label, options in lists]
+
+
+class Curation(SimpleKind):
+    """Units are `query:PK`, accepted queries with candidate passages."""
+
+    name = "curation"
+    label = "Passage curation: which passages answer it?"
+    config = CurationConfig
+
+    def pending(self, stage: Stage) -> Iterable[Pending]:
+        """Queries with fewer good selections than wanted, and one more where equal ones are asked for."""
+        from annotation.services.candidates import provide_for  # noqa: PLC0415 - brings the search engine
+
+        config = _config(stage)
+        provide_for(stage.project, k=config.candidates)
+        more = set(self._wants_more(stage, config))
+        for pk, chosen in selection_counts(stage, screened=config.screened):
+            missing = stage.redundancy - chosen if chosen < stage.redundancy else int(pk in more)
+            if missing:
+                yield Pending(of_query(pk), missing)
+
+    def _wants_more(self, stage: Stage, config: CurationConfig) -> Iterator[int]:
+        if config.merging != "exact":
+            return
+        for chosen in undecided(stage, screened=config.screened):
+            if len(chosen.selections) == stage.redundancy:
+                decision = decide(chosen.selections, wanted=stage.redundancy, merging=config.merging)
+                if decision.verdict == Verdict.MORE:
+                    yield chosen.query
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """The query and its candidates in the order of their ranks."""
+        config, pk = _config(stage), query_of(unit)
+        text, context = Query.objects.values_list("text", "context").get(pk=pk)
+        shown = self._candidates(stage, pk)
+        ranks = {candidate.rank for candidate in shown}
+        rows = [
+            Row(each, _link(each.url), tuple(rank for rank in each.overlaps if rank in ranks))
+            for each in shown
+        ]
+        return Page(
+            "annotation/curation.html",
+            {
+                "query": text,
+                "turns": context,
+                "instructions": config.instructions,
+                "rows": rows,
+                "most": min(config.most_passages, len(rows)),
+                "highlights": config.highlights,
+                "pairs": list(_pairs(rows)) if len(rows) > 1 else [],
+                "nothing": NOTHING,
+                "language": stage.project.language,
+            },
+        )
+
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+        """Passages or none, conflicting pairs, marked words."""
+        config = _config(stage)
+        limits = Limits(config.most_passages, config.highlights)
+        response, errors = read_form(self._candidates(stage, query_of(unit)), form, limits)
+        return Parsed(errors=errors) if errors else Parsed(response)
+
+    def marks(self, stage: Stage, unit: str) -> list[str]:
+        """Who curates a query writes no answer to it."""
+        return [scopes.distil(query_of(unit))]
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Keep the selection."""
+        keep_selection(assignment=assignment, query=query_of(unit), response=response)
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Make curated sets of the selections of queries that have enough of them."""
+        config = _config(stage)
+        return dict(settle_curation(stage, screened=config.screened, merging=config.merging))
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """The query's text."""
+        known = texts_of(units)
+        return {unit: known.get(unit, unit) for unit in units}
+
+    def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
+        """What simulated editors who understand query and passages choose.
+
+        `extra["truth"]` of the query may name the keys of the right `passages`, none for an unanswerable
+        query; else the seed draws one or two of the best ranked.
+        """
+        pk = query_of(unit)
+        candidates = self._candidates(stage, pk)
+        extra = Query.objects.values_list("extra", flat=True).get(pk=pk)
+        chance = random.Random(f"curation:{stage.seed}:{unit}")  # noqa: S311 - reproducible, not secret
+        right = _truth(extra.get("truth"), candidates, chance)
+        said = {f"passage_{each.rank}": "on" for each in candidates if each.key in right} or {NONE: "on"}
+        for number in range(1, PAIRS + 1):
+            said |= {f"conflict_{number}_{part}": NOTHING for part in ("a", "b", "trusted")}
+        marked = {f"highlight_{each.rank}": _first_words(each.text) for each in candidates}
+        return said | marked
+
+    def _candidates(self, stage: Stage, query: int) -> list[ShownCandidate]:
+        return shown_candidates([query]).get(query, [])[: _config(stage).candidates]
+
+
+def _truth(known: object, candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:
+    if isinstance(known, Mapping) and isinstance(known.get("passages"), list):
+        return {str(key) for key in known["passages"]}
+    if chance.random() < _UNANSWERABLE:
+        return set()
+    likely = [each.key for each in candidates[:4]]
+    return set(chance.sample(likely, min(len(likely), chance.choice([1, 1, 1, 2]))))
+
+
+def _first_words(text: str) -> str:
+    return " ".join(text.split()[:_WORDS_MARKED])
+
+
+def _link(url: str) -> str:
+    """The address where a browser may be sent to it, else nothing."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return url if parts.scheme in ("http", "https") and parts.netloc else ""

@@ -1,0 +1,184 @@
+"""Query screening: is this a query that one short passage settles? (paper 000, section 3.1)"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from annotation import scopes
+from annotation.kinds.screening_questions import QUESTIONS, YES_NO
+from annotation.models import Query
+from annotation.selectors.screening import missing_votes
+from annotation.selectors.wording import texts_of
+from annotation.services.screening import keep_vote, settle_screening
+from annotation.units import PREFIX, of_query, query_of
+from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.models import Assignment, Stage
+
+Intent = Literal["navigational", "transactional", "informational"]
+_CHECK = "check:"
+#: Answers to "what kind of query": the stored class, and which excluded kind of informational queries.
+_KINDS = {
+    "informational": ("informational", ""),
+    "directions": ("informational", "directions"),
+    "list": ("informational", "list"),
+    "topic": ("informational", "topic"),
+    "navigational": ("navigational", ""),
+    "transactional": ("transactional", ""),
+}
+#: Made-up truths for simulated editors, with their weights: most queries of a log are fit.
+_TRUTHS = ["informational"] * 13 + ["directions", "list", "topic", "navigational", "transactional"]
+
+
+class ScreeningConfig(StageConfig):
+    """Options of screening."""
+
+    instructions: str = Field(
+        default="",
+        max_length=5000,
+        description="What editors should know besides the explanations that stand beside every question. "
+        "Three people per unit are usual.",
+    )
+    tolerated_sensitive: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="How many editors may flag sensitive information before the query is excluded for it.",
+    )
+    tolerated_adult: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="How many editors may flag adult content before the query is excluded for it.",
+    )
+    ties_wait: bool = Field(
+        default=True,
+        description="A tie waits for a researcher's decision; otherwise it excludes. "
+        "Only an even number of votes can be a tie.",
+    )
+    checks: Mapping[str, Intent] = Field(
+        default_factory=dict,
+        description="Attention checks: queries with the class that is right, "
+        "such as facebook with navigational.",
+    )
+
+
+def _config(stage: Stage) -> ScreeningConfig:
+    config = config_of(stage)
+    assert isinstance(config, ScreeningConfig)
+    return config
+
+
+class Screening(SimpleKind):
+    """Units are `query:PK`, waiting queries of the project, and `check:N` for attention checks."""
+
+    name = "screening"
+    label = "Query screening: can one short passage settle it?"
+    config = ScreeningConfig
+
+    def pending(self, stage: Stage) -> Iterable[Pending]:
+        """Waiting queries with fewer good votes than the stage wants."""
+        for pk, missing in missing_votes(stage):
+            yield Pending(of_query(pk), missing)
+
+    def checks(self, stage: Stage) -> list[str]:
+        """One unit per check."""
+        return [f"{_CHECK}{number}" for number in range(len(_config(stage).checks))]
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """The query with the turns before it, and the questions; a check looks like any other query."""
+        config = _config(stage)
+        if unit.startswith(_CHECK):
+            text, context = list(config.checks)[_number(unit)], ()
+        else:
+            text, context = Query.objects.values_list("text", "context").get(pk=query_of(unit))
+        return Page(
+            "annotation/screening.html",
+            {
+                "query": text,
+                "turns": context,
+                "instructions": config.instructions,
+                "questions": QUESTIONS,
+            },
+        )
+
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+        """Every question answered."""
+        errors = {
+            question.name: question.missing
+            for question in QUESTIONS
+            if form.get(question.name) not in {option.value for option in question.options}
+        }
+        if errors:
+            return Parsed(errors=errors)
+        intent, excluded_kind = _KINDS[form["kind"]]
+        said = {question.name: form[question.name] == "yes" for question in YES_NO}
+        return Parsed({"intent": intent, "excluded_kind": excluded_kind, **said})
+
+    def passes(self, stage: Stage, unit: str, response: Any) -> bool:
+        """The check's class was chosen."""
+        right = list(_config(stage).checks.values())[_number(unit)]
+        return bool(response["intent"] == right)
+
+    def marks(self, stage: Stage, unit: str) -> list[str]:
+        """Who screens a query writes no answer to it."""
+        return [] if unit.startswith(_CHECK) else [scopes.distil(query_of(unit))]
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Keep the vote; answers to checks stay in the assignment."""
+        if not unit.startswith(_CHECK):
+            keep_vote(assignment=assignment, query=query_of(unit), response=response)
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Accept, exclude or set aside the queries that have enough votes."""
+        config = _config(stage)
+        return dict(
+            settle_screening(
+                stage,
+                tolerated_sensitive=config.tolerated_sensitive,
+                tolerated_adult=config.tolerated_adult,
+                ties_wait=config.ties_wait,
+            )
+        )
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """The query's text."""
+        known = texts_of(units)
+        if any(unit.startswith(_CHECK) for unit in units):
+            known |= {f"{_CHECK}{n}": text for n, text in enumerate(_config(stage).checks)}
+        return {unit: known.get(unit, unit) for unit in units}
+
+    def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
+        """What simulated editors who understand the query answer.
+
+        `extra["truth"]` of the query names it as the form does (`kind`, and `unambiguous`, `answerable`,
+        `sensitive`, `adult` as yes or no); what is left out comes from the seed.
+        """
+        known: Mapping[str, Any] = {}
+        if unit.startswith(_CHECK):
+            known = {"kind": list(_config(stage).checks.values())[_number(unit)]}
+        elif unit.startswith(PREFIX):
+            extra = Query.objects.values_list("extra", flat=True).get(pk=query_of(unit))
+            truth = extra.get("truth")
+            known = truth if isinstance(truth, Mapping) else {}
+        return _truth(known, random.Random(f"screening:{stage.seed}:{unit}"))  # noqa: S311
+
+
+def _truth(known: Mapping[str, Any], chance: random.Random) -> dict[str, str]:
+    """A whole form: what is known of it, and the rest by chance, always in the same order."""
+    kind, draws = chance.choice(_TRUTHS), [chance.random() for _ in range(4)]
+    kind = known["kind"] if known.get("kind") in _KINDS else kind
+    fit = kind == "informational"
+    made = {
+        "kind": kind,
+        "unambiguous": "yes" if draws[0] > 0.08 else "no",
+        "answerable": "yes" if fit and draws[1] > 0.08 else "no",
+        "sensitive": "yes" if draws[2] < 0.02 else "no",
+        "adult": "yes" if draws[3] < 0.02 else "no",
+    }
+    return made | {q.name: known[q.name] for q in YES_NO if known.get(q.name) in ("yes", "no")}
+
+
+def _number(unit: str) -> int:
+    return int(unit.removeprefix(_CHECK))

@@ -1,0 +1,1 @@
+"""Rules that turn what people said into decisions: pure functions, no database."""

@@ -1,0 +1,55 @@
+"""From waiting queries to curated sets, through the marketplace of a running server."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.server import ROOT, RunningServer
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """What six queries became: 0 and 3 are fit, 1 and 4 navigational, 2 and 5 fit but not answerable."""
+    with RunningServer() as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.annotation.inside", json.dumps({"people": 8, "queries": 6})],
+            cwd=ROOT,
+            env={**server.environment, "TASK_URL": server.url},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+def test_every_editor_could_do_what_the_pages_asked(found):
+    assert found["troubles"] == []
+    assert (found["votes"], found["selections"]) == (18, 4)
+    assert 18 <= found["barred"] <= 22  # somebody who did both is barred once
+
+
+def test_screening_accepts_what_is_fit_and_excludes_what_is_not(found):
+    assert found["screened"] == {
+        "q0": "accepted",
+        "q1": "excluded",
+        "q2": "accepted",
+        "q3": "accepted",
+        "q4": "excluded",
+        "q5": "accepted",
+    }
+    assert found["reasons"]["q1"].startswith("3 of 3: navigational")
+
+
+def test_curation_makes_sets_and_takes_out_what_no_passage_answers(found):
+    assert {key: found["curated"][key] for key in ("q0", "q2", "q3", "q5")} == {
+        "q0": "curated",
+        "q2": "unanswerable",
+        "q3": "curated",
+        "q5": "unanswerable",
+    }
+    assert found["sets"] == {"q0": ["p2"], "q3": ["p2"]}

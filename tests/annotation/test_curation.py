@@ -1,0 +1,480 @@
+"""Passage curation as a kind of stage: its page, its selections, and the sets that come of them."""
+
+import random
+import statistics
+import threading
+import time
+
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from pydantic import ValidationError
+
+from annotation.kinds.curation import Curation, CurationConfig
+from annotation.models import CuratedPassage, CuratedSet, PassageSelection, QueryStep
+from crowd.kinds import Pending, StageKind, kind_named
+from crowd.models import Assignment, Exclusion
+from tests.annotation.world import (
+    ARABIC,
+    CHINESE,
+    HOSTILE,
+    LONG_WORD,
+    make_candidates,
+    make_project,
+    make_query,
+    make_source,
+    make_stage,
+    make_work,
+    select,
+    send,
+    status,
+    unit_of,
+    visitor,
+)
+from tests.taskpage.world import handed_over, text
+
+pytestmark = pytest.mark.django_db
+curation = Curation()
+BOILS = "At sea level water boils at 100 °C."
+LOWER = "On a mountain water boils at a lower temperature."
+WRONG = "Water boils at 90 °C everywhere."
+PAGE = {"page": "https://example.org/water", "url": "https://example.org/water"}
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def query(project):
+    query = make_query(project, status="accepted")
+    make_candidates(query, BOILS, LOWER, WRONG)
+    return query
+
+
+@pytest.fixture
+def stage(project):
+    return make_stage("curation", project, redundancy=1)
+
+
+@pytest.fixture
+def rosa(stage, query):
+    return visitor(stage, unit_of(query))
+
+
+# The kind
+
+
+def test_curation_is_registered_as_a_kind():
+    assert isinstance(kind_named("curation"), StageKind)
+    assert kind_named("curation").config is CurationConfig
+
+
+def test_every_option_has_a_default_and_explains_itself():
+    fields = CurationConfig.model_fields.values()
+    assert all(field.description and field.description.endswith(".") for field in fields)
+    assert CurationConfig().candidates == 10
+
+
+@pytest.mark.parametrize(
+    "config", [{"candidates": 0}, {"candidates": 51}, {"most_passages": 0}, {"merging": "any"}, {"k": 3}]
+)
+def test_options_out_of_bounds_are_refused(config):
+    with pytest.raises(ValidationError):
+        CurationConfig.model_validate(config)
+
+
+def test_accepted_queries_with_candidates_are_pending(project, stage, query):
+    make_query(project, status="accepted")
+    make_candidates(make_query(project), BOILS)
+    unready = make_query(project, source=make_source(project, state="importing"), status="accepted")
+    make_candidates(unready, BOILS)
+    assert list(curation.pending(stage)) == [Pending(unit_of(query), 1)]
+
+
+def test_queries_that_still_wait_for_screening_are_pending_where_the_stage_says_so(project):
+    stage = make_stage("curation", project, redundancy=1, screened=False)
+    waiting = make_query(project)
+    make_candidates(waiting, BOILS)
+    assert list(curation.pending(stage)) == [Pending(unit_of(waiting), 1)]
+    select(stage, waiting, "p1")
+    assert curation.settle(stage) == {"curated": 1}
+    assert status(waiting) == "curated"
+
+
+def test_a_query_of_which_every_candidate_is_folded_away_is_not_pending(project, stage):
+    query = make_query(project, status="accepted")
+    one, other = make_candidates(query, BOILS, BOILS)
+    other.folded_into = one
+    other.save()
+    assert len(list(curation.pending(stage))) == 1
+    page = curation.page(stage, unit_of(query), 1)
+    assert [row.passage.key for row in page.context["rows"]] == ["p1"]
+
+
+def test_good_selections_count_and_rejected_ones_do_not(project, query):
+    stage = make_stage("curation", project, redundancy=2)
+    select(stage, query, "p1", work=make_work(stage, state="rejected"))
+    select(stage, query, "p1")
+    assert list(curation.pending(stage)) == [Pending(unit_of(query), 1)]
+
+
+def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
+    stage = make_stage("curation", project, redundancy=2, merging="exact")
+    select(stage, query, "p1")
+    select(stage, query, "p2")
+    assert curation.settle(stage) == {}
+    assert list(curation.pending(stage)) == [Pending(unit_of(query), 1)]
+    select(stage, query, "p2")
+    assert list(curation.pending(stage)) == []
+    assert curation.settle(stage) == {"curated": 1}
+
+
+# The page
+
+
+def test_passages_stand_in_the_order_of_their_ranks_with_title_and_origin(stage, project):
+    query = make_query(project, status="accepted")
+    make_candidates(query, BOILS, LOWER, title="Boiling", **PAGE)
+    page = visitor(stage, unit_of(query)).open()
+    words = text(page)
+    assert words.index("Passage 1: Boiling " + BOILS) < words.index("Passage 2: Boiling " + LOWER)
+    assert (
+        '<a href="https://example.org/water" rel="noopener noreferrer" target="_blank">'
+        in page.content.decode()
+    )
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "ftp://example.org/", "//example.org", "http://[", "x"]
+)
+def test_only_addresses_of_the_web_become_links(stage, project, url):
+    query = make_query(project, status="accepted")
+    make_candidates(query, BOILS, url=url)
+    page = visitor(stage, unit_of(query)).open()
+    assert url in text(page)
+    assert "_blank" not in page.content.decode()
+
+
+def test_overlapping_passages_are_shown_as_such(stage, project):
+    query = make_query(project, status="accepted")
+    spans = [(0, 50), (40, 90), (45, 60), (200, 240)]
+    for row, (start, end) in zip(make_candidates(query, *"abcd", page="P"), spans, strict=True):
+        row.start, row.end = start, end
+        row.save()
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "overlaps with 2 and 3" in words
+    assert "overlaps with 1 and 2" in words
+    assert words.count("overlaps with") == 3
+
+
+def test_only_overlaps_with_passages_on_the_page_are_told(project):
+    stage = make_stage("curation", project, candidates=2)
+    query = make_query(project, status="accepted")
+    make_candidates(query, *"abc", page="P", start=0, end=9)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "overlaps with 2" in words
+    assert "and 3" not in words
+
+
+def test_a_query_whose_candidates_went_away_still_has_a_page(project, stage):
+    query = make_query(project, status="accepted")
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "None of these can answer it" in words
+    assert curation.parse(stage, unit_of(query), {"none": "on"}).good
+
+
+def test_the_stage_says_how_many_candidates_are_shown(project, query):
+    stage = make_stage("curation", project, candidates=2)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert LOWER in words
+    assert WRONG not in words
+    parsed = curation.parse(stage, unit_of(query), {"passage_3": "on"})
+    assert "passages" in parsed.errors
+
+
+def test_one_candidate_has_nothing_to_contradict(stage, project):
+    query = make_query(project, status="accepted")
+    make_candidates(query, BOILS)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "contradict each other?" not in words
+    assert "Choose one that answers it completely. They" in words
+
+
+@pytest.mark.parametrize("words", [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"])
+def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, words):
+    stage = make_stage("curation", project, highlights=True, instructions=words[:5000])
+    query = make_query(project, words, status="accepted")
+    make_candidates(query, words, title=words, url=f"https://example.org/{words[:1000]}")
+    page = visitor(stage, unit_of(query)).open()
+    body = page.content.decode()
+    assert page.status_code == 200
+    assert "<script>alert" not in body
+    assert 'dir="auto" lang="en"' in body
+    assert "style=" not in body and "onclick" not in body
+
+
+def test_the_page_needs_two_questions_for_its_texts(stage, query):
+    with CaptureQueriesContext(connection) as asked:
+        curation.page(stage, unit_of(query), 1)
+    assert len(asked) == 2
+
+
+def test_a_page_of_ten_passages_takes_less_than_fifty_milliseconds_of_one_core(stage, project):
+    query = make_query(project, status="accepted")
+    make_candidates(query, *(" ".join(f"word{n}" for n in range(100)) for _ in range(10)), **PAGE)
+    who = visitor(stage, unit_of(query))
+    assert len(who.open().content) < 50_000
+    times = []
+    for _ in range(50):
+        begun = time.process_time()
+        assert who.open().status_code == 200
+        times.append(time.process_time() - begun)
+    assert statistics.median(times) < 0.05
+
+
+# The form
+
+
+def test_a_form_without_a_choice_says_what_to_do(rosa, query):
+    answer = send(rosa, unit_of(query))
+    assert answer.status_code == 422
+    words = "Choose the passages that answer the query, or say that none of these can answer it."
+    assert text(answer).count(words) == 2
+    assert not PassageSelection.objects.exists()
+
+
+def test_passages_and_none_of_these_exclude_each_other(stage, query):
+    parsed = curation.parse(stage, unit_of(query), {"passage_1": "on", "none": "on"})
+    assert parsed.errors["passages"].startswith("You chose passages, and also said that none")
+
+
+def test_no_more_passages_than_the_stage_allows(project, query):
+    stage = make_stage("curation", project, most_passages=1)
+    parsed = curation.parse(stage, unit_of(query), {"passage_1": "on", "passage_2": "on"})
+    assert parsed.errors["passages"].startswith("Choose at most 1; you chose 2.")
+
+
+def test_what_was_ticked_is_still_ticked_on_the_page_with_errors(rosa, query):
+    answer = send(rosa, unit_of(query), passage_2="on", none="on", conflict_1_a="1", conflict_1_b="-")
+    body = answer.content.decode()
+    assert body.count(" checked aria") == 2
+    assert 'value="1" selected' in body
+    assert "Name both passages of this pair, or neither." in text(answer)
+    assert '<details class="conflicts" open>' in body
+
+
+def test_a_sent_form_becomes_a_selection_and_bars_from_answering_the_query(rosa, stage, query):
+    handed_over(send(rosa, unit_of(query), passage_2="on", passage_1="on"))
+    row = PassageSelection.objects.get()
+    assert (row.query_id, row.stage_id, row.assignment_id) == (query.pk, stage.pk, rosa.row.pk)
+    assert (row.answerable, row.passages, row.conflicts, row.highlights) == (True, ["p1", "p2"], [], [])
+    assert Exclusion.objects.get().scope == f"query:{query.pk}:distil"
+
+
+def test_none_of_these_is_a_selection_too(rosa, query):
+    handed_over(send(rosa, unit_of(query), none="on"))
+    row = PassageSelection.objects.get()
+    assert (row.answerable, row.passages) == (False, [])
+
+
+def test_pairs_that_contradict_each_other_are_kept_with_the_trusted_one(rosa, query):
+    pairs = {
+        "conflict_1_a": "3", "conflict_1_b": "1", "conflict_1_trusted": "b",
+        "conflict_2_a": "2", "conflict_2_b": "3", "conflict_2_trusted": "-",
+        "conflict_3_a": "1", "conflict_3_b": "3", "conflict_3_trusted": "-",
+    }  # fmt: skip
+    handed_over(send(rosa, unit_of(query), passage_1="on", **pairs))
+    assert PassageSelection.objects.get().conflicts == [
+        {"a": "p1", "b": "p3", "trusted": "p1"},
+        {"a": "p2", "b": "p3", "trusted": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        ({"a": "1"}, "Name both passages of this pair, or neither."),
+        ({"a": "1", "b": "9"}, "Name both passages of this pair, or neither."),
+        ({"a": "2", "b": "2"}, "A passage cannot conflict with itself; name two different ones."),
+        (
+            {"a": "1", "b": "3"},
+            "You chose passages 1 and 3, and say that they contradict each other. "
+            "Keep the one that you trust more.",
+        ),
+    ],
+)
+def test_pairs_that_make_no_sense_are_said_in_words(stage, query, pair, words):
+    form = {"passage_1": "on", "passage_3": "on"}
+    form |= {f"conflict_2_{part}": value for part, value in pair.items()}
+    assert curation.parse(stage, unit_of(query), form).errors == {"conflict_2": words}
+
+
+# Marked words
+
+
+@pytest.fixture
+def marking(project):
+    return make_stage("curation", project, redundancy=1, highlights=True)
+
+
+def test_marked_words_become_spans_of_their_passage(marking, query):
+    who = visitor(marking, unit_of(query))
+    assert "annotation-marks" in who.open().content.decode()
+    handed_over(send(who, unit_of(query), passage_1="on", highlight_1="100 °C\nsea  level\n100 °C\n"))
+    spans = PassageSelection.objects.get().highlights
+    assert [BOILS[span["start"] : span["end"]] for span in spans] == ["sea level", "100 °C"]
+    assert {span["passage"] for span in spans} == {"p1"}
+
+
+def test_words_that_do_not_stand_in_the_passage_are_an_error_beside_their_field(marking, query):
+    answer = send(visitor(marking, unit_of(query)), unit_of(query), passage_1="on", highlight_1="90 °C")
+    assert "“90 °C” does not stand in passage 1 like this. Copy its exact words." in text(answer)
+    assert 'id="u1-highlight_1-error"' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [("w" * 2001, "more than 2,000 characters"), ("sea\n" * 21, "at most 20 places")],
+)
+def test_marks_have_their_limits(marking, query, marks, words):
+    parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_1": marks})
+    assert words in parsed.errors["highlight_1"]
+
+
+def test_marks_of_passages_that_were_not_chosen_are_left_out(marking, query):
+    parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_2": "mountain"})
+    assert parsed.response["highlights"] == []
+
+
+def test_marks_are_asked_only_where_the_stage_says_so(rosa, stage, query):
+    assert "Mark the words" not in text(rosa.open())
+    parsed = curation.parse(stage, unit_of(query), {"passage_1": "on", "highlight_1": "nonsense"})
+    assert parsed.response["highlights"] == []
+
+
+@pytest.mark.parametrize("words", [CHINESE, ARABIC])
+def test_marks_work_in_other_scripts(project, marking, words):
+    query = make_query(project, status="accepted")
+    make_candidates(query, f"{words}。 {words}")
+    parsed = curation.parse(marking, unit_of(query), {"passage_1": "on", "highlight_1": words})
+    assert parsed.response["highlights"] == [{"passage": "p1", "start": 0, "end": len(words)}]
+
+
+# What becomes of queries
+
+
+def test_one_selection_makes_a_curated_set_in_the_order_of_ranks(stage, query):
+    select(stage, query, "p3", "p1")
+    assert curation.settle(stage) == {"curated": 1}
+    query.refresh_from_db()
+    assert (query.status, query.status_reason) == ("curated", "Chosen by one editor")
+    made = CuratedSet.objects.get()
+    assert (made.query, made.rule, made.stage, made.decided_by) == (query, "single", stage, None)
+    assert list(made.members.values_list("position", "candidate__key")) == [(1, "p1"), (2, "p3")]
+
+
+def test_settling_again_makes_no_second_set(stage, query):
+    select(stage, query, "p1")
+    curation.settle(stage)
+    select(stage, query, "p2")
+    assert curation.settle(stage) == {}
+    assert CuratedSet.objects.count() == QueryStep.objects.count() == 1
+
+
+def test_passages_that_cannot_answer_take_the_query_out(stage, query):
+    select(stage, query)
+    assert curation.settle(stage) == {"unanswerable": 1}
+    assert status(query) == "unanswerable"
+    assert not CuratedSet.objects.exists()
+
+
+def test_a_majority_per_passage_makes_the_set(project, query):
+    stage = make_stage("curation", project, redundancy=3)
+    for keys in (("p1", "p2"), ("p1",), ("p1", "p2", "p3")):
+        select(stage, query, *keys)
+    curation.settle(stage)
+    made = CuratedSet.objects.get()
+    assert made.rule == "majority"
+    assert list(made.members.values_list("candidate__key", flat=True)) == ["p1", "p2"]
+
+
+def test_editors_who_share_nothing_leave_the_query_to_a_researcher(project, query):
+    stage = make_stage("curation", project, redundancy=2)
+    select(stage, query, "p1")
+    select(stage, query, "p2")
+    assert curation.settle(stage) == {"disputed": 1}
+    query.refresh_from_db()
+    assert query.status_reason == "No passage was chosen by more than half of 2 editors"
+
+
+def test_rejected_selections_decide_nothing(stage, query):
+    select(stage, query, "p1", work=make_work(stage, state=Assignment.State.REJECTED))
+    assert curation.settle(stage) == {}
+
+
+def test_many_queries_are_settled_in_a_fixed_number_of_reads_and_two_inserts_of_sets(project, stage):
+    for _ in range(6):
+        query = make_query(project, status="accepted")
+        make_candidates(query, BOILS, LOWER)
+        select(stage, query, "p1", "p2")
+    with CaptureQueriesContext(connection) as asked:
+        assert curation.settle(stage) == {"curated": 6}
+    statements = [each["sql"] for each in asked]
+    assert sum("SELECT" in sql and "INSERT" not in sql for sql in statements) == 2
+    assert sum("INSERT" in sql and "curated" in sql.split("(")[0] for sql in statements) == 2
+    assert CuratedPassage.objects.count() == 12
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_processes_that_settle_at_once_make_each_set_once():
+    project = make_project()
+    stage = make_stage("curation", project, redundancy=1)
+    for _ in range(12):
+        query = make_query(project, status="accepted")
+        make_candidates(query, BOILS)
+        select(stage, query, "p1")
+    made, start = [], threading.Barrier(4)
+
+    def settle():
+        try:
+            start.wait()
+            made.append(curation.settle(stage).get("curated", 0))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=settle) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(made) == 12
+    assert CuratedSet.objects.count() == CuratedPassage.objects.count() == QueryStep.objects.count() == 12
+
+
+# Simulated editors
+
+
+def test_simulated_editors_follow_the_truth_that_the_query_names(project, marking):
+    query = make_query(project, status="accepted", extra={"truth": {"passages": ["p2"]}})
+    make_candidates(query, BOILS, LOWER)
+    said = curation.simulate(marking, unit_of(query), None, random.Random(1))
+    parsed = curation.parse(marking, unit_of(query), said)
+    assert parsed.response["passages"] == ["p2"]
+    assert parsed.response["highlights"] == [{"passage": "p2", "start": 0, "end": 36}]
+
+
+def test_simulated_editors_find_no_answer_where_the_truth_has_none(project, stage):
+    query = make_query(project, status="accepted", extra={"truth": {"passages": []}})
+    make_candidates(query, BOILS)
+    said = curation.simulate(stage, unit_of(query), None, random.Random(1))
+    assert curation.parse(stage, unit_of(query), said).response["answerable"] is False
+
+
+def test_without_a_truth_the_seed_makes_one_that_is_the_same_for_all(project, stage, query):
+    query.extra = {"truth": "odd"}
+    query.save()
+    said = curation.simulate(stage, unit_of(query), None, random.Random(1))
+    assert said == curation.simulate(stage, unit_of(query), None, random.Random(2))
+    assert curation.parse(stage, unit_of(query), said).good

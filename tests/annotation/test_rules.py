@@ -1,0 +1,234 @@
+"""The rules of screening and curation, and finding marked words: pure functions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.rules import curation, screening
+from annotation.rules.highlights import locate
+from annotation.rules.screening import Vote
+
+FIT = Vote(True, True, "informational", "", False, False)
+NAVIGATIONAL = Vote(True, False, "navigational", "", False, False)
+TOPIC = Vote(True, False, "informational", "topic", False, False)
+UNCLEAR = Vote(False, True, "informational", "", False, False)
+SENSITIVE = Vote(True, True, "informational", "", True, False)
+ADULT = Vote(True, True, "informational", "", False, True)
+
+votes = st.builds(
+    Vote,
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["informational", "navigational", "transactional"]),
+    st.sampled_from(["", "directions", "list", "topic"]),
+    st.booleans(),
+    st.booleans(),
+)
+some_votes = st.lists(votes, min_size=1, max_size=9)
+tolerances = st.fixed_dictionaries(
+    {"tolerated_sensitive": st.integers(0, 3), "tolerated_adult": st.integers(0, 3)}
+)
+
+
+# Screening
+
+
+def verdict(*cast, **options):
+    decision = screening.decide(cast, **options)
+    return str(decision.verdict), decision.reason
+
+
+def test_a_majority_that_finds_it_fit_accepts_a_query():
+    assert verdict(FIT, FIT, NAVIGATIONAL) == ("accepted", "2 of 3: fit to be answered")
+
+
+def test_a_majority_against_it_excludes_a_query_and_says_what_most_had_against_it():
+    assert verdict(NAVIGATIONAL, NAVIGATIONAL, FIT) == (
+        "excluded",
+        "2 of 3: navigational; 2 of 3: no short passage could settle it",
+    )
+
+
+def test_editors_who_object_to_different_things_exclude_a_query_together():
+    assert verdict(UNCLEAR, UNCLEAR, TOPIC, TOPIC, FIT) == (
+        "excluded",
+        "2 of 5: a general topic; 2 of 5: its intent is not clear; 2 of 5: no short passage could settle it",
+    )
+
+
+def test_half_and_half_is_a_tie_or_excludes_where_ties_do_not_wait():
+    assert verdict(FIT, UNCLEAR) == ("tied", "1 of 2: fit to be answered; 1 of 2: its intent is not clear")
+    assert verdict(FIT, UNCLEAR, ties_wait=False)[0] == "excluded"
+
+
+@pytest.mark.parametrize(
+    ("flagged", "words"), [(SENSITIVE, "1 of 3: sensitive information"), (ADULT, "1 of 3: adult content")]
+)
+def test_one_flag_more_than_is_tolerated_excludes_whatever_else_is_said(flagged, words):
+    assert verdict(FIT, FIT, flagged) == ("excluded", words)
+    assert verdict(FIT, FIT, flagged, tolerated_sensitive=1, tolerated_adult=1)[0] == "accepted"
+
+
+def test_flags_exclude_before_a_tie_is_looked_at():
+    assert verdict(SENSITIVE, UNCLEAR)[0] == "excluded"
+
+
+def test_an_excluded_kind_counts_only_for_informational_queries():
+    odd = Vote(True, False, "navigational", "topic", False, False)
+    assert odd.objections == ("navigational", "unanswerable")
+
+
+def test_nothing_is_decided_without_votes():
+    with pytest.raises(ValueError, match="without votes"):
+        screening.decide([])
+
+
+@given(some_votes.flatmap(lambda cast: st.tuples(st.just(cast), st.permutations(cast))), tolerances)
+def test_the_order_of_votes_changes_nothing(pair, options):
+    cast, shuffled = pair
+    assert screening.decide(cast, **options) == screening.decide(shuffled, **options)
+
+
+@given(some_votes, tolerances)
+def test_every_decision_says_why_in_a_line_that_can_be_stored(cast, options):
+    assert 0 < len(screening.decide(cast, **options).reason) <= 300
+
+
+@given(some_votes, tolerances)
+def test_one_more_fit_vote_never_excludes_an_accepted_query(cast, options):
+    if screening.decide(cast, **options).verdict == "accepted":
+        assert screening.decide([*cast, FIT], **options).verdict == "accepted"
+
+
+@given(some_votes, tolerances, st.sampled_from(["sensitive", "adult"]))
+def test_one_more_flag_never_helps_a_query(cast, options, flag):
+    first = cast[0]
+    flagged = Vote(
+        first.unambiguous,
+        first.answerable,
+        first.intent,
+        first.excluded_kind,
+        first.sensitive or flag == "sensitive",
+        first.adult or flag == "adult",
+    )
+    if screening.decide(cast, **options).verdict == "excluded":
+        assert screening.decide([flagged, *cast[1:]], **options).verdict == "excluded"
+
+
+@given(some_votes, tolerances)
+def test_an_odd_number_of_votes_is_never_a_tie(cast, options):
+    if len(cast) % 2:
+        assert screening.decide(cast, **options).verdict != "tied"
+
+
+@given(st.integers(1, 9), votes, tolerances)
+def test_editors_of_one_mind_get_their_way_unless_flags_forbid_it(count, one, options):
+    if not one.sensitive and not one.adult:
+        wanted = "accepted" if one.fit else "excluded"
+        assert screening.decide([one] * count, **options).verdict == wanted
+
+
+# Curation
+
+
+def merged(*selections, wanted=None, merging="majority"):
+    sets = [frozenset(each.split()) for each in selections]
+    decision = curation.decide(sets, wanted=wanted or len(sets), merging=merging)
+    return str(decision.verdict), decision.rule, " ".join(sorted(decision.passages))
+
+
+def test_one_editors_choice_stands():
+    assert merged("a b") == ("curated", "single", "a b")
+    assert merged("") == ("unanswerable", "", "")
+
+
+@pytest.mark.parametrize("merging", ["majority", "exact"])
+def test_equal_choices_stand(merging):
+    assert merged("a b", "b a", merging=merging) == ("curated", "exact", "a b")
+    assert merged("", "", merging=merging) == ("unanswerable", "", "")
+
+
+def test_a_majority_keeps_each_passage_that_more_than_half_chose():
+    assert merged("a b", "a c", "a b d") == ("curated", "majority", "a b")
+    assert merged("a b", "a") == ("curated", "majority", "a")
+
+
+def test_without_a_passage_of_a_majority_it_is_disputed():
+    assert merged("a", "b") == ("disputed", "", "")
+    assert merged("a", "b", "c") == ("disputed", "", "")
+
+
+@pytest.mark.parametrize("merging", ["majority", "exact"])
+def test_more_than_half_who_find_no_answer_take_the_query_out(merging):
+    assert merged("", "", "a", merging=merging)[0] == "unanswerable"
+
+
+def test_half_who_find_no_answer_leave_it_disputed():
+    sets = [frozenset(), frozenset("a")]
+    decision = curation.decide(sets, wanted=2, merging="majority")
+    assert decision.verdict == "disputed"
+    assert decision.reason == (
+        "No passage was chosen by more than half of 2 editors; 1 of 2: the passages cannot answer it"
+    )
+
+
+def test_exact_asks_one_more_editor_and_takes_the_choice_of_more_than_half():
+    assert merged("a b", "a", wanted=2, merging="exact")[0] == "more"
+    assert merged("a b", "a", "a b", wanted=2, merging="exact") == ("curated", "exact", "a b")
+    assert merged("a b", "a", "c", wanted=2, merging="exact")[0] == "disputed"
+    assert merged("a", "", "", wanted=2, merging="exact")[0] == "unanswerable"
+
+
+def test_too_few_selections_are_not_decided_about():
+    with pytest.raises(ValueError, match="2 are wanted"):
+        curation.decide([frozenset("a")], wanted=2, merging="majority")
+
+
+choices = st.lists(st.frozensets(st.sampled_from("abcd"), max_size=3), min_size=1, max_size=7)
+merging_rules = st.sampled_from(["majority", "exact"])
+
+
+@given(choices.flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))), merging_rules)
+def test_the_order_of_selections_changes_nothing(pair, merging):
+    made, shuffled = pair
+    one = curation.decide(made, wanted=1, merging=merging)
+    assert one == curation.decide(shuffled, wanted=1, merging=merging)
+
+
+@given(choices, merging_rules, st.integers(1, 7))
+def test_a_curated_set_holds_only_passages_that_somebody_chose(made, merging, wanted):
+    if len(made) >= wanted:
+        decision = curation.decide(made, wanted=wanted, merging=merging)
+        assert decision.passages <= frozenset().union(*made)
+        assert (decision.verdict == "curated") == bool(decision.passages) == bool(decision.rule)
+
+
+@given(choices, st.integers(1, 7))
+def test_more_is_asked_once(made, wanted):
+    if len(made) > wanted:
+        assert curation.decide(made, wanted=wanted, merging="exact").verdict != "more"
+
+
+# Marked words
+
+PASSAGE = "Water boils\nat 100 °C.  水在100度沸腾。 يغلي الماء"
+
+
+@pytest.mark.parametrize("words", ["boils at", "100 °C. 水在", "يغلي الماء", "  Water  ", "boils\n\nat"])
+def test_exact_words_are_found_whatever_the_white_space(words):
+    start, end = locate(PASSAGE, words)
+    assert PASSAGE[start:end].split() == words.split()
+
+
+@pytest.mark.parametrize("words", ["", "   ", "Boils", "boilsat", "100 °F", ".*", "w" * 3000])
+def test_other_words_are_not_found(words):
+    assert locate(PASSAGE, words) is None
+
+
+@given(st.text(max_size=60), st.integers(0, 59), st.integers(0, 60))
+def test_every_stretch_of_a_text_is_found_in_it(text, start, end):
+    words = text[start:end]
+    if words.split():
+        found = locate(text, words)
+        assert found is not None
+        assert text[slice(*found)].split() == words.split()

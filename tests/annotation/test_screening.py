@@ -1,0 +1,347 @@
+"""Query screening as a kind of stage: its page, its votes, and what becomes of queries."""
+
+import random
+import threading
+
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from pydantic import ValidationError
+
+from annotation.kinds.screening import Screening, ScreeningConfig
+from annotation.models import Query, QueryStep, ScreeningVote
+from annotation.services.steps import move
+from crowd.kinds import Pending, StageKind, kind_named
+from crowd.models import Assignment, Exclusion
+from tests.annotation.world import (
+    ARABIC,
+    CHINESE,
+    FIT,
+    HOSTILE,
+    LONG_WORD,
+    make_project,
+    make_query,
+    make_source,
+    make_stage,
+    make_work,
+    send,
+    status,
+    unit_of,
+    visitor,
+    vote,
+)
+from tests.taskpage.world import handed_over, text
+
+pytestmark = pytest.mark.django_db
+screening = Screening()
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def query(project):
+    return make_query(project)
+
+
+@pytest.fixture
+def stage(project):
+    return make_stage("screening", project)
+
+
+# The kind
+
+
+def test_screening_is_registered_as_a_kind():
+    assert isinstance(kind_named("screening"), StageKind)
+    assert kind_named("screening").config is ScreeningConfig
+
+
+def test_every_option_has_a_default_and_explains_itself():
+    fields = ScreeningConfig.model_fields.values()
+    assert all(field.description and field.description.endswith(".") for field in fields)
+    assert ScreeningConfig() == ScreeningConfig.model_validate({})
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"tolerated_sensitive": -1},
+        {"tolerated_adult": 101},
+        {"checks": {"facebook": "a site"}},
+        {"colour": "red"},
+        {"instructions": "x" * 5001},
+    ],
+)
+def test_options_out_of_bounds_are_refused(config):
+    with pytest.raises(ValidationError):
+        ScreeningConfig.model_validate(config)
+
+
+def test_waiting_queries_of_ready_sources_are_pending(project, stage, query):
+    make_query(project, status="accepted")
+    make_query(project, source=make_source(project, state="importing"))
+    make_query(make_project())
+    assert list(screening.pending(stage)) == [Pending(unit_of(query), 3)]
+
+
+def test_good_votes_of_this_stage_count_and_others_do_not(project, stage, query):
+    vote(stage, query)
+    vote(stage, query, work=make_work(stage, state="rejected"))
+    vote(make_stage("screening", project), query)
+    assert list(screening.pending(stage)) == [Pending(unit_of(query), 2)]
+    vote(stage, query)
+    vote(stage, query)
+    assert list(screening.pending(stage)) == []
+
+
+def test_what_is_pending_is_one_question_however_many_queries(project, stage):
+    for _ in range(5):
+        vote(stage, make_query(project))
+    with CaptureQueriesContext(connection) as asked:
+        assert len(list(screening.pending(stage))) == 5
+    assert len(asked) == 1
+
+
+def test_the_words_for_units_are_the_queries_texts_in_one_question(project):
+    stage = make_stage("screening", project, checks={"facebook": "navigational"})
+    queries = [make_query(project, CHINESE), make_query(project, ARABIC)]
+    units = [*map(unit_of, queries), "check:0", "query:0"]
+    with CaptureQueriesContext(connection) as asked:
+        words = screening.wording(stage, units)
+    assert list(words.values()) == [CHINESE, ARABIC, "facebook", "query:0"]
+    assert len(asked) == 1
+
+
+# The page
+
+
+def test_the_page_asks_five_questions_about_the_query_with_examples(stage, query):
+    page = visitor(stage, unit_of(query)).open()
+    words = text(page)
+    assert "boiling point of water" in words
+    assert "What kind of query is it?" in words
+    assert "such as “holiday classroom activities”" in words
+    assert page.content.decode().count('<fieldset class="choices') == 5
+    assert " checked" not in page.content.decode().replace('type="checkbox" checked', "")
+
+
+def test_earlier_turns_stand_above_the_query(project, stage):
+    turns = [{"text": "what is lung cancer", "answer": "A disease."}, {"text": "is it <b>treatable</b>"}]
+    query = make_query(project, "what about breast", context=turns)
+    words = text(visitor(stage, unit_of(query)).open())
+    assert "Earlier in this conversation what is lung cancer A disease. is it <b>treatable</b>" in words
+    assert words.index("A disease.") < words.index("what about breast")
+
+
+def test_instructions_of_the_researcher_stand_beside_the_questions(project, query):
+    stage = make_stage("screening", project, instructions="Queries are from 2016.")
+    assert "Queries are from 2016." in text(visitor(stage, unit_of(query)).open())
+
+
+@pytest.mark.parametrize("words", [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"])
+def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, words):
+    stage = make_stage("screening", project, instructions=words[:5000])
+    query = make_query(project, words, context=[{"text": words, "answer": words}])
+    page = visitor(stage, unit_of(query)).open()
+    body = page.content.decode()
+    assert page.status_code == 200
+    assert words in text(page) or words == HOSTILE
+    assert "<script>alert" not in body
+    assert '<p class="item query" dir="auto">' in body
+    assert "style=" not in body and "onclick" not in body
+
+
+def test_a_form_with_everything_left_out_says_so_in_words_for_each_question(stage, query):
+    who = visitor(stage, unit_of(query))
+    answer = send(who, unit_of(query))
+    assert answer.status_code == 422
+    words = text(answer)
+    for missing in (
+        "Say what kind of query it is.",
+        "Say whether it is clear what this person wants to know.",
+        "Say whether one short passage could settle it.",
+        "Say whether it contains sensitive information.",
+        "Say whether it is about adult content.",
+    ):
+        assert words.count(missing) == 2
+    assert not ScreeningVote.objects.exists()
+
+
+@pytest.mark.parametrize("name", list(FIT))
+def test_what_is_no_answer_of_the_form_is_an_error_of_that_field(stage, query, name):
+    parsed = screening.parse(stage, unit_of(query), FIT | {name: "perhaps"})
+    assert list(parsed.errors) == [name]
+
+
+def test_what_was_chosen_is_still_chosen_on_the_page_with_errors(stage, query):
+    answer = send(visitor(stage, unit_of(query)), unit_of(query), kind="list", adult="no")
+    body = answer.content.decode()
+    assert 'value="list" checked' in body
+    assert 'adult" value="no" checked' in body
+
+
+def test_a_sent_form_becomes_a_vote_and_bars_from_answering_the_query(stage, query):
+    who = visitor(stage, unit_of(query))
+    handed_over(send(who, unit_of(query), **FIT | {"kind": "topic", "answerable": "no"}))
+    row = ScreeningVote.objects.get()
+    assert (row.query_id, row.stage_id, row.assignment_id) == (query.pk, stage.pk, who.row.pk)
+    assert (row.intent, row.excluded_kind, row.answerable, row.unambiguous) == (
+        "informational",
+        "topic",
+        False,
+        True,
+    )
+    assert Exclusion.objects.get().scope == f"query:{query.pk}:distil"
+
+
+# Attention checks
+
+
+@pytest.fixture
+def checked(project):
+    return make_stage("screening", project, checks={"facebook": "navigational"})
+
+
+def test_a_check_looks_like_any_query_and_is_no_vote(checked, query):
+    who = visitor(checked, unit_of(query), "check:0")
+    assert text(who.open()).count("The query") == 2
+    form = {f"{unit_of(query)}|{name}": value for name, value in FIT.items()}
+    form |= {f"check:0|{name}": value for name, value in (FIT | {"kind": "transactional"}).items()}
+    handed_over(who.client.post(who.path, {"ticket": who.ticket(), **form}))
+    assert ScreeningVote.objects.get().query_id == query.pk
+    assert who.row.failed_checks == 1
+    assert [row.scope for row in Exclusion.objects.all()] == [f"query:{query.pk}:distil"]
+
+
+def test_a_check_is_passed_with_the_right_class(checked):
+    assert screening.checks(checked) == ["check:0"]
+    assert screening.passes(checked, "check:0", {"intent": "navigational"})
+    assert not screening.passes(checked, "check:0", {"intent": "informational"})
+    assert screening.marks(checked, "check:0") == []
+
+
+# What becomes of queries
+
+
+def test_enough_votes_move_a_query_with_a_reason_and_a_step(project, stage, query):
+    other = make_query(project)
+    for changes in ({}, {}, {"intent": "navigational"}):
+        vote(stage, query, **changes)
+        vote(stage, other, sensitive=True)
+    assert screening.settle(stage) == {"accepted": 1, "excluded": 1}
+    query.refresh_from_db()
+    assert (query.status, query.status_reason) == ("accepted", "2 of 3: fit to be answered")
+    assert status(other) == "excluded"
+    step = QueryStep.objects.get(query=query)
+    assert (step.before, step.after, step.stage, step.actor) == ("waiting", "accepted", stage, None)
+
+
+def test_settling_again_changes_nothing(stage, query):
+    for _ in range(3):
+        vote(stage, query)
+    screening.settle(stage)
+    assert screening.settle(stage) == {}
+    assert QueryStep.objects.count() == 1
+
+
+def test_too_few_and_rejected_votes_move_nothing(stage, query):
+    vote(stage, query)
+    vote(stage, query)
+    vote(stage, query, work=make_work(stage, state=Assignment.State.REJECTED))
+    assert screening.settle(stage) == {}
+    assert status(query) == "waiting"
+
+
+def test_a_tie_waits_for_a_person_unless_the_stage_says_no(project):
+    waits = make_stage("screening", project, redundancy=2)
+    decides = make_stage("screening", project, redundancy=2, ties_wait=False)
+    for stage, expected in ((waits, "tied"), (decides, "excluded")):
+        query = make_query(project)
+        vote(stage, query)
+        vote(stage, query, unambiguous=False)
+        screening.settle(stage)
+        assert status(query) == expected
+
+
+def test_flags_are_tolerated_as_the_stage_says(project, query):
+    stage = make_stage("screening", project, tolerated_sensitive=1)
+    for changes in ({}, {}, {"sensitive": True}):
+        vote(stage, query, **changes)
+    screening.settle(stage)
+    assert status(query) == "accepted"
+
+
+def test_a_query_that_was_moved_meanwhile_stays_where_it_is(stage, query, monkeypatch):
+    for _ in range(3):
+        vote(stage, query)
+    from annotation.services import screening as service
+
+    seen = list(service.votes_on_waiting(stage))
+    move(query=query, to=Query.Status.WITHDRAWN, reason="Taken out")
+    monkeypatch.setattr(service, "votes_on_waiting", lambda stage: seen)
+    assert screening.settle(stage) == {}
+    assert status(query) == "withdrawn"
+
+
+def test_the_votes_of_many_queries_are_read_in_one_question(project, stage):
+    for _ in range(6):
+        query = make_query(project)
+        for _ in range(3):
+            vote(stage, query)
+    with CaptureQueriesContext(connection) as asked:
+        screening.settle(stage)
+    reads = [each for each in asked if "SELECT" in each["sql"]]
+    assert len(reads) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_processes_that_settle_at_once_move_each_query_once():
+    project = make_project()
+    stage = make_stage("screening", project)
+    for _ in range(12):
+        query = make_query(project)
+        for _ in range(3):
+            vote(stage, query)
+    moved, start = [], threading.Barrier(4)
+
+    def settle():
+        try:
+            start.wait()
+            moved.append(screening.settle(stage).get("accepted", 0))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=settle) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(moved) == 12
+    assert QueryStep.objects.count() == 12
+
+
+# Simulated editors
+
+
+def test_simulated_editors_follow_the_truth_that_the_query_names(project, stage):
+    query = make_query(project, extra={"truth": {"kind": "navigational", "adult": "yes"}})
+    said = screening.simulate(stage, unit_of(query), None, random.Random(1))
+    assert (said["kind"], said["answerable"], said["adult"]) == ("navigational", "no", "yes")
+    assert screening.parse(stage, unit_of(query), said).good
+
+
+def test_without_a_truth_the_seed_makes_one_that_is_the_same_for_all(project, stage):
+    units = [unit_of(make_query(project)) for _ in range(40)]
+    said = [screening.simulate(stage, unit, None, random.Random(1)) for unit in units]
+    again = [screening.simulate(stage, unit, None, random.Random(2)) for unit in units]
+    assert said == again
+    assert {"informational"} < {each["kind"] for each in said}
+    assert all(screening.parse(stage, unit, each).good for unit, each in zip(units, said, strict=True))
+
+
+def test_simulated_editors_who_read_pass_checks(checked):
+    said = screening.simulate(checked, "check:0", None, random.Random(1))
+    assert said["kind"] == "navigational"
