@@ -14,7 +14,7 @@ The same text always gets the same verdict.
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from annotation.flags.shapes import Asked, Flag
 from annotation.flags.tokens import script_of, tokens
@@ -78,8 +78,6 @@ _SAME = [
 ]
 _WIDE = {"FULLWIDTH": "LATIN", "HALFWIDTH": "KATAKANA", "IDEOGRAPHIC": "CJK"}
 
-Verdict = Literal["", "script", "language"]
-
 
 def expected_scripts(tag: str) -> frozenset[str]:
     """Scripts of a language by its tag; empty where we do not know."""
@@ -141,13 +139,6 @@ def _identifier() -> Any:
 @lru_cache(maxsize=1)
 def _identified() -> frozenset[str]:
     return frozenset(map(str, _identifier().labels))
-
-
-def verdict(text: str, asked: Asked) -> Verdict:
-    """`script` where it is written in another script, `language` where it seems to be in another language."""
-    if foreign_script(text, asked.language, (asked.text, *asked.passages)):
-        return "script"
-    return "language" if other_language(text, asked.language) else ""
 
 
 def language_flags(text: str, asked: Asked) -> list[Flag]:
