@@ -131,7 +131,7 @@ _MEASURES = (
 def answers(rows: QuerySet[Answer]) -> list[ShownAnswer]:
     """Answers with flags, reviews and telemetry, numbered in their order, in a fixed number of statements."""
     found = list(
-        rows.select_related("assignment", "worker", "query").prefetch_related(
+        rows.select_related("assignment", "worker", "query", "revises").prefetch_related(
             "flags", Prefetch("reviews", AnswerReview.objects.select_related("actor").order_by("pk"))
         )
     )
@@ -156,7 +156,7 @@ def answers(rows: QuerySet[Answer]) -> list[ShownAnswer]:
 def of_query(stage: Stage, query: Query) -> list[ShownAnswer]:
     """All answers to a query, oldest first; replaced ones are in the history of what replaced them."""
     rows = Answer.objects.filter(stage=stage, query=query).exclude(state=State.REPLACED)
-    return answers(rows.select_related("revises").order_by("pk"))
+    return answers(rows.order_by("pk"))
 
 
 def of_worker(stage: Stage, worker: Worker) -> QuerySet[Answer]:
