@@ -18,7 +18,7 @@ from annotation.flags.shapes import Flag, Limits
 from annotation.flags.tokens import Token, mostly_spaceless, tokens
 
 SHORTEST = 5
-LEAST = 8
+LEAST = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from crowd.models import Assignment, Stage
 COUNTED = Q(state__in=Answer.COUNTED, assignment__state__in=Assignment.GOOD)
 
 
-def with_counts(queries: QuerySet[Query], stage: Stage) -> QuerySet[Query]:
+def with_counts(queries: QuerySet[Query], stage: Stage) -> QuerySet[Any]:
     """Queries with `counted`: how many answers of the stage count for each."""
     counts = (
         Answer.objects.filter(COUNTED, stage=stage, query=OuterRef("pk"))
@@ -27,7 +27,7 @@ def with_counts(queries: QuerySet[Query], stage: Stage) -> QuerySet[Query]:
     return queries.annotate(counted=Coalesce(Subquery(counts), 0))
 
 
-def waiting(stage: Stage) -> QuerySet[Any, tuple[int, int]]:
+def waiting(stage: Stage) -> QuerySet[Any, Any]:
     """Curated queries of the stage's project that lack answers, with how many answers count."""
     queries = Query.objects.filter(
         project=stage.project_id, status=Query.Status.CURATED, curated_set__isnull=False
@@ -36,13 +36,13 @@ def waiting(stage: Stage) -> QuerySet[Any, tuple[int, int]]:
     return lacking.order_by("pk").values_list("pk", "counted")
 
 
-def complete(stage: Stage) -> QuerySet[Query]:
+def complete(stage: Stage) -> QuerySet[Any]:
     """Curated queries that have all their answers."""
     queries = Query.objects.filter(project=stage.project_id, status=Query.Status.CURATED)
     return with_counts(queries, stage).filter(counted__gte=max(1, stage.redundancy)).order_by("pk")
 
 
-def incomplete_again(stage: Stage) -> QuerySet[Query]:
+def incomplete_again(stage: Stage) -> QuerySet[Any]:
     """Queries that this stage moved on as answered, and that lack answers now."""
     moved_by = (
         QueryStep.objects.filter(query=OuterRef("pk"), after=Query.Status.ANSWERED)

@@ -71,7 +71,7 @@ def make_query(
 def visitor(stage: Stage, *queries: Query, worker: str = "AROSA", places: int = 9) -> Visitor:
     """Somebody at a HIT of these queries."""
     number = next(_numbers)
-    hit: Hit = hit_of(stage, *map(lambda query: of_query(query.pk), queries), external_id=f"3HIT{number}")
+    hit: Hit = hit_of(stage, *(of_query(query.pk) for query in queries), external_id=f"3HIT{number}")
     Hit.objects.filter(pk=hit.pk).update(places=places)
     return Visitor(hit, worker=worker, assignment=f"3A{number}")
 

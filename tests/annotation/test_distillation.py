@@ -1,4 +1,4 @@
-"""Distillation through the task page: what editors see, what is refused, what is kept, when a query is done."""
+"""Distillation through the task page: what editors see, what is refused and kept, when a query is done."""
 
 import random
 
@@ -337,9 +337,7 @@ def test_simulated_answers_without_a_known_truth_are_made_of_the_passages(langua
     stage = make_stage(language=language)
     row = make_query(stage, query, (passage,))
     for number in range(5):
-        given = kind_of(stage).simulate(
-            stage, of_query(row.pk), PROFILES["diligent"], random.Random(number)
-        )
+        given = kind_of(stage).simulate(stage, of_query(row.pk), PROFILES["diligent"], random.Random(number))
         assert kind_of(stage).parse(stage, of_query(row.pk), given).good, given
 
 
