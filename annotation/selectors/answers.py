@@ -50,8 +50,9 @@ def incomplete_again(stage: Stage) -> QuerySet[Any]:
         .values("stage")[:1]
     )
     queries = Query.objects.filter(project=stage.project_id, status=Query.Status.ANSWERED)
-    mine = with_counts(queries, stage).annotate(moved_by=Subquery(moved_by)).filter(moved_by=stage.pk)
-    return mine.filter(counted__lt=stage.redundancy).order_by("pk")
+    mine: QuerySet[Any] = with_counts(queries, stage).annotate(moved_by=Subquery(moved_by)).filter(moved_by=stage.pk)
+    lacking: QuerySet[Any] = mine.filter(counted__lt=stage.redundancy).order_by("pk")
+    return lacking
 
 
 @dataclass(frozen=True, slots=True)

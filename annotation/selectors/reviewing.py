@@ -36,7 +36,7 @@ def _count(answers: QuerySet[Answer]) -> Coalesce:
     return Coalesce(Subquery(grouped.annotate(n=Count("pk")).values("n")), 0)
 
 
-def queries(stage: Stage, state: str, order: str) -> QuerySet[Query]:
+def queries(stage: Stage, state: str, order: str) -> QuerySet[Any]:
     """Queries of the stage with `counted`, `undecided`, `flagged` (undecided too), `excluded`, `newest`."""
     mine = Answer.objects.filter(stage=stage)
     undecided = mine.filter(state=State.UNDECIDED)
@@ -67,7 +67,8 @@ def queries(stage: Stage, state: str, order: str) -> QuerySet[Query]:
         "fewest": ["counted", "pk"],
         "newest": [F("newest").desc(nulls_last=True), "pk"],
     }
-    return rows.filter(filters[state]).order_by(*orders[order])
+    found: QuerySet[Any] = rows.filter(filters[state]).order_by(*orders[order])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
