@@ -50,8 +50,8 @@ def incomplete_again(stage: Stage) -> QuerySet[Any]:
         .values("stage")[:1]
     )
     queries = Query.objects.filter(project=stage.project_id, status=Query.Status.ANSWERED)
-    mine: QuerySet[Any] = with_counts(queries, stage).annotate(moved_by=Subquery(moved_by)).filter(moved_by=stage.pk)
-    lacking: QuerySet[Any] = mine.filter(counted__lt=stage.redundancy).order_by("pk")
+    mine = with_counts(queries, stage).annotate(moved_by=Subquery(moved_by))
+    lacking: QuerySet[Any] = mine.filter(moved_by=stage.pk, counted__lt=stage.redundancy).order_by("pk")
     return lacking
 
 
