@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from annotation.flags.shapes import Asked, Flag
-from annotation.flags.tokens import script_of, tokens
+from annotation.flags.tokens import script_of, tokens, words_of
 
 LEAST_LETTERS = 4
 LEAST_TOLD = 60
@@ -96,7 +96,7 @@ def foreign_script(text: str, tag: str, known: Iterable[str] = ()) -> list[tuple
     expected = expected_scripts(tag)
     if not expected:
         return []
-    allowed = {token.folded for each in known for token in tokens(each)}
+    allowed = words_of(tuple(known))
     right = wrong = 0
     spans = []
     for token in tokens(text):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from annotation.flags.shapes import Asked, Flag, Limits
-from annotation.flags.tokens import Token, tokens
+from annotation.flags.tokens import Token, tokens, words_of
 
 LANGUAGES = frozenset({"en", "es", "fr", "pt", "de", "it", "ru", "ar", "eu", "lv", "nl", "fa"})
 LEAST = 6
@@ -31,7 +31,7 @@ def unknown_words(text: str, asked: Asked) -> list[tuple[int, int]]:
     language = asked.language.lower().partition("-")[0]
     if language not in LANGUAGES:
         return []
-    known = {token.folded for each in (asked.text, *asked.passages) for token in tokens(each)}
+    known = words_of((asked.text, *asked.passages))
     tried = [token for token in tokens(text) if _may_be_wrong(text, token) and token.folded not in known]
     if not tried:
         return []

@@ -50,6 +50,8 @@ def _class_of(character: str) -> str:
 
 def fold(text: str) -> str:
     """Text for comparing: compatibility forms, case, marks and tatweel are taken away."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     kept = (
         each for each in decomposed if unicodedata.category(each) not in ("Mn", "Cf") and each != _TATWEEL
@@ -57,8 +59,9 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept)).casefold()
 
 
-def tokens(text: str) -> list[Token]:
-    """The tokens of a text in their order, in time linear in its length."""
+@lru_cache(maxsize=64)
+def tokens(text: str) -> tuple[Token, ...]:
+    """The tokens of a text in their order, in time linear in its length; kept for the next check of it."""
     found: list[Token] = []
     start, alone = -1, False
     for at, character in enumerate(text):
@@ -75,7 +78,7 @@ def tokens(text: str) -> list[Token]:
             start, alone = at, kind == "c"
     if start >= 0:
         _add(found, text, start, len(text), alone)
-    return found
+    return tuple(found)
 
 
 def _joins(text: str, at: int) -> bool:
@@ -91,6 +94,12 @@ def _add(found: list[Token], text: str, start: int, end: int, alone: bool) -> No
 def folded(text: str) -> tuple[str, ...]:
     """The folded tokens alone."""
     return tuple(token.folded for token in tokens(text))
+
+
+@lru_cache(maxsize=256)
+def words_of(texts: tuple[str, ...]) -> frozenset[str]:
+    """All folded tokens of some texts, such as a query with its passages; kept, for many answers ask."""
+    return frozenset(token.folded for text in texts for token in tokens(text))
 
 
 def mostly_spaceless(found: Sequence[Token]) -> bool:
