@@ -53,13 +53,13 @@ class DistillationConfig(StageConfig):
         default=0.9, ge=0.5, le=1, description="Flag: similarity with another editor's answer, 1 is the same."
     )
     pasted_share: float = Field(
-        default=0.5, gt=0, le=1, description="Flag: pasted characters as a share of what was written."
+        default=0.5, ge=0.01, le=1, description="Flag: pasted characters as a share of what was written."
     )
     typing_rate: float = Field(
         default=600, ge=50, le=10_000, description="Flag: keys per minute of active work."
     )
     spelling_share: float = Field(
-        default=0.3, gt=0, le=1, description="Flag: share of words that are in no dictionary."
+        default=0.3, ge=0.01, le=1, description="Flag: share of words that are in no dictionary."
     )
     length_z: float = Field(
         default=3.5,

@@ -3,12 +3,14 @@
 import random
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation.kinds.distillation_config import distillation_config
 from annotation.models import Answer, Query, QueryStep
 from annotation.units import of_query
 from crowd.kinds import kind_of
-from crowd.models import Exclusion, Worker
+from crowd.models import Exclusion, Stage, Worker
 from crowd.services.quoting import bundles_to_publish
 from crowd.simulation.answers import Somebody, answer_unit
 from crowd.simulation.page import read_form
@@ -298,6 +300,31 @@ def test_flags_are_computed_in_a_fixed_number_of_statements(django_assert_max_nu
 
 
 # Words for researchers, simulated people
+
+
+def test_a_stage_is_made_on_the_desk_with_every_option_in_words(client):
+    stage = make_stage()
+    client.force_login(User.objects.create_superuser("root"))
+    address = f"/desk/projects/{stage.project.slug}/new-stage/?kind=distillation"
+    form = client.get(address).context["form"]
+    sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
+    sent |= {
+        "slug": "second",
+        "title": "Second",
+        "task.title": "Answer",
+        "task.description": "Answer it.",
+        "endpoint": stage.endpoint.name,
+        "reward": "0.20",
+        "redundancy": "20",
+        "config.copy_share": "0.75",
+        "config.canary": "on",
+    }
+    response = client.post(address, sent)
+    assert response.status_code == 302, response.context["form"].errors
+    config = distillation_config(Stage.objects.get(slug="second"))
+    assert (config.copy_share, config.canary, config.hold_out) == (0.75, True, 0)
+    refused = client.post(address, sent | {"config.near_ratio": "2"})
+    assert "config.near_ratio" in refused.context["form"].errors
 
 
 def test_researchers_read_the_query_instead_of_the_units_name():

@@ -99,7 +99,7 @@ def test_without_a_marketplace_the_page_says_how_to_add_one(manager, project):
 
 
 def test_a_stage_is_made_from_the_form_with_the_options_of_its_kind(owner, project, endpoint):
-    answer = owner.post("/desk/projects/reading/new-stage/", form_data())
+    answer = owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data())
     assert answer.headers["Location"] == "/desk/projects/reading/stages/drinks/"
     made = Stage.objects.get()
     assert made.config == {
@@ -133,7 +133,7 @@ def test_a_stage_is_made_from_the_form_with_the_options_of_its_kind(owner, proje
     ],
 )
 def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint, field, entered, words):
-    answer = owner.post("/desk/projects/reading/new-stage/", form_data(**{field: entered}))
+    answer = owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(**{field: entered}))
     assert answer.status_code == 422
     assert list(answer.context["form"].errors) == [field]
     assert words in str(answer.context["form"].errors[field])
@@ -169,7 +169,7 @@ def test_once_opened_the_terms_of_a_stage_stay(owner, stage):
 
 
 def test_a_manager_makes_stages_and_an_owner_gives_them_money(manager, owner, project, endpoint):
-    manager.post("/desk/projects/reading/new-stage/", form_data())
+    manager.post("/desk/projects/reading/new-stage/?kind=poll", form_data())
     made = Stage.objects.get()
     assert made.budget_cents == 0
     owner.post(at("set_stage_budget", made), {"budget": "7.50"})
