@@ -1,4 +1,8 @@
-"""All flags of the answers of one query."""
+"""All flags of the answers of one query.
+
+Most are about an answer alone and stay what they are; those in `RELATIVE` are about it among the others, and
+change when another answer comes.
+"""
 
 from collections.abc import Sequence
 
@@ -11,6 +15,8 @@ from annotation.flags.shapes import Asked, Flag, Limits, Written
 from annotation.flags.spelling import spelling_flags
 from annotation.flags.typing import pasted, too_fast
 
+RELATIVE = frozenset({"identical", "near-identical", "length"})
+
 
 def flags_of(
     asked: Asked, answers: Sequence[Written], limits: Limits, *, check_language: bool = True
@@ -19,8 +25,18 @@ def flags_of(
 
     The order of the answers makes no difference to what is found.
     """
+    found = own_flags(asked, answers, limits, check_language=check_language)
+    for key, flags in relative_flags(answers, limits).items():
+        found[key].extend(flags)
+    return found
+
+
+def own_flags(
+    asked: Asked, answers: Sequence[Written], limits: Limits, *, check_language: bool = True
+) -> dict[int, list[Flag]]:
+    """Flags of each answer alone; an entry for every answer."""
     passages = Passages(asked.passages)
-    found = {
+    return {
         answer.key: [
             *copied(answer.text, passages, limits),
             *pasted(answer.work, limits),
@@ -31,7 +47,12 @@ def flags_of(
         ]
         for answer in answers
     }
+
+
+def relative_flags(answers: Sequence[Written], limits: Limits) -> dict[int, list[Flag]]:
+    """Flags of answers among the others; an entry for every answer."""
     lengths = {answer.key: len(answer.text) for answer in sorted(answers, key=lambda each: each.key)}
+    found: dict[int, list[Flag]] = {answer.key: [] for answer in answers}
     for more in (alike(answers, limits), outliers(lengths, limits)):
         for key, flags in more.items():
             found[key].extend(flags)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.flags import canary
 from annotation.flags.shapes import Flag, Work, Written
-from annotation.flags.suite import flags_of
+from annotation.flags.suite import RELATIVE, own_flags, relative_flags
 from annotation.kinds.distillation_config import DistillationConfig, distillation_config
 from annotation.models import Answer, AnswerFlag
 from annotation.selectors.material import Material, materials
@@ -32,7 +32,7 @@ def check_new(stage: Stage) -> int:
 
 
 def check(stage: Stage, queries: Collection[int]) -> None:
-    """Compute the flags of all answers to these queries anew: a new answer can change those of the others.
+    """Compute the flags of answers to these queries that were not checked, and what that changes for others.
 
     Excluded answers are compared too, replaced ones are not.
     """
@@ -42,14 +42,15 @@ def check(stage: Stage, queries: Collection[int]) -> None:
         .exclude(state=Answer.State.REPLACED)
         .order_by("pk")
     )
-    works = _works({answer.assignment_id for answer in answers})
+    fresh = {answer.pk for answer in answers if answer.checked_at is None}
+    works = _works({answer.assignment_id for answer in answers if answer.pk in fresh})
     by_query: dict[int, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_query[answer.query_id].append(answer)
     found: dict[int, list[Flag]] = {}
     for query, material in materials(list(by_query)).items():
         found |= _flags(stage, config, material, by_query[query], works)
-    _store(found)
+    _store(found, fresh)
 
 
 def _flags(
@@ -59,19 +60,25 @@ def _flags(
     answers: Iterable[Answer],
     works: Mapping[int, Work],
 ) -> dict[int, list[Flag]]:
-    asked = material.asked(stage.project.language)
+    """All flags of answers that were not checked yet, and the relative ones of the others."""
+    asked, limits = material.asked(stage.project.language), config.limits()
     words = canary_phrase(stage, material) if config.canary else ""
-    written = [
-        Written(
+    fresh, written = [], []
+    for answer in answers:
+        each = Written(
             key=answer.pk,
             author=answer.worker_id,
             text=answer.text,
             work=works.get(answer.assignment_id) if answer.revises_id is None else None,
             canary=words,
         )
-        for answer in answers
-    ]
-    return flags_of(asked, written, config.limits(), check_language=config.check_language)
+        written.append(each)
+        if answer.checked_at is None:
+            fresh.append(each)
+    found = relative_flags(written, limits)
+    for key, flags in own_flags(asked, fresh, limits, check_language=config.check_language).items():
+        found[key].extend(flags)
+    return found
 
 
 def canary_phrase(stage: Stage, material: Material) -> str:
@@ -107,11 +114,16 @@ def _count(telemetry: Mapping[str, Any], name: str) -> int | None:
 
 
 @transaction.atomic
-def _store(found: Mapping[int, list[Flag]]) -> None:
+def _store(found: Mapping[int, list[Flag]], fresh: Collection[int]) -> None:
+    """Keep what was found; of answers that were checked before, only relative flags may go."""
     now = timezone.now()
     keep = {(answer, flag.name) for answer, flags in found.items() for flag in flags}
     there = AnswerFlag.objects.filter(answer__in=found).values_list("pk", "answer", "name")
-    gone = [pk for pk, answer, name in there if (answer, name) not in keep]
+    gone = [
+        pk
+        for pk, answer, name in there
+        if (answer, name) not in keep and (answer in fresh or name in RELATIVE)
+    ]
     AnswerFlag.objects.filter(pk__in=gone).delete()
     AnswerFlag.objects.bulk_create(
         [

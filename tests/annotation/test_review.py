@@ -118,6 +118,19 @@ def test_a_new_answer_can_flag_an_older_one(stage):
     assert AnswerFlag.objects.get(answer=first).pk == kept
 
 
+def test_a_flag_of_an_answer_alone_stays_and_one_among_others_may_go(stage):
+    query = make_query(stage)
+    copied = write(stage, query, PASSAGE, worker="A0")
+    for number in range(1, 5):
+        write(stage, query, "Rome", worker=f"A{number}")
+    settle(stage)
+    assert flags_of(copied) == ["copy-run", "copy-share", "length"]
+    for number in range(5, 11):
+        write(stage, query, f"{'It is, as they say, ' * 7}{number}", worker=f"A{number}")
+    settle(stage)
+    assert flags_of(copied) == ["copy-run", "copy-share"]
+
+
 def test_what_the_page_measured_is_judged_over_the_whole_assignment(stage):
     query = make_query(stage, passages=("Nothing.",))
     pasted = write(
