@@ -26,6 +26,10 @@ def record_answer(*, assignment: Assignment, query: int, response: dict[str, Any
     )
 
 
+#: Columns that moving a query on needs; the rows are read before the first is moved.
+_NEEDED = ("pk", "status", "status_reason")
+
+
 @dataclass(frozen=True, slots=True)
 class Moved:
     """How many queries got all their answers, and how many lack some again."""
@@ -52,7 +56,7 @@ def bring_up_to_date(
             stage=stage,
             details={"answers": query.counted, "wanted": stage.redundancy},
         )
-        for query in done.iterator(500)
+        for query in list(done.only(*_NEEDED))
     )
     reason = why or "Some of its answers no longer count."
     reopened = sum(
@@ -64,7 +68,7 @@ def bring_up_to_date(
             actor=actor,
             details={"answers": query.counted, "wanted": stage.redundancy},
         )
-        for query in lacking.iterator(500)
+        for query in list(lacking.only(*_NEEDED))
     )
     return Moved(answered, reopened)
 
