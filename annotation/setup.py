@@ -16,6 +16,10 @@ def everything() -> None:
             "query.withdrawn": "took a query out",
             "query.put_back": "put a query back",
             "query.adjudicated": "decided about a query",
+            "answer.rewrite_asked": "asked for an answer to be written again",
+            "answer.excluded": "excluded an answer",
+            "answers.held_out": "held answers out",
+            "answers.taken_back": "made held-out answers references again",
         }
     )
 
@@ -23,10 +27,12 @@ def everything() -> None:
 def _kinds() -> None:
     """Screening, curation, distillation."""
     from annotation.kinds.curation import Curation  # noqa: PLC0415 - needs the models
+    from annotation.kinds.distillation import Distillation  # noqa: PLC0415
     from annotation.kinds.screening import Screening  # noqa: PLC0415
 
     register(Screening())
     register(Curation())
+    register(Distillation())
 
 
 def _pages() -> None:
@@ -35,3 +41,4 @@ def _pages() -> None:
     add_section(Section("annotation/funnel.html", funnel.section))
     add_page(Page("Adjudication", "annotation:adjudication", "adjudication"))
     add_page(Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")))
+    add_page(Page("Answers", "annotation:answers", "answers", kinds=("distillation",)))

@@ -5,6 +5,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("marketplace.urls")),
+    path("", include("annotation.rewriting.urls")),
     path("", include("crowd.urls")),
     path("desk/", include("crowd.desk.urls")),
     path("desk/", include("annotation.desk.urls")),

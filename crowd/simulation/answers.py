@@ -29,6 +29,7 @@ class Knowing(Protocol):
     ) -> Mapping[str, str] | None:
         """Fields of a knowing answer, without prefix; None leaves it to chance that all readers share.
 
+        A box to write in whose text is "" stays empty, whoever fills the page in.
         Mistakes, haste and bad habits are added to it by the profile.
         """
 
@@ -100,7 +101,7 @@ def answer_unit(stage: Stage, form: Form, unit: str, who: Somebody, *, attempt: 
 def _value(asked: _Asked, found: Field, known: Mapping[str, str] | None) -> str | None:
     meant = known.get(found.short) if known else None
     if found.kind == "text":
-        return _text(asked, found, meant)
+        return None if meant == "" else _text(asked, found, meant)
     truth = random.Random(f"truth:{asked.stage.seed}:{found.name}")  # noqa: S311
     if found.kind == "tick":
         meant_ticked = meant is not None if known else truth.random() < _TICKED

@@ -1,0 +1,159 @@
+"""What reviewers do with answers: each a form that is posted, and back to where one was."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+
+from annotation.desk.review import distillation_only, query_of_seat
+from annotation.desk.reviewforms import HoldOutForm
+from annotation.models import Answer
+from annotation.services import holdout, reviewing
+from crowd.desk.doors import Role, StageSeat, act, on_stage, posted
+from crowd.desk.views.projects import entered
+from crowd.models import Worker
+
+QUERY = "annotation:answers_of_query"
+Decide = Callable[[Answer, str, str], str]
+
+
+def _answer(seat: StageSeat, pk: int) -> Answer:
+    distillation_only(seat)
+    found: Answer = get_object_or_404(
+        Answer.objects.select_related("stage__project", "stage__endpoint", "worker", "query"),
+        stage=seat.stage,
+        pk=pk,
+    )
+    return found
+
+
+def _act(request: HttpRequest, seat: StageSeat, pk: int, decide: Decide) -> HttpResponse:
+    """Decide, and go back to the answer; or to the next undecided one after it."""
+    answer = _answer(seat, pk)
+    seen, reason = request.POST.get("seen", ""), request.POST.get("reason", "")[:2000].replace("\0", "")
+    response = act(
+        request,
+        lambda: decide(answer, seen, reason),
+        QUERY,
+        seat.project.slug,
+        seat.stage.slug,
+        answer.query_id,
+    )
+    mark = answer.pk
+    if answer.state != Answer.State.UNDECIDED:
+        following = Answer.objects.filter(
+            stage=seat.stage, query=answer.query_id, state=Answer.State.UNDECIDED, pk__gt=answer.pk
+        )
+        mark = following.order_by("pk").values_list("pk", flat=True).first() or answer.pk
+    assert isinstance(response, HttpResponseRedirect)
+    response["Location"] = f"{response.url}#answer-{mark}"
+    return response
+
+
+@posted
+@on_stage(Role.MANAGER)
+def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Approve."""
+
+    def decide(answer: Answer, seen: str, _: str) -> str:
+        reviewing.approve(answer=answer, actor=seat.user, seen=seen)
+        return "Approved."
+
+    return _act(request, seat, pk, decide)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def ask_rewrite(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Ask its author to write it again."""
+
+    def decide(answer: Answer, seen: str, reason: str) -> str:
+        reviewing.ask_rewrite(answer=answer, actor=seat.user, seen=seen, reason=reason)
+        return "Its author is asked to write it again."
+
+    return _act(request, seat, pk, decide)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Exclude, with a reason."""
+
+    def decide(answer: Answer, seen: str, reason: str) -> str:
+        reviewing.exclude(answer=answer, actor=seat.user, seen=seen, reason=reason)
+        return "Excluded. The work stays as it was decided, and is paid."
+
+    return _act(request, seat, pk, decide)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def reopen(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Take a decision back."""
+
+    def decide(answer: Answer, seen: str, _: str) -> str:
+        reviewing.reopen(answer=answer, actor=seat.user, seen=seen)
+        return "The decision is taken back."
+
+    return _act(request, seat, pk, decide)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def approve_unflagged(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Approve every answer to a query that nothing was noticed about."""
+    query = query_of_seat(seat, pk)
+
+    def do() -> str:
+        count = reviewing.approve_unflagged(stage=seat.stage, query=query, actor=seat.user)
+        return "One answer is approved." if count == 1 else f"{count} answers are approved."
+
+    return act(request, do, QUERY, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def draw_holdout(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Hold people out of every query that is complete."""
+    distillation_only(seat)
+
+    def do() -> str:
+        given = entered(HoldOutForm(request.POST))
+        drawn = holdout.draw(
+            project=seat.project, people=given["people"], seed=given["seed"], actor=seat.user
+        )
+        few = f" {drawn.too_few} have too few answers." if drawn.too_few else ""
+        return f"Drawn for {drawn.queries} {'query' if drawn.queries == 1 else 'queries'}.{few}"
+
+    return act(request, do, "annotation:answers", seat.project.slug, seat.stage.slug)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def hold_out(request: HttpRequest, seat: StageSeat, *, pk: int, worker: int) -> HttpResponse:
+    """Hold one person's answer to a query out."""
+    query = query_of_seat(seat, pk)
+
+    def do() -> str:
+        holdout.hold_out(query=query, worker=_writer(seat, worker), actor=seat.user)
+        return "Held out: this answer is a candidate of the system human."
+
+    return act(request, do, QUERY, seat.project.slug, seat.stage.slug, pk)
+
+
+@posted
+@on_stage(Role.MANAGER)
+def take_back(request: HttpRequest, seat: StageSeat, *, pk: int, worker: int) -> HttpResponse:
+    """Make a held-out answer a reference again."""
+    query = query_of_seat(seat, pk)
+
+    def do() -> str:
+        holdout.take_back(query=query, worker=_writer(seat, worker), stage=seat.stage, actor=seat.user)
+        return "This answer is a reference again."
+
+    return act(request, do, QUERY, seat.project.slug, seat.stage.slug, pk)
+
+
+def _writer(seat: StageSeat, pk: int) -> Worker:
+    found: Worker = get_object_or_404(Worker.objects.filter(answers__stage=seat.stage).distinct(), pk=pk)
+    return found

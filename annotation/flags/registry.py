@@ -1,0 +1,138 @@
+"""Every flag with its words for reviewers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Form = Literal["share", "number", "ratio", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A flag's short label, what it means and does not mean, and how its value is written."""
+
+    name: str
+    label: str
+    meaning: str
+    form: Form = "none"
+    unit: str = ""
+
+
+FLAGS: Mapping[str, About] = {
+    about.name: about
+    for about in (
+        About(
+            "copy-run",
+            "copied run",
+            "A long sequence stands in a passage word for word. Definitions and names can be the same by "
+            "necessity.",
+            "number",
+            "words in a row",
+        ),
+        About(
+            "copy-share",
+            "copied share",
+            "Most of the answer is made of sequences that stand in the passages word for word.",
+            "share",
+            "of its words",
+        ),
+        About(
+            "identical",
+            "same as another",
+            "Another editor's answer to this query is the same. Short answers are not compared.",
+        ),
+        About(
+            "near-identical",
+            "nearly the same as another",
+            "Another editor's answer to this query is nearly the same, apart from order, case and marks.",
+            "ratio",
+            "alike",
+        ),
+        About(
+            "pasted",
+            "pasted",
+            "Much of it was pasted, from a passage or from outside. Some people write elsewhere first. "
+            "Measured over the whole assignment.",
+            "share",
+            "of its characters",
+        ),
+        About(
+            "typing-rate",
+            "typed too fast",
+            "More keys per minute of active work than people type. Dictation and writing aids do that too. "
+            "Measured over the whole assignment.",
+            "number",
+            "keys a minute",
+        ),
+        About(
+            "spelling",
+            "spelling",
+            "Many words are in no dictionary. Names and special terms are often not.",
+            "share",
+            "of its words",
+        ),
+        About(
+            "length",
+            "unusual length",
+            "Far longer or shorter than the other answers to this query.",
+            "number",
+            "robust z",
+        ),
+        About(
+            "language",
+            "language",
+            "It seems not to be in the project's language.",
+        ),
+        About(
+            "canary",
+            "canary",
+            "It has words that only a hidden line of the page asks for: the page was probably given to a "
+            "language model.",
+        ),
+    )
+}
+#: The order in which they are shown.
+ORDER = {name: place for place, name in enumerate(FLAGS)}
+
+
+def about(name: str) -> About:
+    """The words for a flag; one that is no longer known is shown by its name."""
+    return FLAGS.get(name) or About(name, name, "A flag of an earlier version.")
+
+
+def measured(name: str, value: float | None, limit: float | None) -> str:
+    """The value in words, with the bound that it passed."""
+    known = about(name)
+    if value is None or known.form == "none":
+        return ""
+    bound = "" if limit is None else f" (limit {_written(known.form, limit)})"
+    return f"{_written(known.form, value)} {known.unit}{bound}"
+
+
+def _written(form: Form, value: float) -> str:
+    return f"{value:.0%}" if form in ("share", "ratio") else f"{value:g}"
+
+
+def details(name: str, evidence: Mapping[str, Any]) -> str:
+    """Further evidence in words, beside what is highlighted."""
+    words = _DETAILS.get(name)
+    return words(evidence) if words else ""
+
+
+def _language(evidence: Mapping[str, Any]) -> str:
+    if evidence.get("what") == "language":
+        return f"It reads like the language \u201c{evidence.get('language')}\u201d."
+    return "Most of it is in another script."
+
+
+_DETAILS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "pasted": lambda found: f"{found['pasted']} of {found['characters']} characters were pasted.",
+    "typing-rate": lambda found: (
+        f"{found['typed']} typed characters in {found['active_s']} s of active work."
+    ),
+    "length": lambda found: (
+        f"{found['length']} characters; the median of {found['answers']} answers is {found['median']:g}."
+    ),
+    "canary": lambda found: f"The hidden line asks for \u201c{found['phrase']}\u201d.",
+    "language": _language,
+}

@@ -1,0 +1,90 @@
+"""Distillation: several editors answer a query in their own words from the same curated passages.
+
+Paper 000, section 3.3, with the labels of paper 003 (opinions of yes-no queries, entities).
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation import scopes
+from annotation.kinds.distillation_config import DistillationConfig, distillation_config
+from annotation.kinds.distillation_form import read_answer
+from annotation.kinds.distillation_simulation import simulated_answer
+from annotation.models import Answer, Query
+from annotation.selectors.answers import waiting
+from annotation.selectors.material import material
+from annotation.services.answering import bring_up_to_date, record_answer
+from annotation.services.flagging import canary_phrase, check_new
+from annotation.services.holdout import draw_configured
+from annotation.units import of_query, query_of
+from crowd.kinds import Page, Parsed, Pending, SimpleKind
+from crowd.models import Assignment, Stage
+from crowd.simulation.profiles import Profile
+
+
+class Distillation(SimpleKind):
+    """Units are `query:PK` of curated queries; `stage.redundancy` different editors answer each."""
+
+    name = "distillation"
+    label = "Distillation: answers in editors' own words"
+    config = DistillationConfig
+
+    def pending(self, stage: Stage) -> Iterator[Pending]:
+        """Curated queries with fewer answers that count than the stage wants."""
+        for query, counted in waiting(stage).iterator(2000):
+            yield Pending(of_query(query), stage.redundancy - counted)
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """The query with its turns and passages, and what is asked."""
+        config, found = distillation_config(stage), material(query_of(unit))
+        return Page(
+            "annotation/distillation.html",
+            {
+                "material": found,
+                "language": stage.project.language,
+                "instructions": config.instructions,
+                "longest": config.longest,
+                "opinions": Answer.Opinion.choices,
+                "canary": canary_phrase(stage, found) if config.canary else "",
+                "spelling_hint": config.spelling_hint,
+            },
+        )
+
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+        """The text, and where they are asked for the opinion and the entities."""
+        return read_answer(material(query_of(unit)), distillation_config(stage), stage.project.language, form)
+
+    def scopes(self, stage: Stage, unit: str) -> list[str]:
+        """Who screened or curated the query does not answer it."""
+        return [scopes.distil(query_of(unit))]
+
+    def marks(self, stage: Stage, unit: str) -> list[str]:
+        """Who answers the query judges none of its answers."""
+        return [scopes.judge(query_of(unit))]
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Keep the answer."""
+        record_answer(assignment=assignment, query=query_of(unit), response=response)
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Flag new answers, and move on queries that have theirs."""
+        checked = check_new(stage)
+        moved = bring_up_to_date(stage)
+        drawn = draw_configured(stage)
+        return {
+            "checked": checked,
+            "answered": moved.answered,
+            "reopened": moved.reopened,
+            "held_out": drawn,
+        }
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """The queries' texts."""
+        keys = {unit: query_of(unit) for unit in units}
+        texts = dict(Query.objects.filter(pk__in=keys.values()).values_list("pk", "text"))
+        return {unit: texts.get(query, unit) for unit, query in keys.items()}
+
+    def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
+        """What somebody who read the passages writes."""
+        return simulated_answer(material(query_of(unit)), profile, rng, stage.seed)

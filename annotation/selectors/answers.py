@@ -1,0 +1,100 @@
+"""Which answers count, and for what."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from annotation.models import Answer, HeldOutWorker, Query, QueryStep
+from crowd.models import Assignment, Stage
+
+#: Answers that count towards what their query needs.
+COUNTED = Q(state__in=Answer.COUNTED, assignment__state__in=Assignment.GOOD)
+
+
+def with_counts(queries: QuerySet[Query], stage: Stage) -> QuerySet[Any]:
+    """Queries with `counted`: how many answers of the stage count for each."""
+    counts = (
+        Answer.objects.filter(COUNTED, stage=stage, query=OuterRef("pk"))
+        .order_by()
+        .values("query")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    return queries.annotate(counted=Coalesce(Subquery(counts), 0))
+
+
+def waiting(stage: Stage) -> QuerySet[Any, Any]:
+    """Curated queries of the stage's project that lack answers, with how many answers count."""
+    queries = Query.objects.filter(
+        project=stage.project_id, status=Query.Status.CURATED, curated_set__isnull=False
+    )
+    lacking = with_counts(queries, stage).filter(counted__lt=stage.redundancy)
+    return lacking.order_by("pk").values_list("pk", "counted")
+
+
+def complete(stage: Stage) -> QuerySet[Any]:
+    """Curated queries that have all their answers."""
+    queries = Query.objects.filter(project=stage.project_id, status=Query.Status.CURATED)
+    return with_counts(queries, stage).filter(counted__gte=max(1, stage.redundancy)).order_by("pk")
+
+
+def incomplete_again(stage: Stage) -> QuerySet[Any]:
+    """Queries that this stage moved on as answered, and that lack answers now."""
+    moved_by = (
+        QueryStep.objects.filter(query=OuterRef("pk"), after=Query.Status.ANSWERED)
+        .order_by("-pk")
+        .values("stage")[:1]
+    )
+    queries = Query.objects.filter(project=stage.project_id, status=Query.Status.ANSWERED)
+    mine = with_counts(queries, stage).annotate(moved_by=Subquery(moved_by))
+    lacking: QuerySet[Any] = mine.filter(moved_by=stage.pk, counted__lt=stage.redundancy).order_by("pk")
+    return lacking
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswer:
+    """An answer as others use it. `entities` are spans {start, end, text} of its text."""
+
+    pk: int
+    query: int
+    worker: int
+    text: str
+    opinion: str
+    entities: tuple[dict[str, Any], ...]
+    approved: bool
+
+
+def _written(queries: Collection[int], *, held_out: bool) -> Iterator[WrittenAnswer]:
+    aside = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+    rows = Answer.objects.filter(COUNTED, query__in=queries).annotate(aside=Exists(aside))
+    for answer in rows.filter(aside=held_out).order_by("query", "pk").iterator(2000):
+        yield WrittenAnswer(
+            answer.pk,
+            answer.query_id,
+            answer.worker_id,
+            answer.text,
+            answer.opinion,
+            tuple(answer.entities),
+            answer.state == Answer.State.APPROVED,
+        )
+
+
+def references(queries: Collection[int]) -> dict[int, list[WrittenAnswer]]:
+    """The reference answers of queries: all that count, without those held out."""
+    return _by_query(_written(queries, held_out=False))
+
+
+def human_candidates(queries: Collection[int]) -> dict[int, list[WrittenAnswer]]:
+    """The answers of the candidate system `human`: those held out that count."""
+    return _by_query(_written(queries, held_out=True))
+
+
+def _by_query(answers: Iterator[WrittenAnswer]) -> dict[int, list[WrittenAnswer]]:
+    found: dict[int, list[WrittenAnswer]] = defaultdict(list)
+    for answer in answers:
+        found[answer.query].append(answer)
+    return dict(found)

@@ -1,0 +1,52 @@
+// Reviewing answers from the keyboard: j and k go from one to the next, a, r and x decide. Nothing needs it.
+"use strict";
+
+(() => {
+  const place = document.querySelector("[data-review]");
+  if (!place) return;
+  const answers = [...place.querySelectorAll("[data-answer]")];
+  const bar = place.querySelector(".keys");
+  const keys = bar?.querySelector("input");
+  if (!answers.length) return;
+
+  // Whoever switched shortcuts off has them off on the next page too.
+  const NAME = "review-shortcuts";
+  if (keys) {
+    bar.hidden = false;
+    try { keys.checked = localStorage.getItem(NAME) !== "off"; } catch { /* The switch lasts for this page. */ }
+    keys.addEventListener("change", () => {
+      try { localStorage.setItem(NAME, keys.checked ? "on" : "off"); } catch { /* As above. */ }
+    });
+  }
+
+  const current = () => answers.find((answer) => answer.contains(document.activeElement));
+  function go(to) {
+    if (!to) return;
+    to.focus({ preventScroll: true });
+    to.scrollIntoView({ block: "nearest" });
+  }
+  function step(by) {
+    const at = answers.indexOf(current());
+    go(answers[at < 0 ? (by > 0 ? 0 : answers.length - 1) : Math.min(answers.length - 1, Math.max(0, at + by))]);
+  }
+  function decide(key) {
+    const way = current()?.querySelector(`[data-do="${key}"]`);
+    if (way instanceof HTMLFormElement) way.requestSubmit();
+    else if (way) {
+      way.open = true;
+      way.querySelector("textarea").focus();
+    }
+  }
+
+  const marked = location.hash && document.getElementById(location.hash.slice(1));
+  if (answers.includes(marked)) go(marked);
+
+  document.addEventListener("keydown", (event) => {
+    if (!keys?.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat) return;
+    if (event.target.matches("textarea, select, input, [contenteditable]")) return;
+    if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+    else if (["a", "r", "x"].includes(event.key)) decide(event.key);
+    else return;
+    event.preventDefault();
+  });
+})();

@@ -1,0 +1,225 @@
+"""Rewrites: a reviewer asks, a message brings a link, and its author writes once more."""
+
+import re
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Answer, AnswerReview, Query
+from annotation.rewriting import tokens
+from annotation.services import reviewing
+from annotation.services.rewrites import NotAskedError, rewrite
+from crowd.models import Assignment, LedgerEntry, MarketOperation
+from tests.annotation.distilling import (
+    HOSTILE,
+    PASSAGE,
+    flags_of,
+    make_query,
+    make_stage,
+    settle,
+    write,
+)
+from tests.taskpage.world import text as words
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage():
+    return make_stage(redundancy=1)
+
+
+@pytest.fixture
+def reviewer():
+    return User.objects.create_user("reviewer")
+
+
+@pytest.fixture
+def answer(stage):
+    made = write(stage, make_query(stage), PASSAGE, worker="A1")
+    settle(stage)
+    return made
+
+
+def ask(answer, reviewer, reason="Please use your own words"):
+    reviewing.ask_rewrite(
+        answer=answer, actor=reviewer, seen=Answer.objects.get(pk=answer.pk).state, reason=reason
+    )
+    letter = MarketOperation.objects.filter(kind="message").latest("planned_at").payload
+    return re.search(r"http://\S+", letter["text"])[0], letter
+
+
+@pytest.fixture
+def link(answer, reviewer):
+    return ask(answer, reviewer)[0].partition("8000")[2]
+
+
+def page(link, client=None):
+    return (client or Client(enforce_csrf_checks=True)).get(link)
+
+
+def send(link, **fields):
+    return Client(enforce_csrf_checks=True).post(link, fields)
+
+
+def test_the_author_gets_a_message_with_the_reason_and_a_link(answer, reviewer):
+    link, letter = ask(answer, reviewer)
+    assert letter["workers"] == ["A1"]
+    assert letter["subject"] == "Please write one answer again: Answer a question"
+    assert "Please use your own words" in letter["text"]
+    assert "It is paid as it was" in letter["text"]
+    assert link.startswith("http://127.0.0.1:8000/task/rewrite/")
+    assert AnswerReview.objects.get().reason == "Please use your own words"
+
+
+def test_a_request_says_why(answer, reviewer):
+    with pytest.raises(reviewing.ReviewError, match="Say why"):
+        ask(answer, reviewer, reason=" ")
+    assert not MarketOperation.objects.exists()
+
+
+def test_while_it_waits_the_answer_counts(stage, answer, link):
+    assert settle(stage)["reopened"] == 0
+    assert Query.objects.get().status == Query.Status.ANSWERED
+
+
+def test_the_page_shows_query_passages_the_earlier_answer_and_the_reason(link):
+    response = page(link)
+    said = words(response)
+    assert "what is the capital of italy" in said
+    assert "Please use your own words" in said
+    assert f"\n{PASSAGE}</textarea>" in response.content.decode()
+    assert "nothing more is paid for it" in said
+
+
+def test_the_page_sets_no_cookie_is_not_framed_and_keeps_its_address_to_itself(link):
+    response = page(link)
+    assert not response.cookies
+    assert response.headers["X-Frame-Options"] == "DENY"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert "no-store" in response.headers["Cache-Control"]
+    assert "script-src 'self'" in response.headers["Content-Security-Policy"]
+    assert "<script" not in response.content.decode()
+
+
+def test_the_new_text_is_a_row_of_its_own_and_the_old_one_stays(stage, answer, link):
+    response = send(link, text="It is Rome.")
+    assert "takes the place of the earlier one" in words(response)
+    answer.refresh_from_db()
+    new = answer.revision
+    assert (answer.state, answer.text) == ("replaced", PASSAGE)
+    assert (new.state, new.text, new.worker, new.assignment) == (
+        "undecided",
+        "It is Rome.",
+        answer.worker,
+        answer.assignment,
+    )
+    assert (flags_of(answer), flags_of(new)) == (["copy-run", "copy-share"], [])
+    assert new.checked_at is not None
+    assert Query.objects.get().status == Query.Status.ANSWERED
+
+
+def test_nothing_is_paid_again(answer, link):
+    before = (list(Assignment.objects.values()), LedgerEntry.objects.count(), MarketOperation.objects.count())
+    send(link, text="It is Rome.")
+    after = (list(Assignment.objects.values()), LedgerEntry.objects.count(), MarketOperation.objects.count())
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "Write your answer"),
+        ("what is the capital of italy", "This is the question itself."),
+        (PASSAGE, "This is your earlier answer."),
+        ("Рим является столицей", "another script"),
+        ("x" * 2001, "at most 2,000 fit"),
+    ],
+)
+def test_the_same_checks_hold(link, text, said):
+    response = send(link, text=text)
+    assert response.status_code == 422
+    assert said in words(response)
+    assert 'href="#u1-text-error"' in response.content.decode()
+    assert Answer.objects.count() == 1
+
+
+def test_what_was_written_is_kept_beside_the_error(link):
+    response = send(link, text="Рим является <столицей>")
+    assert "Рим является &lt;столицей&gt;</textarea>" in response.content.decode()
+
+
+def test_opinion_and_entities_are_asked_again(stage, reviewer):
+    query = make_query(stage, yes_no=True, type="LOCATION")
+    answer = write(stage, query, "Rome is it.", worker="A2")
+    link = ask(answer, reviewer)[0].partition("8000")[2]
+    assert 'value="Yes" checked' in page(link).content.decode()
+    assert send(link, text="Rome is it.", opinion="Depends", entities="Rome").status_code == 200
+    new = Answer.objects.get(revises=answer)
+    assert (new.opinion, new.entities) == ("Depends", [{"start": 0, "end": 4, "text": "Rome"}])
+
+
+def test_a_link_works_once(answer, link):
+    send(link, text="It is Rome.")
+    assert "stored" in words(send(link, text="Something else."))  # the same form sent twice is no alarm
+    assert Answer.objects.count() == 2
+    assert page(link).status_code == 410
+    with pytest.raises(NotAskedError):
+        rewrite(answer=answer, response={"text": "again"})
+
+
+def test_a_link_that_was_changed_or_made_up_is_nothing(answer, link):
+    for bad in (link[:-3] + "x/", "/task/rewrite/nonsense/", "/task/rewrite/%00%F0/"):
+        assert page(bad).status_code == 404
+        assert send(bad, text="It is Rome.").status_code == 404
+    assert Answer.objects.count() == 1
+
+
+def test_a_link_ends_after_two_weeks(answer, link):
+    with time_machine.travel(timezone.now() + timedelta(days=15)):
+        assert page(link).status_code == 404
+    with time_machine.travel(timezone.now() + timedelta(days=13)):
+        assert page(link).status_code == 200
+
+
+def test_a_reviewer_who_decides_otherwise_ends_the_link(answer, link, reviewer):
+    reviewing.approve(answer=answer, actor=reviewer, seen="rewrite")
+    assert page(link).status_code == 410
+    assert send(link, text="It is Rome.").status_code == 410
+    assert Answer.objects.count() == 1
+
+
+def test_a_token_of_something_else_opens_nothing(answer, link):
+    assert tokens.read(tokens.write(answer.pk)) == answer.pk
+    assert tokens.read("") is None
+    from crowd.taskpage import tokens as tickets
+
+    assert tokens.read(tickets.write(tickets.Ticket(answer.pk, "https://x"))) is None
+
+
+def test_a_rewrite_can_be_asked_about_again(stage, answer, link, reviewer):
+    send(link, text="It is Rome.")
+    second = Answer.objects.get(revises=answer)
+    again = ask(second, reviewer, "Say a little more")[0].partition("8000")[2]
+    assert "Say a little more" in words(page(again))
+    send(again, text="It is Rome, on the Tiber.")
+    assert [each.state for each in Answer.objects.order_by("pk")] == ["replaced", "replaced", "undecided"]
+    assert settle(stage) == {"checked": 0, "answered": 0, "reopened": 0, "held_out": 0}
+
+
+def test_hostile_reasons_and_answers_are_escaped(stage, reviewer):
+    answer = write(stage, make_query(stage, HOSTILE), f"Rome {HOSTILE}", worker="A3")
+    link = ask(answer, reviewer, HOSTILE)[0].partition("8000")[2]
+    assert "<script>alert" not in page(link).content.decode()
+    assert "<script>alert" not in send(link, text="").content.decode()
+
+
+def test_a_form_that_is_far_too_large_is_refused_in_words(link, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    response = Client().post(link, "text=" + "x" * 5000, content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 413
+    assert "nothing was stored" in words(response)
