@@ -79,8 +79,17 @@ class TantivyEngine:
 
         BM25 with k1 1.2 and b 0.75 (tantivy's constants).
         """
-        searcher = self._searcher()
         query = self._query(weights)
+        for _ in range(_OPEN_ATTEMPTS - 1):
+            searcher = self._searcher()
+            try:
+                return self._best(searcher, query, k)
+            except IndexBrokenError:
+                # A file that went while it was being opened is missed by tantivy only now.
+                _open.pop((os.getpid(), self._files.path), None)
+        return self._best(self._searcher(), query, k)
+
+    def _best(self, searcher: Searcher, query: Query | None, k: int) -> list[Scored]:
         if query is None or k < 1:
             return []
         limit, most = k + 1, k + MOST_TIED
@@ -91,7 +100,8 @@ class TantivyEngine:
             if len(hits) < limit or hits[-1][0] < hits[k - 1][0] or limit >= most:
                 break
             limit = min(limit * 8, most)
-        numbers = searcher.fast_field_values("pk", [address for _, address in hits])
+        with _damage_told(f"{self._what} cannot be searched"):
+            numbers = searcher.fast_field_values("pk", [address for _, address in hits])
         found = [
             Scored(int(number), float(score))
             for number, (score, _) in zip(numbers, hits, strict=True)

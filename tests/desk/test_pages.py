@@ -201,7 +201,7 @@ def test_minutes_that_make_no_sense_are_not_kept(manager, stage, entered):
 
 
 def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):
-    owner.post("/desk/projects/reading/new-stage/", form_data(expected_minutes="2.3"))
+    owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(expected_minutes="2.3"))
     made = Stage.objects.get()
     assert made.expected_seconds == 138
     assert 'value="2.3"' in owner.get(at("edit_stage", made)).content.decode()
