@@ -16,6 +16,7 @@ from annotation.selectors.candidates import ShownCandidate, shown_candidates
 from annotation.selectors.curation import selection_counts, undecided
 from annotation.selectors.wording import texts_of
 from annotation.services.curation import keep_selection, settle_curation
+from annotation.truth import truth_of
 from annotation.units import of_query, query_of
 from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
@@ -198,15 +199,16 @@ class Curation(SimpleKind):
     def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
         """What simulated editors who understand query and passages choose.
 
-        `extra["truth"]` of the query may name the keys of the right `passages`, none for an unanswerable
-        query; else the seed draws one or two of the best ranked.
+        The column `truth` of the query's file may name the keys of the right `passages`, none for an
+        unanswerable query; else the seed draws one or two of the best ranked.
         """
         pk = query_of(unit)
         candidates = self._candidates(stage, pk)
         extra = Query.objects.values_list("extra", flat=True).get(pk=pk)
         chance = random.Random(f"curation:{stage.seed}:{unit}")  # noqa: S311 - reproducible, not secret
-        right = _truth(extra.get("truth"), candidates, chance)
-        said = {f"passage_{each.rank}": "on" for each in candidates if each.key in right} or {NONE: "on"}
+        right = _right(truth_of(extra), candidates, chance)
+        chosen = [each for each in candidates if each.key in right][: _config(stage).most_passages]
+        said = {f"passage_{each.rank}": "on" for each in chosen} or {NONE: "on"}
         for number in range(1, PAIRS + 1):
             said |= {f"conflict_{number}_{part}": NOTHING for part in ("a", "b", "trusted")}
         marked = {f"highlight_{each.rank}": _first_words(each.text) for each in candidates}
@@ -216,8 +218,8 @@ class Curation(SimpleKind):
         return shown_candidates([query]).get(query, [])[: _config(stage).candidates]
 
 
-def _truth(known: object, candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:
-    if isinstance(known, Mapping) and isinstance(known.get("passages"), list):
+def _right(known: Mapping[str, Any], candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:
+    if isinstance(known.get("passages"), list):
         return {str(key) for key in known["passages"]}
     if chance.random() < _UNANSWERABLE:
         return set()

@@ -1,14 +1,16 @@
 """What simulated editors who understood the passages write."""
 
 import random
-from collections.abc import Mapping
 
 from annotation.flags.tokens import mostly_spaceless, tokens
 from annotation.models import Answer
 from annotation.selectors.material import Material
+from annotation.truth import truth_of
 from crowd.simulation.profiles import Habit, Profile
 
 _OPENINGS = ("", "", "", "It is said that ", "In short, ", "As far as I read, ")
+#: Share of editors who put an answer together themselves although true ones are known.
+_OWN_WORDS = 0.25
 _LONGEST = 380
 
 
@@ -17,7 +19,8 @@ def simulated_answer(material: Material, profile: Profile, rng: random.Random, s
 
     Entities are left empty for those who do not read: what they write is not known here.
     """
-    text = _known(material, rng) or _composed(material, rng)
+    own = rng.random() < _OWN_WORDS
+    text = (_composed(material, rng) if own else "") or _known(material, rng) or _composed(material, rng)
     fields = {"text": text[:_LONGEST].strip() or "Yes"}
     if material.wants_opinion:
         truth = random.Random(f"opinion:{seed}:{material.query.key}")  # noqa: S311 - reproducible
@@ -28,10 +31,13 @@ def simulated_answer(material: Material, profile: Profile, rng: random.Random, s
 
 
 def _known(material: Material, rng: random.Random) -> str:
-    truth = material.query.extra.get("truth", {})
-    answers = truth.get("answers", []) if isinstance(truth, Mapping) else []
+    answers = truth_of(material.query.extra).get("answers")
+    answers = answers if isinstance(answers, list) else []
     good = [answer for answer in answers if isinstance(answer, str) and answer.strip()]
-    return rng.choice(good).strip() if good else ""
+    if not good:
+        return ""
+    said = rng.sample(good, rng.randint(1, min(2, len(good))))
+    return " ".join(answer.strip() for answer in said)
 
 
 def _composed(material: Material, rng: random.Random) -> str:

@@ -12,6 +12,7 @@ from annotation.models import Query
 from annotation.selectors.screening import missing_votes
 from annotation.selectors.wording import texts_of
 from annotation.services.screening import keep_vote, settle_screening
+from annotation.truth import truth_of
 from annotation.units import PREFIX, of_query, query_of
 from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
@@ -152,16 +153,15 @@ class Screening(SimpleKind):
     def simulate(self, stage: Stage, unit: str, profile: object, rng: random.Random) -> Mapping[str, str]:
         """What simulated editors who understand the query answer.
 
-        `extra["truth"]` of the query names it as the form does (`kind`, and `unambiguous`, `answerable`,
-        `sensitive`, `adult` as yes or no); what is left out comes from the seed.
+        The column `truth` of the query's file names it as the form does (`kind`, and `unambiguous`,
+        `answerable`, `sensitive`, `adult` as yes or no); what is left out comes from the seed.
         """
         known: Mapping[str, Any] = {}
         if unit.startswith(_CHECK):
             known = {"kind": list(_config(stage).checks.values())[_number(unit)]}
         elif unit.startswith(PREFIX):
             extra = Query.objects.values_list("extra", flat=True).get(pk=query_of(unit))
-            truth = extra.get("truth")
-            known = truth if isinstance(truth, Mapping) else {}
+            known = truth_of(extra)
         return _truth(known, random.Random(f"screening:{stage.seed}:{unit}"))  # noqa: S311
 
 

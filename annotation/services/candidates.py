@@ -1,6 +1,6 @@
 """Candidate passages of queries, from the project's indexes where the import brought none."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,11 @@ SHOWN = 10
 #: Passages looked at for each that is shown, so that folded ones leave no gap.
 _SPARE = 3
 _AT_ONCE = 100
+#: Parameters that a statement may carry on every database, with room to spare.
+_MOST_EMPTY = 900
 Found = tuple[Hit, Choice]
+#: Queries of a project for which its indexes, as they were built then, have nothing: not searched again.
+_fruitless: dict[int, tuple[object, frozenset[int]]] = {}
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,12 @@ def provide_for(project: Project, *, k: int = SHOWN) -> Provided:
     if not corpora:
         problem = f"No corpus of {project.slug!r} has an index: manage.py corpus add, manage.py index build."
         return Provided(0, problem=problem if waiting.exists() else "")
+    built = [(corpus.pk, corpus.index.generation, corpus.index.built_at, k) for corpus in corpora]
+    before, nothing_for = _fruitless.get(project.pk, (None, frozenset()))
+    known = waiting.values_list("pk", flat=True) if before == built else ()
+    empty = sorted(nothing_for.intersection(known))[:_MOST_EMPTY]
+    waiting = waiting.exclude(pk__in=empty)
     filled, last = 0, 0
-    empty: list[int] = []
     while queries := list(waiting.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
         last = queries[-1].pk
         try:
@@ -52,6 +60,7 @@ def provide_for(project: Project, *, k: int = SHOWN) -> Provided:
             return Provided(filled, tuple(empty), str(error))
         empty += [pk for pk, candidates in found.items() if not candidates]
         filled += _store(found)
+    _fruitless[project.pk] = (built, frozenset(empty))
     return Provided(filled, tuple(empty))
 
 
@@ -62,40 +71,6 @@ def provide_candidates(query: Query, *, k: int = SHOWN) -> int:
         _store({query.pk: _found(query, searchable(query.project), k)})
         there = shown.count()
     return there
-
-
-@transaction.atomic
-def fold_candidates(query_pks: Sequence[int]) -> int:
-    """Fold repetitions among candidates that an import brought; how many. Chosen ones are never folded.
-
-    For the import, before anybody sees them: what has been shown must not vanish. Again changes nothing.
-    """
-    by_query: dict[int, list[CandidatePassage]] = defaultdict(list)
-    unfolded = CandidatePassage.objects.filter(query__in=query_pks, folded_into=None)
-    for candidate in unfolded.order_by("query", "rank"):
-        by_query[candidate.query_id].append(candidate)
-    folded = []
-    for candidates in by_query.values():
-        choices = choose([_region(candidate) for candidate in candidates], len(candidates))
-        for candidate, choice in zip(candidates, choices, strict=True):
-            if choice.folded_into is not None:
-                candidate.folded_into = candidates[choice.folded_into]
-                candidate.fold_reason = choice.reason
-                folded.append(candidate)
-    CandidatePassage.objects.bulk_update(folded, ["folded_into", "fold_reason"], batch_size=200)
-    return len(folded)
-
-
-def _region(candidate: CandidatePassage) -> Region:
-    return Region(
-        candidate.key,
-        candidate.text,
-        candidate.page,
-        candidate.start,
-        candidate.end,
-        candidate.rank,
-        candidate.imported_selected,
-    )
 
 
 def without_candidates(project: Project) -> QuerySet[Query]:

@@ -27,6 +27,7 @@ from annotation.importing.screening import LONGEST, SHORTEST, Screen
 from annotation.importing.source import Source, fingerprint
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
+from annotation.services.folding import fold_candidates
 from projects.models import Project
 from projects.services import record
 
@@ -186,7 +187,7 @@ class _Store:
         self.project, self.name, self.sha256, self.format = project, name, sha256, format
         self.options, self.report, self.actor = options, report, actor
         self.spool, self.progress = spool, progress
-        self.stored = self.already = self.curated = 0
+        self.stored = self.already = self.curated = self.folded = 0
         self.now: datetime = timezone.now()
 
     def run(self) -> int:
@@ -214,6 +215,7 @@ class _Store:
             "stored": self.stored,
             "already_there": self.already,
             "curated": self.curated,
+            "folded": self.folded,
         }
         source.report, source.state, source.finished_at = self.report, QuerySource.State.READY, timezone.now()
         source.save()
@@ -284,6 +286,8 @@ class _Store:
     def _passages(self, pairs: list[tuple[Record, Query]]) -> None:
         rows = [row for each, query in pairs for row in _candidates(each, query)]
         candidates = CandidatePassage.objects.bulk_create(rows, batch_size=_BATCH)
+        if rows:
+            self.folded += fold_candidates([query.pk for _, query in pairs])
         if self.options.start_at == "screening":
             return
         self._steps([query for _, query in pairs], _STATUS.WAITING, _STATUS.ACCEPTED, "imported as screened")

@@ -17,7 +17,7 @@ from marketplace.services.people import (
 
 ADMIN, LAB, SCRIPT = "admin", "Demo lab", "Demo script"
 WORKERS = ("ada", "bruno")
-DEPOSIT_CENTS = 100_00
+DEPOSIT_CENTS = 200_00
 FEE_PROFILE = "mturk-2026"
 
 

@@ -1,6 +1,6 @@
 """The demonstration's campaign: a poll stage of a project, done by simulated workers, paid to the cent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -11,7 +11,7 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, LedgerEntry, Stage
 from crowd.services.endpoints import create_endpoint
 from crowd.services.stages import create_stage, open_stage
-from crowd.simulation.accounts import accounts
+from crowd.simulation.accounts import Account
 from crowd.simulation.profiles import crowd_of
 from crowd.simulation.run import Crowd
 from distillery.demo.people import FEE_PROFILE, People
@@ -99,12 +99,12 @@ def open_poll(people: People, *, url: str, suffix: str) -> Stage:
     return stage
 
 
-def work_on(stage: Stage, *, site: str, progress: Callable[[int], None]) -> None:
+def work_on(stage: Stage, *, workers: Sequence[Account], site: str, progress: Callable[[int], None]) -> None:
     """Let a moderate crowd of simulated workers do it, through the pages that people use."""
     crowd = Crowd(
         stage,
-        crowd_of(MIX, CROWD_SIZE, seed=SEED),
-        accounts(site, CROWD_SIZE),
+        crowd_of(MIX, len(workers), seed=SEED),
+        workers,
         seed=SEED,
         site=site,
         threads=4,

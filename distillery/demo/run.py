@@ -3,15 +3,21 @@
 import json
 import time
 from dataclasses import asdict, dataclass
+from itertools import islice
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection, connections
 from rich.progress import track
 
+from crowd.models import Endpoint, Stage
+from crowd.simulation.accounts import Account, accounts
+from distillery.demo import answers
+from distillery.demo.answers import AnswersSummary
 from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
 from distillery.demo.people import People, make_people
-from distillery.demo.poll import PollSummary, open_poll, summarise, work_on
+from distillery.demo.poll import CROWD_SIZE, PollSummary, open_poll, summarise, work_on
 from distillery.demo.robot import Robot
 from distillery.demo.screen import Screen
 from distillery.demo.server import Server, choose_port, running
@@ -34,6 +40,7 @@ class Summary:
     paid_cents: int
     fees_cents: int
     poll: PollSummary
+    answers: AnswersSummary
     wall_seconds: float
 
 
@@ -44,7 +51,7 @@ def demonstrate(*, wanted_port: int, stay: bool, started: float) -> None:
     screen.done(f"A {connection.vendor} database is ready; data lives in {settings.DATA_DIR}")
     people = make_people()
     connections.close_all()
-    screen.done("An administrator, two workers and a lab with $100.00 of play money")
+    screen.done("An administrator, two workers and a lab with $200.00 of play money")
     port = choose_port(wanted_port)
     if port != wanted_port:
         screen.note(f"Port {wanted_port} is taken; using {port}")
@@ -68,7 +75,9 @@ def _campaign(people: People, server: Server, screen: Screen, started: float) ->
     assignment_id = Robot(server.url, people.script_token).do(hits[0])
     client.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Thank you, script.")
     screen.done("One assignment done by a scripted worker (marked simulated), approved and paid")
-    poll = _poll(people, server, screen)
+    workers = accounts(server.url, CROWD_SIZE + answers.PEOPLE)
+    stage, poll = _poll(people, workers[:CROWD_SIZE], server, screen)
+    found = _answers(people, stage.endpoint, workers[CROWD_SIZE:], server, screen)
     requester.refresh_from_db()
     connections.close_all()
     return Summary(
@@ -83,11 +92,14 @@ def _campaign(people: People, server: Server, screen: Screen, started: float) ->
         paid_cents=requester.paid_cents,
         fees_cents=requester.fees_cents,
         poll=poll,
+        answers=found,
         wall_seconds=round(time.time() - started, 2),
     )
 
 
-def _poll(people: People, server: Server, screen: Screen) -> PollSummary:
+def _poll(
+    people: People, workers: list[Account], server: Server, screen: Screen
+) -> tuple[Stage, PollSummary]:
     """A stage of our own on the same marketplace, from opening to the last cent."""
     people.requester.refresh_from_db()
     paid_before = (people.requester.paid_cents, people.requester.fees_cents)
@@ -95,9 +107,38 @@ def _poll(people: People, server: Server, screen: Screen) -> PollSummary:
     total = stage.redundancy * len(all_tasks()) // stage.units_per_hit
     screen.done(f"A poll stage is open: {total} assignments wanted, budget ${dollars(stage.budget_cents)}")
     with screen.progress("Simulated workers at work", total) as progress:
-        work_on(stage, site=server.url, progress=progress)
+        work_on(stage, workers=workers, site=server.url, progress=progress)
     summary = summarise(stage, people, paid_before=paid_before)
     screen.money(summary)
+    return stage, summary
+
+
+def _answers(
+    people: People, endpoint: Endpoint, workers: list[Account], server: Server, screen: Screen
+) -> AnswersSummary:
+    """The main job: a log of queries becomes reference answers; nobody works on two of its stages."""
+    owner = User.objects.get(username=people.logins[0].username)
+    later = settings.DATA_DIR / "later-queries.jsonl"
+    project, passages, queries = answers.begin(owner=owner, suffix=people.suffix, later=later)
+    screen.done(f"{queries} queries imported, {passages} passages of two textbooks indexed")
+    rest = iter(workers)
+    for part in answers.PARTS:
+        crowd = list(islice(rest, part.people))
+        with screen.progress(f"Simulated editors: {part.kind}", None) as progress:
+            stage = answers.do_part(
+                part,
+                project=project,
+                endpoint=endpoint,
+                owner=owner,
+                workers=crowd,
+                site=server.url,
+                progress=progress,
+            )
+        screen.part(part, answers.summarise(project, passages))
+    answers.look_over(stage, owner=owner)
+    answers.come_later(project, file=later, owner=owner)
+    summary = answers.summarise(project, passages)
+    screen.reviewed(summary)
     return summary
 
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.campaign import REGION, Key
 from distillery.demo.people import Login
 from distillery.demo.poll import PollSummary
@@ -28,8 +29,8 @@ class Screen:
         self._line(f"[yellow]![/yellow] {sentence}")
 
     @contextmanager
-    def progress(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
-        """A bar while the block runs; the block says how much is done."""
+    def progress(self, words: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        """A bar while the block runs; the block says how much is done. Without a total it only moves."""
         with Progress(console=self.console, transient=True) as bars:
             bar = bars.add_task(words, total=total)
             yield lambda done: bars.update(bar, completed=done)
@@ -52,12 +53,32 @@ class Screen:
             f"${dollars(poll.reserved_cents)} of ${dollars(poll.budget_cents)} is still reserved."
         )
 
+    def part(self, part: Part, now: AnswersSummary) -> None:
+        """What a stage of the pipeline left."""
+        said = {
+            "screening": f"{now.queries.get('accepted', 0)} queries accepted, "
+            f"{now.queries.get('excluded', 0)} excluded, {now.queries.get('tied', 0)} tied",
+            "curation": f"{now.queries.get('curated', 0)} queries have their passages, "
+            f"{now.queries.get('unanswerable', 0)} cannot be answered from them",
+            "distillation": f"{now.answers} answers to {now.queries.get('answered', 0)} queries, "
+            f"{now.flagged} with flags",
+        }
+        number = now.assignments.get(part.kind, 0)
+        self.done(f"{part.kind.capitalize()}: {number} assignments by simulated editors; {said[part.kind]}")
+
+    def reviewed(self, now: AnswersSummary) -> None:
+        """What the reviewer decided, and what came in since."""
+        self.done(
+            f"A reviewer approved {now.states.get('approved', 0)} answers, rejected one, excluded one, "
+            f"asked for one rewrite; {now.queries.get('waiting', 0)} queries more came in and wait"
+        )
+
     def links(self, url: str) -> None:
         """Where to look."""
         self._line("\n[bold]Where to look[/bold]")
         self._line(f"  worker site   {url}/")
         self._line(f"  desk          {url}/desk/")
-        self._line(f"  the poll      {url}/desk/projects/")
+        self._line(f"  projects      {url}/desk/projects/")
         self._line(f"  a task page   {url}/examples/answer/1/")
 
     def logins(self, logins: Iterable[Login]) -> None:

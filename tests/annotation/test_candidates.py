@@ -12,10 +12,14 @@ from django.utils import timezone
 from annotation.candidates import Region, choose, overlap, overlaps, similarity
 from annotation.models import CandidatePassage, Query, QuerySource
 from annotation.selectors.candidates import shown_candidates
-from annotation.services.candidates import fold_candidates, provide_candidates, provide_for, turns_of
+from annotation.services import candidates
+from annotation.services.candidates import provide_candidates, provide_for, turns_of
+from annotation.services.folding import fold_candidates
 from retrieval.engines import folder_of
+from retrieval.reading import open_passages
 from retrieval.selectors import Turn
-from retrieval.services.corpora import delete_passages
+from retrieval.services.corpora import add_passages, delete_passages
+from retrieval.services.indexing import build_index
 from tests.retrieval.world import make_corpus, make_project
 
 WORDS = (
@@ -219,6 +223,23 @@ def test_a_query_for_which_nothing_is_found_is_reported(tmp_path):
     query = make_query(corpus.project, "quantum chromodynamics")
     provided = provide_for(corpus.project)
     assert (provided.filled, provided.empty, provided.problem) == (0, (query.pk,), "")
+
+
+@pytest.mark.django_db
+def test_a_query_without_passages_is_searched_again_only_when_the_index_has_changed(tmp_path, monkeypatch):
+    searched = []
+    real = candidates.search
+    monkeypatch.setattr(candidates, "search", lambda *given: searched.append(1) or real(*given))
+    corpus = make_corpus(tmp_path, "a cat")
+    query = make_query(corpus.project, "Which dog?")
+    for _ in range(3):
+        assert provide_for(corpus.project).empty == (query.pk,)
+    assert len(searched) == 1
+    file = tmp_path / "more.jsonl"
+    file.write_text('{"id": "new", "text": "a dog"}')
+    add_passages(corpus=corpus, file=open_passages(file))
+    build_index(corpus=corpus)
+    assert (provide_for(corpus.project).filled, rows(query)) == (1, [(1, "new", None)])
 
 
 @pytest.mark.django_db

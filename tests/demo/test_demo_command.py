@@ -17,7 +17,7 @@ from botocore.config import Config
 from tests.clients import ask
 from tests.server import ROOT, drop_database, free_port, new_database
 
-TIMEOUT = 120
+TIMEOUT = 240
 
 
 class Demo:
@@ -137,11 +137,11 @@ def test_the_money_is_the_marketplaces_own(demo):
     balance, summary = demo.client.get_account_balance(), demo.summary
     assert cents(balance["AvailableBalance"]) == summary["available_cents"]
     assert cents(balance["OnHoldBalance"]) == summary["held_cents"]
-    poll = summary["poll"]
-    assert summary["deposited_cents"] == 100_00
-    assert summary["paid_cents"] == 50 + poll["spent_rewards_cents"]
-    assert summary["fees_cents"] == 10 + poll["spent_fees_cents"]
-    assert summary["held_cents"] == 29 * 60 + poll["reserved_cents"]
+    stages = (summary["poll"], summary["answers"])
+    assert summary["deposited_cents"] == 200_00
+    assert summary["paid_cents"] == 50 + sum(stage["spent_rewards_cents"] for stage in stages)
+    assert summary["fees_cents"] == 10 + sum(stage["spent_fees_cents"] for stage in stages)
+    assert summary["held_cents"] == 29 * 60 + sum(stage["reserved_cents"] for stage in stages)
     spent = summary["held_cents"] + summary["paid_cents"] + summary["fees_cents"]
     assert summary["available_cents"] + spent == summary["deposited_cents"]
 
@@ -168,6 +168,21 @@ def test_the_poll_was_done_by_simulated_workers_and_its_books_agree_with_the_mar
     assert poll["spent_fees_cents"] == poll["approved"] * 2 == poll["marketplace_fees_cents"]
     assert 0 <= poll["reserved_cents"] <= poll["budget_cents"]
     assert "agree to the cent" in demo.words
+
+
+def test_queries_of_the_sample_stand_in_every_state_after_simulated_editors_were_at_work(demo):
+    answers = demo.summary["answers"]
+    assert answers["passages"] == 598
+    assert sum(answers["queries"].values()) == 48, "and the rules of the import drop two"
+    assert answers["queries"]["waiting"] == 4
+    for status in ("tied", "excluded", "answered"):
+        assert answers["queries"][status], answers
+    assert answers["queries"]["answered"] >= 15
+    assert answers["answers"] >= 5 * answers["queries"]["answered"]
+    assert answers["flagged"] >= 5
+    assert answers["states"]["approved"] >= 5
+    assert (answers["states"]["excluded"], answers["states"]["rewrite"]) == (1, 1)
+    assert answers["assignments"]["distillation"] == answers["answers"] - 1, "one was rejected"
 
 
 def test_its_task_pages_can_be_opened(demo):

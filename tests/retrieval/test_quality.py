@@ -25,9 +25,9 @@ def corpus_of(name, language):
 
 
 def queries(language):
-    lines = (FOLDER / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [query for query in map(json.loads, lines) if query["language"] == language]
-    return {query["id"]: query["text"] for query in found if "relevant" in query["extra"]}
+    name = "queries.jsonl" if language == "en" else f"queries-{language}.jsonl"
+    found = map(json.loads, (FOLDER / name).read_text(encoding="utf-8").splitlines())
+    return {query["id"]: query["text"] for query in found if "passages" in query["truth"]}
 
 
 def judgments():
