@@ -85,7 +85,8 @@ def collecting(bench: Bench) -> Iterator[Figure]:
         " → ".join(f"{peak:.0f} MiB" for peak in peaks),
         f"grows by < {MORE_MIB:.0f} MiB",
         peaks[-1] - peaks[0] < MORE_MIB,
-        " and ".join(f"{count:,}" for count in sizes) + " assignments, peak of the process",
+        " and ".join(f"{count:,}" for count in sizes) + " assignments, peak without the mapped database",
+        +" assignments, peak of the process without the mapped database",
     )
     small = sizes[0]
     yield _collected(_collect(bench, small, 9), small, 9, None)
