@@ -59,11 +59,15 @@ def section(project: Project) -> Mapping[str, Any]:
         "import_address": _import_address(project),
         "everything": everything,
         "rows": [_row(part, everything, scale) for part in found.parts],
-        "attention": [
-            (each.sentence, f"{everything}?{urlencode(each.filters)}" if each.filters else "")
-            for each in found.attention
-        ],
+        "attention": [(each.sentence, _place(project, each.filters, everything)) for each in found.attention],
     }
+
+
+def _place(project: Project, filters: Mapping[str, str], everything: str) -> str:
+    """Where a person does what waits: the queue of undecided queries, else the list of the queries."""
+    if filters.get("status") in _UNDECIDED.values():
+        return reverse("annotation:adjudication", args=[project.slug])
+    return f"{everything}?{urlencode(filters)}" if filters else ""
 
 
 def _import_address(project: Project) -> str:

@@ -2,7 +2,9 @@
 
 from django import template
 
+from annotation.flags.registry import about, measured
 from annotation.kinds.distillation_form import spelling_hints
+from annotation.models import AnswerFlag
 from annotation.selectors.material import Material
 
 register = template.Library()
@@ -12,3 +14,11 @@ register = template.Library()
 def words_in_no_dictionary(text: str, material: Material, language: str) -> list[str]:
     """Hints for a text that is there already; none for an empty one."""
     return spelling_hints(text, material, language) if text else []
+
+
+@register.filter
+def in_words(flag: AnswerFlag) -> str:
+    """A flag's label with what was measured."""
+    value = measured(flag.name, flag.value, None)
+    label = about(flag.name).label
+    return f"{label}, {value}" if value else label

@@ -216,7 +216,7 @@ def full(source, stage, people):
     make_selection(stage, query, ["p1"], conflicts=[conflict])
     make_curated(query, stage, first)
     move(query=query, to=Query.Status.CURATED, reason="majority", stage=stage)
-    answer = make_answer(stage, query, "Nine years.", flags=["copied"], opinion="Depends")
+    answer = make_answer(stage, query, "Nine years.", flags=["copy-share"], opinion="Depends")
     AnswerReview.objects.create(
         answer=answer, actor=people["manager"], action="rewrite", reason="Too short.", at=timezone.now()
     )
@@ -230,7 +230,7 @@ def test_a_query_shows_its_way_from_log_line_to_answers(manager, full, stage):
         "how old is he", "log.tsv", "1,234", "head", "12.5", "who is Rex", "A dog.", "c9", "turn 2",
         "VOTER", "3 of 3 accept it", "folded into #1", "the same but for its punctuation",
         "overlaps #2", "overlaps #1", "#1 against #2, #1 is trusted", "curated, shown 1st", "majority",
-        "Nine years.", "copied 0.8", "says depends", "held out", "ask for a rewrite", "Too short.", "Nine.",
+        "Nine years.", "copied share, 80% of its words", "says depends", "held out", "ask for a rewrite", "Too short.", "Nine.",
     ):  # fmt: skip
         assert words in page, words
     worker = Assignment.objects.get(worker__external_id="VOTER").worker_id
