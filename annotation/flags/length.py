@@ -38,6 +38,6 @@ def outliers(lengths: Mapping[int, int], limits: Limits) -> dict[int, list[Flag]
     for (key, length), score in zip(lengths.items(), scores(list(lengths.values())), strict=True):
         factor = max(length, 1) / max(middle, 1)
         if abs(score) > limits.length_z and max(factor, 1 / factor) >= FACTOR:
-            evidence = {"length": length, "median": middle, "answers": len(lengths)}
+            evidence = {"length": length, "median": middle, "compared": len(lengths)}
             found[key] = [Flag("length", round(score, 2), limits.length_z, evidence)]
     return found

@@ -131,7 +131,7 @@ _DETAILS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"{found['typed']} typed characters in {found['active_s']} s of active work."
     ),
     "length": lambda found: (
-        f"{found['length']} characters; the median of {found['answers']} answers is {found['median']:g}."
+        f"{found['length']} characters; the median of {found['compared']} answers is {found['median']:g}."
     ),
     "canary": lambda found: f"The hidden line asks for \u201c{found['phrase']}\u201d.",
     "language": _language,

@@ -267,7 +267,7 @@ def test_without_a_script_in_the_browser_nothing_is_flagged():
 def test_an_answer_far_longer_than_the_others_stands_out():
     found = length.outliers({1: 20, 2: 24, 3: 30, 4: 22, 5: 26, 6: 900}, LIMITS)
     assert {key: names(flags) for key, flags in found.items()} == {6: ["length"]}
-    assert found[6][0].evidence == {"length": 900, "median": 25.0, "answers": 6}
+    assert found[6][0].evidence == {"length": 900, "median": 25.0, "compared": 6}
 
 
 def test_an_answer_far_shorter_than_the_others_stands_out():

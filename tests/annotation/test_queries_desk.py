@@ -230,7 +230,8 @@ def test_a_query_shows_its_way_from_log_line_to_answers(manager, full, stage):
         "how old is he", "log.tsv", "1,234", "head", "12.5", "who is Rex", "A dog.", "c9", "turn 2",
         "VOTER", "3 of 3 accept it", "folded into #1", "the same but for its punctuation",
         "overlaps #2", "overlaps #1", "#1 against #2, #1 is trusted", "curated, shown 1st", "majority",
-        "Nine years.", "copied share, 80% of its words", "says depends", "held out", "ask for a rewrite", "Too short.", "Nine.",
+        "Nine years.", "copied share, 80% of its words", "says depends", "held out", "ask for a rewrite",
+        "Too short.", "Nine.",
     ):  # fmt: skip
         assert words in page, words
     worker = Assignment.objects.get(worker__external_id="VOTER").worker_id

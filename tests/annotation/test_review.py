@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.desk import urls
+from annotation.flags.registry import FLAGS
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.selectors.overlap import lengths, overlap, stage_spread
 from annotation.selectors.reviewing import pieces
@@ -195,6 +196,40 @@ def test_one_query_shows_passages_answers_flags_and_evidence(stage, manager, ans
     assert f'<mark title="copied run, copied share">{PASSAGE[:-1]}</mark>.' in page.content.decode()
     assert "This does not reject the work: its pay stays." in said
     assert re.search(r"Characters: least, median, most 4, [0-9.]+, \d+", said)[0].endswith("4, 91.5, 179")
+
+
+def test_every_flag_can_be_shown_with_its_evidence(manager, stage):
+    from annotation.selectors.material import material
+    from annotation.services.flagging import canary_phrase
+
+    stage.config = {"canary": True, "check_language": False, "length_z": 1.5}
+    stage.save()
+    query = make_query(stage)
+    longer = "It has been said that the city on the Tiber is where the ministers of the country sit. "
+    texts = [
+        PASSAGE,
+        longer,
+        longer,
+        longer + "Indeed.",
+        f"Rome, {canary_phrase(stage, material(query.pk))}.",
+        "Roem si teh captial ciyt fo Itlay adn hsa bene.",
+        "La capitale de l'Italie est bien entendu la ville de Rome, comme tout le monde le sait.",
+        " ".join(f"{longer}{number}" for number in range(21)),
+    ]
+    for number, text in enumerate(texts):
+        write(stage, query, text, worker=f"A{number}")
+    tiber = "A city on the Tiber, of three millennia."
+    write(stage, query, tiber, worker="B1", active_ms=60_000, pasted_characters=30)
+    write(stage, query, tiber, worker="B2", active_ms=1000, keystrokes=3)
+    stage.config["check_language"] = True
+    stage.save()
+    settle(stage)
+    raised = set(AnswerFlag.objects.values_list("name", flat=True))
+    assert raised == set(FLAGS)
+    said = words(manager.get(at(stage, "answers_of_query", pk=query.pk)))
+    assert [name for name in raised if FLAGS[name].label not in said] == []
+    for writer in Answer.objects.values_list("worker", flat=True):
+        assert manager.get(at(stage, "answers_of_worker", pk=writer)).status_code == 200
 
 
 def test_pairs_that_are_alike_stand_in_a_table(stage, manager):

@@ -1,0 +1,140 @@
+"""Takes the pictures of the documentation from a running demonstration.
+
+    make demo PORT=8111                                   # in another terminal
+    DATA_DIR=var/demo .venv/bin/python docs/images/take.py http://localhost:8111
+
+Every page wide and at 390 px, light and dark. One tied query is accepted and a few tasks are taken on.
+"""
+
+# ruff: noqa: E402, PLC0415  # the rooms can be imported once Django is set up
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
+# The browser's library keeps an event loop running in this thread.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+FOLDER = Path(__file__).parent
+SIZES = {"wide": (1280, 860), "phone": (390, 844)}
+PROJECT = "answers"
+WORKER_PAGES = {
+    "screening": "Is it a query that a short passage settles?",
+    "curation": "Which passages answer the query?",
+    "distillation": "Answer a question in your own words",
+}
+
+
+def cookie_of(username: str) -> str:
+    """A session of somebody of the demonstration, as if they had signed in and chosen a password."""
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from accounts.services import password_was_changed
+
+    user = User.objects.get(username=username)
+    user.set_password("seven green kettles")
+    user.save()
+    password_was_changed(user=user)
+    client = Client()
+    client.force_login(user)
+    return str(client.cookies["sessionid"].value)
+
+
+def signed_in(browser: Browser, base: str, cookie: str, *, size: str = "wide", scheme: str = "light") -> Page:
+    """A page in which somebody is signed in, of this size and colour scheme."""
+    width, height = SIZES[size]
+    context = browser.new_context(
+        base_url=base,
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    context.add_cookies([{"name": "sessionid", "value": cookie, "url": base}])
+    return context.new_page()
+
+
+def take(browser: Browser, base: str, cookie: str, pages: dict[str, str]) -> None:
+    """Pictures of these pages, in every size and scheme."""
+    for size in SIZES:
+        for scheme in ("light", "dark"):
+            page = signed_in(browser, base, cookie, size=size, scheme=scheme)
+            for name, address in pages.items():
+                page.goto(address)
+                page.wait_for_load_state("networkidle")
+                page.screenshot(path=FOLDER / f"{name}-{size}-{scheme}.png")
+            page.context.close()
+
+
+def accept_a_tied_query(page: Page) -> None:
+    """As a researcher does it; curation wants an editor for it then."""
+    page.goto(f"/desk/projects/{PROJECT}/adjudication/")
+    page.locator("tbody a").first.click()
+    page.get_by_role("button", name="Accept the query").click()
+
+
+def taken(page: Page) -> Iterator[tuple[str, str]]:
+    """Take on a task of each kind; its name and the address of its page."""
+    for name, title in WORKER_PAGES.items():
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            page.goto("/")
+            link = page.get_by_role("link", name=f"Preview: {title}", exact=True)
+            if link.count():
+                break
+            time.sleep(2)
+        link.first.click()
+        page.get_by_role("button", name="Accept", exact=True).click()
+        page.wait_for_url("**/tasks/*assignment_id=*")
+        yield name, page.url
+
+
+def review_page() -> str:
+    """The review of the query with most flags."""
+    from django.db.models import Count
+
+    from annotation.models import Query
+
+    found = Query.objects.filter(project__slug=PROJECT, status="answered")
+    flagged = found.annotate(flags=Count("answers__flags")).order_by("-flags", "pk")[0]
+    return f"/desk/projects/{PROJECT}/stages/distillation/answers/queries/{flagged.pk}/"
+
+
+def rewrite_page() -> str:
+    """Where the author of the answer that was sent back writes it again."""
+    from django.urls import reverse
+
+    from annotation.models import Answer
+    from annotation.rewriting import tokens
+
+    answer = Answer.objects.get(query__project__slug=PROJECT, state="rewrite")
+    return reverse("rewriting:rewrite", args=[tokens.write(answer.pk)])
+
+
+def main() -> None:
+    """Take all."""
+    import django
+
+    django.setup()
+    base = sys.argv[1]
+    admin, worker = cookie_of("admin"), cookie_of("ada")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
+            args=["--headless", "--no-sandbox", "--disable-gpu"],
+        )
+        take(browser, base, admin, {"review": review_page()})
+        accept_a_tied_query(signed_in(browser, base, admin))
+        page = signed_in(browser, base, worker)
+        take(browser, base, worker, {**dict(taken(page)), "rewrite": rewrite_page()})
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
