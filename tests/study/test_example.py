@@ -1,13 +1,16 @@
 """The example of the documentation, run: from the file to HITs on the marketplace of an installation."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
+from crowd.study.planning import plan
+from crowd.study.reading import read
 from tests.server import ROOT, RunningServer
-from tests.study.conftest import EXAMPLE
+from tests.study.conftest import EXAMPLE, KEYS
 
 OPEN_IT = """
 from crowd.models import Stage
@@ -51,3 +54,22 @@ def test_the_example_is_applied_opened_and_on_offer(server, tmp_path):
     shown = tmp_path / "shown.toml"
     shown.write_text(manage("study", "show", "warm-drinks"), "utf-8")
     assert "nothing to change" in manage("study", "check", str(shown))
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLE.parent.glob("*.toml")), ids=lambda path: path.name)
+@pytest.mark.django_db
+def test_every_example_can_be_applied(path):
+    assert len(plan(read(str(path)), KEYS, to_apply=False).cautions) <= 1
+
+
+def test_a_database_without_tables_is_said_in_words(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE.parent.parent / "manage.py"), "study", "check", str(EXAMPLE)],
+        env={**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/empty"} | KEYS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Run `manage.py migrate`" in done.stderr
+    assert "Traceback" not in done.stderr
