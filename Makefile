@@ -51,8 +51,9 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) requirements/base.in -o requirements/base.txt
 	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
 
-benchmark: env-dev ## measure the marketplace on SQLite and on PostgreSQL (ARGS="--seconds 5")
+benchmark: env-dev ## measure the marketplace, and our side of it, on SQLite and on PostgreSQL; half an hour
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 
 clean: ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

@@ -55,6 +55,8 @@ def signed_in(browser: Browser, base: str, cookie: str, *, size: str = "wide", s
         base_url=base,
         viewport={"width": width, "height": height},
         color_scheme="dark" if scheme == "dark" else "light",
+        has_touch=size == "phone",
+        is_mobile=size == "phone",
     )
     context.add_cookies([{"name": "sessionid", "value": cookie, "url": base}])
     return context.new_page()
