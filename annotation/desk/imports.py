@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.desk.importform import ImportForm, UploadForm
@@ -120,8 +121,20 @@ def running(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
     row = _job(seat.project, job)
     if row.state == JobState.DONE and row.result:
         return redirect("annotation:source", seat.project.slug, int(row.result))
-    over = row.state in (JobState.FAILED, JobState.CANCELLED)
-    return show(request, "import_job.html", seat, folder=FOLDER, tab="queries", job=row, over=over)
+    return show(request, "import_job.html", seat, folder=FOLDER, tab="queries", **_live(row))
+
+
+@require_safe
+@never_cache
+@on_project(Role.MANAGER)
+def live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+    """The part of the running import's page that changes by itself."""
+    return show(request, "parts/import_live.html", seat, folder=FOLDER, **_live(_job(seat.project, job)))
+
+
+def _live(job: Job) -> dict[str, Any]:
+    over = job.state in (JobState.FAILED, JobState.CANCELLED)
+    return {"job": job, "over": over, "done": job.state == JobState.DONE}
 
 
 def _job(project: Project, pk: int) -> Job:

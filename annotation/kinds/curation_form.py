@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.quoting import quoted
 from annotation.rules.highlights import LONGEST, locate
 from annotation.selectors.candidates import ShownCandidate
 
@@ -17,7 +18,6 @@ NOTHING = "-"
 #: Pairs of conflicting passages that a form has room for.
 PAIRS = 3
 _MOST_HIGHLIGHTS = 20
-_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class _Reader:
                 self.errors[name] = (
                     f"These words are more than {LONGEST:,} characters; mark the few that matter."
                     if len(line) > LONGEST
-                    else f"“{_short(line)}” does not stand in passage {candidate.rank} like this. Copy its "
+                    else f"{quoted(line)} does not stand in passage {candidate.rank} like this. Copy its "
                     "exact words."
                 )
             else:
@@ -127,8 +127,3 @@ def read_form(
     """
     reader = _Reader(candidates, form, limits)
     return reader.read(), reader.errors
-
-
-def _short(words: str) -> str:
-    words = " ".join(words.split())
-    return words if len(words) <= _LONGEST_SHOWN else f"{words[: _LONGEST_SHOWN - 1]}…"

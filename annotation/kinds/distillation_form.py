@@ -16,6 +16,7 @@ from annotation.flags.spelling import unknown_words
 from annotation.flags.tokens import folded
 from annotation.kinds.distillation_config import DistillationConfig
 from annotation.models import Answer
+from annotation.quoting import quoted
 from annotation.selectors.material import Material
 from crowd.kinds import Parsed
 
@@ -78,8 +79,10 @@ def entity_spans(text: str, lines: str) -> tuple[list[dict[str, Any]], str]:
     for entity in wanted:
         start = text.find(entity, after.get(entity, 0))
         if start < 0:
-            short = entity if len(entity) <= 60 else f"{entity[:60]}…"
-            return [], f"“{short}” does not stand in your answer like this. Write it the same way in both."
+            return (
+                [],
+                f"{quoted(entity)} does not stand in your answer like this. Write it the same way in both.",
+            )
         after[entity] = start + len(entity)
         spans.append({"start": start, "end": start + len(entity), "text": entity})
     return sorted(spans, key=lambda span: (span["start"], span["end"])), ""

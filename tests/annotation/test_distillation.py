@@ -152,7 +152,7 @@ def test_entities_are_lines_that_stand_in_the_answer(kind):
     rosa = visitor(stage, query)
     ticket = rosa.ticket()
     refused = send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Paris")
-    assert "“Paris” does not stand in your answer like this." in words(refused)
+    assert "“\u2068Paris\u2069” does not stand in your answer like this." in words(refused)
     send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Milan\n\n Rome\nRome")
     assert Answer.objects.get().entities == [
         {"start": 0, "end": 4, "text": "Rome"},

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.server import ROOT, RunningServer
@@ -15,12 +16,15 @@ from tests.server import ROOT, RunningServer
 class Campaign:
     """Stages on the marketplace of a running server; a context manager."""
 
+    #: What runs inside.
+    module = "tests.browser.campaign"
+
     def __init__(self, server: RunningServer) -> None:
         self._server = server
 
     def __enter__(self) -> "Campaign":
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.browser.campaign"],
+            [sys.executable, "-m", self.module],
             cwd=ROOT,
             env={**self._server.environment, "TASK_URL": self._server.url},
             stdin=subprocess.PIPE,
@@ -63,20 +67,18 @@ class Campaign:
         return said["value"]
 
 
-def _open(*, url: str, **fields: Any) -> int:
+def new_endpoint(url: str) -> Any:
+    """An account with money at the marketplace of the server at `url`."""
     from django.utils import timezone
 
-    from crowd.models import Endpoint, Stage
-    from crowd.services.stages import open_stage
-    from crowd.services.tick import tick
+    from crowd.models import Endpoint
     from marketplace.services import people
-    from projects.services import create_project
     from sealing import seal
 
-    number = Stage.objects.count() + 1
+    number = Endpoint.objects.count() + 1
     requester, secret = people.create_requester(name=f"Colour Lab {number}")
     people.deposit(requester=requester, cents=100_000)
-    endpoint = Endpoint.objects.create(
+    return Endpoint.objects.create(
         name=f"local-{number}",
         label="The marketplace of this installation",
         url=f"{url}/mturk/api",
@@ -87,6 +89,17 @@ def _open(*, url: str, **fields: Any) -> int:
         rate=0,
         created_at=timezone.now(),
     )
+
+
+def _open(*, url: str, **fields: Any) -> int:
+    from django.utils import timezone
+
+    from crowd.models import Stage
+    from crowd.services.stages import open_stage
+    from crowd.services.tick import tick
+    from projects.services import create_project
+
+    number = Stage.objects.count() + 1
     values = {
         "config": {
             "question": "What colour is it?",
@@ -103,7 +116,7 @@ def _open(*, url: str, **fields: Any) -> int:
         slug="colours",
         title="Colours",
         kind="poll",
-        endpoint=endpoint,
+        endpoint=new_endpoint(url),
         reward_cents=15,
         budget_cents=50_000,
         created_at=timezone.now(),
@@ -114,7 +127,8 @@ def _open(*, url: str, **fields: Any) -> int:
     return stage.pk
 
 
-def _tick() -> None:
+def tick_thrice() -> None:
+    """What was sent comes in, is settled, and what follows from it goes out."""
     from crowd.services.tick import tick
 
     for _ in range(3):
@@ -134,14 +148,13 @@ def _work(*, stage: int) -> list[dict[str, Any]]:
     return list(rows.values("state", "draft", "response", "telemetry"))
 
 
-def main() -> None:
+def serve(commands: Mapping[str, Callable[..., Any]]) -> None:
     """Answer until the input ends."""
     import django
 
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     django.setup()
-    commands = {"open": _open, "tick": _tick, "close": _close, "work": _work}
     for line in sys.stdin:
         what, named = json.loads(line)
         try:
@@ -152,4 +165,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve({"open": _open, "tick": tick_thrice, "close": _close, "work": _work})

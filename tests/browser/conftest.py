@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.browser.annotating import Annotating
 from tests.clients import Requester, external_question, post_form
 from tests.server import RunningServer
 
@@ -191,3 +192,16 @@ def newcomer(context_of: Callable[..., BrowserContext], server: RunningServer) -
 def administrator(server: RunningServer) -> str:
     server.console("createsuperuser", "--noinput", "--username", "admin", "--email", "admin@example.org")
     return "admin"
+
+
+@pytest.fixture(scope="session")
+def annotating_process(server: RunningServer) -> Iterator[Annotating]:
+    with Annotating(server) as running:
+        yield running
+
+
+@pytest.fixture
+def annotating(annotating_process: Annotating, server: RunningServer) -> Annotating:
+    """Projects of queries, on a marketplace without anything of earlier tests."""
+    server.reset(data=True)
+    return annotating_process

@@ -46,8 +46,11 @@ def test_upload_look_start_and_report(manager, project):  # noqa: F811
     started = manager.post(sent.headers["Location"], {**FORM, "start": "1"})
     job = Job.objects.get()
     assert started.headers["Location"] == f"/desk/projects/reading/imports/running/{job.pk}/"
+    live = f"{started.headers['Location']}live/"
     assert "Waiting for a worker" in text(manager.get(started.headers["Location"]))
+    assert "data-done" not in text(manager.get(live))
     runner.run(job_id=job.pk)
+    assert "The import is done." in text(manager.get(live))
     done = manager.get(started.headers["Location"])
     source = QuerySource.objects.get()
     assert done.headers["Location"] == reverse("annotation:source", args=["reading", source.pk])
@@ -130,22 +133,23 @@ def places(manager, project):  # noqa: F811
     running = manager.post(preview, {**FORM, "start": "1"}).headers["Location"]
     runner.run(job_id=Job.objects.get().pk)
     source = manager.get(running).headers["Location"]
-    return ["/desk/projects/reading/imports/new/", upload(manager).headers["Location"], running, source]
+    upload_page, preview = "/desk/projects/reading/imports/new/", upload(manager).headers["Location"]
+    return [upload_page, preview, running, source, f"{running}live/"]
 
 
 @pytest.mark.parametrize("who", ["stranger", "worker"])
 def test_to_strangers_there_are_no_such_pages(as_, places, who):  # noqa: F811
-    assert [as_(who).get(place).status_code for place in places] == [404] * 4
+    assert [as_(who).get(place).status_code for place in places] == [404] * 5
     assert upload(as_(who)).status_code == 404
 
 
 def test_without_an_account_one_is_asked_to_sign_in(as_, places):  # noqa: F811
-    assert [as_("anonymous").get(place).status_code for place in places] == [302] * 4
+    assert [as_("anonymous").get(place).status_code for place in places] == [302] * 5
 
 
 def test_viewers_see_the_report_without_examples_and_import_nothing(as_, places):  # noqa: F811
     viewer = as_("viewer")
-    assert [viewer.get(place).status_code for place in places] == [404, 404, 404, 200]
+    assert [viewer.get(place).status_code for place in places] == [404, 404, 404, 200, 404]
     assert "www.example.com" not in text(viewer.get(places[3]))
     assert upload(viewer).status_code == 404
     assert viewer.post(places[1], {**FORM, "start": "1"}).status_code == 404
@@ -156,7 +160,7 @@ def test_what_belongs_to_another_project_is_not_found(as_, places, people):  # n
 
     create_project(slug="other", title="Other", owner=people["owner"])
     elsewhere = [place.replace("/reading/", "/other/") for place in places]
-    assert [as_("owner").get(place).status_code for place in elsewhere] == [200, 404, 404, 404]
+    assert [as_("owner").get(place).status_code for place in elsewhere] == [200, 404, 404, 404, 404]
 
 
 @pytest.mark.parametrize("sha", ["0" * 64, "..", "%2e%2e%2fsecrets", "A" * 64])

@@ -1,0 +1,144 @@
+"""Every page of the annotation room for everybody: those of workers and those of the desk."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.annotating import take
+from tests.browser.test_access import check
+from tests.browser.test_desk import sign_in
+
+pytestmark = pytest.mark.browser
+PASSAGES = [
+    "The old harbour is in the north of the town, where the river meets the sea. " * 40,
+    "The harbour moved to the south after the flood.",
+]
+ANSWERS = [
+    "In the north.",
+    "In the north of the town, where the river meets the sea.",
+    "The old harbour is in the north of the town, where the river meets the sea.",
+]
+LINES = [
+    {
+        "id": f"harbour-{number}",
+        "query": f"where is harbour number {number}",
+        "type": "LOCATION",
+        "yes_no": "yes",
+        "context": ["which towns have a harbour", "and a river"],
+        "passages": [
+            {"id": "old", "text": PASSAGES[0], "title": "Harbours", "url": "https://example.org/harbours"},
+            {"id": "new", "text": PASSAGES[1], "title": "Floods", "is_selected": 1},
+        ],
+    }
+    for number in (1, 2)
+]
+DESK_PAGES = (
+    "project", "queries", "tied query", "disputed query", "answered query", "import", "adjudication",
+    "case of the tied", "case of the disputed", "agreement of screening", "agreement of curation",
+    "answers", "review", "writers", "writer", "spread",
+)  # fmt: skip
+
+
+def look(page: Page) -> None:
+    """What holds for every page, with everything unfolded that can be."""
+    page.evaluate("document.querySelectorAll('main details').forEach((each) => each.open = true)")
+    check(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize(
+    ("kind", "start_at", "config"),
+    [
+        ("screening", "screening", {"instructions": "Take your time."}),
+        ("curation", "curation", {"instructions": "Take your time.", "highlights": True}),
+        ("distillation", "distillation", {"canary": True}),
+    ],
+    ids=["screening", "curation", "distillation"],
+)
+def test_pages_of_workers(annotating, newcomer, context_of, kind, start_at, config):
+    project = annotating.project(*LINES, start_at=start_at)
+    title = annotating.stage(project, kind, units_per_hit=2, config=config)
+    mira = newcomer(java_script_enabled=False).page
+    take(mira, title)
+    address = mira.locator("iframe").get_attribute("src")
+    page = context_of().new_page()
+    page.goto(address.partition("?")[0])
+    expect(page.get_by_text("Preview.", exact=True)).to_be_visible()
+    look(page)
+    page.goto(address)
+    look(page)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("need another look")
+    look(page)
+
+
+def test_the_page_of_a_rewrite(annotating, administrator, context_of):
+    pages = annotating.answered("where is the harbour", PASSAGES, ANSWERS[:1])
+    reviewer = context_of().new_page()
+    sign_in(reviewer, administrator)
+    reviewer.goto(pages["review"])
+    reviewer.get_by_text("Ask for a rewrite", exact=True).click()
+    reviewer.get_by_label("What should be different").fill("Say of which town.")
+    reviewer.get_by_role("button", name="Send the request").click()
+    expect(reviewer.get_by_text("Its author is asked to write it again.")).to_be_visible()
+    look(reviewer)
+    page = context_of().new_page()
+    page.goto(annotating.rewrite_path(ANSWERS[0]))
+    look(page)
+    page.get_by_role("button", name="Send the new answer").click()
+    expect(page.get_by_role("alert")).to_contain_text("This is your earlier answer.")
+    look(page)
+    page.get_by_label("Your answer", exact=True).fill("In the north of it.")
+    page.get_by_label("People, places or things").fill("")
+    page.get_by_role("button", name="Send the new answer").click()
+    expect(page.get_by_role("heading")).to_have_text("Thank you")
+    look(page)
+
+
+def test_pages_of_the_desk(annotating, administrator, context_of):
+    pages = annotating.answered("where is the harbour", PASSAGES, ANSWERS)
+    page = context_of().new_page()
+    sign_in(page, administrator)
+    for name in DESK_PAGES:
+        page.goto(pages[name])
+        look(page)
+
+
+def test_pages_of_a_project_without_queries(annotating, administrator, context_of):
+    page = context_of().new_page()
+    sign_in(page, administrator)
+    project = annotating.project()
+    for path in ("", "queries/", "adjudication/"):
+        page.goto(f"/desk/projects/{project}/{path}")
+        look(page)
+
+
+def test_pages_of_an_import(annotating, administrator, context_of, tmp_path: Path):
+    log = tmp_path / "log.jsonl"
+    lines = [*LINES, {"query": "www.example.org"}, {"query": ""}]
+    log.write_text("\n".join(json.dumps(line) for line in lines))
+    page = context_of().new_page()
+    sign_in(page, administrator)
+    page.goto(annotating.answered("where is the harbour", PASSAGES, ANSWERS)["import"])
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    page.get_by_label("File").set_input_files(empty)
+    page.get_by_role("button", name="Upload and look").click()
+    expect(page.get_by_role("alert")).to_contain_text("empty")
+    look(page)
+    page.get_by_label("File").set_input_files(log)
+    page.get_by_role("button", name="Upload and look").click()
+    expect(page.get_by_role("heading", name="Look before you import")).to_be_visible()
+    look(page)
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    look(page)
+    annotating.run_jobs()
+    expect(page.get_by_text("The import is done.")).to_be_visible(timeout=20_000)
+    look(page)
+    page.get_by_role("link", name="See the report").click()
+    expect(page.get_by_text("Records read")).to_be_visible()
+    look(page)
