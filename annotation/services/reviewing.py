@@ -120,7 +120,7 @@ def _words(state: str) -> str:
 def _letter(answer: Answer, review: AnswerReview) -> str:
     return (
         f"Thank you for your answer in “{answer.stage.task_title}”. "
-        "It is paid as it was, whatever you do now.\n\n"
+        "What you do now changes nothing about its pay.\n\n"
         f"A reviewer asks you to write it again: {review.reason}\n\n"
         "This page shows the question, the passages and what you wrote. It works once, for "
         f"{tokens.DAYS} days:\n{tokens.address(answer.pk)}\n\n"

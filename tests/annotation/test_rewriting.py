@@ -71,7 +71,7 @@ def test_the_author_gets_a_message_with_the_reason_and_a_link(answer, reviewer):
     assert letter["workers"] == ["A1"]
     assert letter["subject"] == "Please write one answer again: Answer a question"
     assert "Please use your own words" in letter["text"]
-    assert "It is paid as it was" in letter["text"]
+    assert "changes nothing about its pay" in letter["text"]
     assert link.startswith("http://127.0.0.1:8000/task/rewrite/")
     assert AnswerReview.objects.get().reason == "Please use your own words"
 
