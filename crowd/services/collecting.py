@@ -8,7 +8,7 @@ import logging
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -42,6 +42,8 @@ _READERS, _AHEAD = 4, 32
 _Submitted = tuple[Submission, Hit]
 #: An answer that the marketplace has not listed so long after the time allowed was never submitted there.
 _UNLISTED_AFTER = timedelta(hours=1)
+#: HITs in a row that could not be read, after which the marketplace counts as down.
+_PATIENCE = 5
 _SYNC_AGAIN_AFTER = timedelta(minutes=5)
 
 
@@ -54,45 +56,73 @@ class _Read:
     full: bool = False
 
 
+@dataclass(slots=True)
+class _Ahead:
+    """HITs that are being read, in the order in which they are reconciled, and how many failed in a row."""
+
+    reads: "deque[tuple[Hit, Future[_Read]]]" = field(default_factory=deque)
+    failed: int = 0
+
+    def note(self, hit: Hit, error: MarketplaceDownError) -> None:
+        """Go on without this HIT until the next round; raises `error` where nobody seems to be there."""
+        self.failed += 1
+        logger.info("%s could not be read: %s", hit.external_id, error)
+        if self.failed >= _PATIENCE:
+            raise error
+
+
 def collect(stage: Stage, *, limit: int = 100_000) -> int:
     """Reconcile the stage's HITs that may have news; the number of submissions that changed something.
 
     The marketplace is read a few HITs ahead, in the order in which they are reconciled; small ones are
-    reconciled several at a time.
+    reconciled several at a time. A HIT that cannot be read waits for the next round; after a few in a row
+    all do.
     """
     market = registry.adapter(stage.endpoint)
     changed = 0
     with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
-        ahead: deque[tuple[Hit, Future[_Read]]] = deque()
+        ahead = _Ahead()
         hits = islice(by_key(hits_with_news(stage)), limit)
         try:
             while True:
-                for hit in islice(hits, _AHEAD - len(ahead)):
-                    ahead.append((hit, readers.submit(_listed, market, hit)))
-                if not ahead:
+                for hit in islice(hits, _AHEAD - len(ahead.reads)):
+                    ahead.reads.append((hit, readers.submit(_listed, market, hit)))
+                if not ahead.reads:
                     break
-                changed += _collected(stage, _some(stage, ahead))
+                some = _some(stage, ahead)
+                try:
+                    changed += _collected(stage, some)
+                except MarketplaceDownError as error:
+                    ahead.note(some[-1][0], error)
         except MarketplaceDownError:
             readers.shutdown(cancel_futures=True)
     give_up_the_unlisted(stage)
     return changed
 
 
-def _some(stage: Stage, ahead: "deque[tuple[Hit, Future[_Read]]]") -> list[tuple[Hit, _Read]]:
-    """Take HITs that were read: several small ones, or a large one alone."""
+def _some(stage: Stage, ahead: _Ahead) -> list[tuple[Hit, _Read]]:
+    """Take HITs that were read: several small ones, or a large one alone. None where the next failed."""
     found: list[tuple[Hit, _Read]] = []
     submissions = 0
-    while ahead and submissions < _BATCH and (not found or ahead[0][1].done()):
-        hit, read = ahead[0]
-        try:
-            if not isinstance(read.result().submissions, list) and found:
-                break
-            found.append((hit, read.result()))
-            submissions += hit.places
-        except MarketplaceRefusedError as error:
+    while ahead.reads and submissions < _BATCH and (not found or ahead.reads[0][1].done()):
+        hit, reading = ahead.reads[0]
+        error = reading.exception()
+        if found and (isinstance(error, MarketplaceDownError) or not _is_small(reading)):
+            break
+        ahead.reads.popleft()
+        if isinstance(error, MarketplaceDownError):
+            ahead.note(hit, error)
+        elif isinstance(error, MarketplaceRefusedError):
             logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
-        ahead.popleft()
+        else:
+            found.append((hit, reading.result()))
+            submissions += hit.places
+            ahead.failed = 0
     return found
+
+
+def _is_small(reading: Future[_Read]) -> bool:
+    return reading.exception() is not None or isinstance(reading.result().submissions, list)
 
 
 def hits_with_news(stage: Stage) -> QuerySet[Hit]:

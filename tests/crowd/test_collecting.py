@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from crowd.adapters.base import MarketplaceRefusedError
+from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.dispatch import dispatch
 from crowd.services import decisions, receipts, review, stages
@@ -13,7 +13,7 @@ from crowd.services.arrivals import arrive
 from crowd.services.collecting import collect
 from crowd.services.tick import tick
 from poll.models import Vote
-from tests.crowd.world import answer, make_stage, make_worker, new_submission_id
+from tests.crowd.world import answer, make_hit, make_stage, make_worker, new_submission_id
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -194,6 +194,49 @@ def test_while_the_marketplace_is_down_nobody_is_called_a_forger(hit, market):
     market.down = False
     collect(hit.stage)
     assert now(honest).state == State.SUBMITTED
+
+
+def failing(market, monkeypatch, refs):
+    """The marketplace does not answer about these HITs; how often it was asked."""
+    asked, real = [], market.iter_submissions
+
+    def read(ref):
+        asked.append(ref)
+        if ref in refs:
+            raise MarketplaceDownError("no answer")
+        return real(ref)
+
+    monkeypatch.setattr(market, "iter_submissions", read)
+    return asked
+
+
+def many(market, count):
+    """So many HITs of a stage, each with submitted work."""
+    stage = make_stage(items=[str(number) for number in range(count)])
+    works = [answered(make_hit(stage, f"item:{number}"), f"A{number}") for number in range(count)]
+    for work in works:
+        market.put_on_offer(work.hit)
+        market.submit(work.hit, work)
+    return stage, works
+
+
+def test_a_read_that_fails_now_and_then_holds_up_no_other_hit(market, monkeypatch):
+    stage, works = many(market, 60)
+    failed = {work.hit.external_id for work in works[::7]}
+    failing(market, monkeypatch, failed)
+    assert collect(stage) == 60 - len(failed)
+    left = {work.hit.external_id for work in works if now(work).state == State.STORED}
+    assert left == failed
+    failed.clear()
+    assert collect(stage) == len(left)
+
+
+def test_a_marketplace_that_is_down_is_left_alone_after_a_few_hits(market, monkeypatch):
+    stage, works = many(market, 60)
+    down = {work.hit.external_id for work in works[20:]}
+    asked = failing(market, monkeypatch, down)
+    assert collect(stage) == 20
+    assert len(asked) < 60
 
 
 def test_what_is_listed_late_leaves_quarantine(hit, market):
