@@ -57,6 +57,7 @@ from marketplace import ids  # noqa: E402
 from marketplace.models import HIT, Holding, Place, Requester  # noqa: E402
 from marketplace.models import Worker as TheirWorker  # noqa: E402
 from marketplace.questions import answers_xml  # noqa: E402
+from marketplace.sweep import sweep  # noqa: E402
 from money.fees import reward_fee  # noqa: E402
 from poll.models import Vote  # noqa: E402
 from projects.models import Project  # noqa: E402
@@ -309,13 +310,14 @@ def chaos(hits: int, people: int) -> dict[str, Any]:
 
 
 def advance(seconds: int) -> None:
-    """Let time go by at the marketplace, so that what somebody abandoned is on offer again."""
+    """Let time go by at the marketplace, and its timer run: what somebody abandoned is on offer again."""
     answer = Browser().send_json(
         f"{settings.TASK_URL}/mturk/test/clock",
         {"advance_seconds": seconds},
         f"Bearer {settings.MARKETPLACE_TEST_TOKEN}",
     )
     assert answer.status == 200, answer.text
+    sweep()
 
 
 def compare(stage: Stage) -> dict[str, Any]:
