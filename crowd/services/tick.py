@@ -3,7 +3,7 @@
 import logging
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
@@ -41,7 +41,7 @@ def tick() -> Round:
         try:
             done.reconciled += reconcile(endpoint)
             done.sent += dispatch(endpoint).total
-            for stage in _living_stages(endpoint):
+            for stage in list(living_stages(endpoint)):
                 _go_on(stage, done)
             done.sent += dispatch(endpoint).total
         except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
@@ -68,16 +68,15 @@ def _with_work() -> Q:
     return Q(stages__status__in=living) | Q(Exists(going))
 
 
-def _living_stages(endpoint: Endpoint) -> list[Stage]:
+def living_stages(endpoint: Endpoint) -> QuerySet[Stage]:
     """Stages that publish, or still have HITs or undecided work out there."""
-    return list(
+    on_offer = Hit.objects.filter(stage=OuterRef("pk"), state=Hit.State.OPEN)
+    undecided = Assignment.objects.filter(
+        stage=OuterRef("pk"), state__in=[Assignment.State.STORED, Assignment.State.SUBMITTED]
+    )
+    return (
         Stage.objects.select_related("project", "endpoint")
         .filter(endpoint=endpoint)
-        .filter(
-            Q(status=Stage.Status.OPEN)
-            | Q(hits__state=Hit.State.OPEN)
-            | Q(assignments__state__in=[Assignment.State.STORED, Assignment.State.SUBMITTED])
-        )
-        .distinct()
+        .filter(Q(status=Stage.Status.OPEN) | Exists(on_offer) | Exists(undecided))
         .order_by("pk")
     )

@@ -6,7 +6,7 @@ from crowd.budget import Cost
 from crowd.errors import BudgetError, NotArmedError, StageStateError
 from crowd.models import Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.planning import plan
-from crowd.services import stages
+from crowd.services import stages, tick
 from crowd.services.publishing import publish_pending
 from tests.crowd.world import answer, make_endpoint, make_hit, make_stage, make_worker
 
@@ -140,3 +140,10 @@ def test_a_closed_hit_is_not_extended():
     hit = make_hit(stage, state=Hit.State.CLOSED)
     with pytest.raises(StageStateError, match="only one on offer"):
         stages.extend_hit_places(hit=hit, places=1, purpose="one more")
+
+
+def test_a_round_finds_its_stages_without_pairing_hits_and_work():
+    """Joined, ten thousand HITs and as many assignments would be a hundred million rows in every round."""
+    sql = str(tick.living_stages(make_stage().endpoint).query)
+    assert 'JOIN "crowd_hit"' not in sql
+    assert 'JOIN "crowd_assignment"' not in sql
