@@ -60,8 +60,8 @@ def left(stage: Stage) -> dict[str, object]:
     stage.project.refresh_from_db()
     return {
         "operations": [
-            (each.state, each.result_ref, each.request_id, each.error_code, each.needs_person)
-            for each in MarketOperation.objects.filter(stage=stage).order_by("hit", "assignment")
+            (each.kind, each.state, each.result_ref, each.request_id, each.error_code, each.needs_person)
+            for each in MarketOperation.objects.filter(stage=stage).order_by("hit", "assignment", "kind")
         ],
         "hits": list(Hit.objects.filter(stage=stage).order_by("pk").values_list("state", "places")),
         "on offer": list(
