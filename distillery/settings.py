@@ -32,6 +32,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 INSTALLED_APPS = [
     "distillery.apps.DistilleryConfig",
     "poll",
+    "judgments",
     "annotation",
     "crowd",
     "retrieval",

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("crowd.urls")),
     path("desk/", include("crowd.desk.urls")),
     path("desk/", include("annotation.desk.urls")),
+    path("desk/", include("judgments.desk.urls")),
     path("accounts/", include("accounts.urls")),
     path("examples/", include("distillery.demo.urls")),
     path("health/", include("distillery.health")),

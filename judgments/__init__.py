@@ -1,0 +1,1 @@
+"""From answers of systems to human correctness scores: candidates, judging, filters, agreement."""

@@ -1,0 +1,1 @@
+"""Researchers' pages about systems, judgments and the people who give them."""

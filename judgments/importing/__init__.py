@@ -1,0 +1,1 @@
+"""Reading files of answers that systems gave."""

@@ -1,0 +1,17 @@
+"""Systems and their answers, what people say about them, and what filters make of that."""
+
+from judgments.models.candidates import Candidate, CandidateSource, System
+from judgments.models.filtering import FilterRun, Score, Verdict
+from judgments.models.judging import AttentionCheck, CheckAnswer, Judgment
+
+__all__ = [
+    "AttentionCheck",
+    "Candidate",
+    "CandidateSource",
+    "CheckAnswer",
+    "FilterRun",
+    "Judgment",
+    "Score",
+    "System",
+    "Verdict",
+]

@@ -1,0 +1,1 @@
+"""What changes candidates, judgments and filter runs."""

@@ -1,0 +1,25 @@
+"""What this room adds to others when Django starts."""
+
+from projects.services import know_actions
+
+
+def everything() -> None:
+    """Kinds of stages, pages of the desk, actions of the event log."""
+    _kinds()
+    _pages()
+    know_actions(
+        {
+            "candidates.imported": "imported answers of systems",
+            "candidates.human": "made held-out answers candidates",
+            "filter.applied": "applied filters to judgments",
+            "filter.undone": "undid filters",
+        }
+    )
+
+
+def _kinds() -> None:
+    """Judging."""
+
+
+def _pages() -> None:
+    """Tabs and sections."""
