@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from quality.grouped import medians
 from quality.ratings import Mask, Ratings
 from quality.verdicts import Verdicts
 
@@ -39,12 +40,7 @@ def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: i
     known = np.flatnonzero(~np.isnan(taken))
     workers, taken = ratings.workers[known], taken[known]
     n = np.bincount(workers, minlength=ratings.n_workers)
-    ordered = taken[np.lexsort((taken, workers))]
-    first = np.cumsum(n) - n
-    median = np.full(ratings.n_workers, np.nan)
-    some = n > 0
-    low, high = first + (n - 1) // 2, first + n // 2
-    median[some] = (ordered[low[some]] + ordered[high[some]]) / 2
+    median = medians(workers, taken, ratings.n_workers)
     enough = n >= max(1, least)
     return Verdicts(
         rule="too fast",
