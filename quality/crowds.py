@@ -1,13 +1,13 @@
 """Simulated crowds: items whose true score is known, and workers of whom it is known who is honest.
 
-For studies of filters and for tests. Nobody knows the true score of a real answer, so what a filter does to the score
-can only be seen here. Every figure is deterministic in the seed.
+For studies of filters and for tests. Nobody knows the true score of a real answer, so what a filter does to
+the score can only be seen here. Every figure is deterministic in the seed.
 
-An honest worker looks at an item, sees its latent quality, shifts it by a personal bias, adds noise of a personal
-size, and gives the nearest score. Some items are contested: a minority of the honest workers sees a different
-quality, each for good reasons, and both views belong into the true score. The true score of an item is the mean
-of endless honest workers. A spammer does not look: one kind draws scores evenly, one always gives the same score,
-one draws from the middle or the top. Spammers are busier than honest workers.
+An honest worker looks at an item, sees its latent quality, shifts it by a personal bias, adds noise of a
+personal size, and gives the nearest score. Some items are contested: a minority of the honest workers sees a
+different quality, each for good reasons, and both views belong into the true score. The true score of an item
+is the mean of endless honest workers. A spammer does not look: one kind draws scores evenly, one always gives
+the same score, one draws from the middle or the top. Spammers are busier than honest workers.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class Study:
 def simulated(
     crowd: Crowd, *, items: int = 1000, per_item: int = 10, workers: int = 150, seed: int = 0
 ) -> Study:
-    """A study in which each item gets `per_item` ratings of different workers; rows in order of submission."""
+    """A study: `per_item` ratings of each item, by different workers; rows in order of submission."""
     random = np.random.default_rng(seed)
     people = _People.drawn(crowd, workers, random)
     latent, contested, other = _items(crowd, items, random)
@@ -168,4 +168,5 @@ def _mean_score(crowd: Crowd, latent: Floats) -> Floats:
     spread = np.sqrt(noise**2 + crowd.bias**2)
     steps = _SCALE.values[1:] - 0.5
     means = [_SCALE.low + ndtr((quality - steps[:, None]) / spread).sum(axis=0).mean() for quality in _GRID]
-    return np.interp(latent, _GRID, np.array(means))
+    interpolated: Floats = np.interp(latent, _GRID, np.array(means))
+    return interpolated
