@@ -17,8 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from quality.alpha import Level, coincidences, distances
-from quality.counts import Counts, Floats, cells, value_counts
+from quality.alpha import Level, coincidences, distances, from_coincidences
+from quality.counts import Counts, cells, value_counts
 from quality.ratings import Ratings
 
 Over = Literal["both", "items"]
@@ -56,36 +56,68 @@ def alpha_interval(
 
 
 def _over_items(ratings: Ratings, level: Level) -> Replicate:
-    """Alphas of samples of the pairable items.
+    """Alphas of samples of the items that have two ratings.
 
     Items with the same counts are the same to alpha, so a sample is one multinomial draw over the different
     histograms, of which there are far fewer than items.
     """
     counts = value_counts(ratings)
     kinds, frequency = np.unique(counts[counts.sum(axis=1) > 1], axis=0, return_counts=True)
-    items = int(frequency.sum())
-    values, size = ratings.scale.values.astype(np.float64), ratings.scale.size
-    each = np.stack([coincidences(kind[None, :]).ravel() for kind in kinds]) if items else None
+    items, size = int(frequency.sum()), ratings.scale.size
+    values = ratings.scale.values.astype(np.float64)
+    each = np.array([coincidences(kind[None, :]).ravel() for kind in kinds]).reshape(len(kinds), size * size)
 
     def draw(rng: np.random.Generator) -> float:
-        if each is None:
-            return float("nan")
-        drawn = rng.multinomial(items, frequency / items)
+        drawn = rng.multinomial(items, frequency / max(1, items))
         together = (drawn @ each).reshape(size, size)
-        marginal = together.sum(axis=0)
-        own = float(marginal.sum())
-        return _ratio(together, marginal, own, distances(values, marginal, level))
+        alpha = from_coincidences(together, values, level)
+        return np.nan if alpha is None else alpha
 
     return draw
 
 
 def _over_both(ratings: Ratings, level: Level) -> Replicate:
+    """Alphas of samples of items and workers, from the items that have two ratings."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
 
-    items = np.unique(ratings.items, return_inverse=True)[1]
     counts = value_counts(ratings)
     several = counts.sum(axis=1) > 1
-    rated = np.flatnonzero(several)
-    place = np.cumsum(several) - 1
-    kept = ratings.only(several[ratings.items])
+    ratings = ratings.only(several[ratings.items])
+    counts = counts[several]
+    items, size = counts.shape
+    present, workers = np.unique(ratings.workers, return_inverse=True)
+    values = ratings.scale.values.astype(np.float64)
+    # Rows by item, then by score: the same column of workers serves a matrix with a row for each cell and one
+    # with a row for each item.
+    columns = workers[np.argsort(cells(ratings, slice(None)), kind="stable")].astype(np.int32)
+    ones = np.ones(len(columns))
+    by_cell = csr_array((ones, columns, _ends(counts.ravel())), shape=(items * size, len(present)))
+    by_item = csr_array((ones, columns, _ends(counts.sum(axis=1))), shape=(items, len(present)))
+
+    def draw(rng: np.random.Generator) -> float:
+        of_item = np.bincount(rng.integers(items, size=items), minlength=items)
+        of_worker = np.bincount(rng.integers(len(present), size=len(present)), minlength=len(present))
+        of_worker = of_worker.astype(np.float64)
+        drawn = (by_cell @ of_worker).reshape(items, size)
+        copies = by_item @ np.square(of_worker)
+        m = drawn.sum(axis=1)
+        pairs = m * m - copies
+        counted = of_item * (pairs > 0)
+        together = drawn.T @ (
+            drawn * np.divide(counted * m, pairs, out=np.zeros(items), where=counted > 0)[:, None]
+        )
+        marginal = counted @ drawn
+        total = float(marginal.sum())
+        apart = distances(values, marginal, level)
+        expected = float(marginal @ apart @ marginal)
+        if expected <= 0:
+            return np.nan
+        own = float((np.square(counted) * copies).sum())
+        return 1 - float((together * apart).sum()) / total * (total * total - own) / expected
+
     return draw
+
+
+def _ends(lengths: Counts) -> Counts:
+    """Where rows of these lengths begin, and where the last one ends."""
+    return np.concatenate(([0], np.cumsum(lengths)))
