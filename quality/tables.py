@@ -8,7 +8,8 @@ import numpy as np
 from quality import kappa
 from quality.p913 import Adjusted
 from quality.ratings import Ratings
-from quality.run import DUPLICATE, WORKER_KAPPA, Checks, Run
+from quality.recipes import Z
+from quality.run import DUPLICATE, RESPONSE_Z, Checks, Run
 from quality.scores import ItemScores
 from quality.stated import number
 
@@ -173,7 +174,7 @@ def _removed(because: np.ndarray, done: Run) -> Row:
         "by_reason": {
             reason: {"removed": count, "share": count / n if n else None}
             for reason, count in zip(done.reasons, counts, strict=True)
-            if count or reason != DUPLICATE
+            if count or reason not in {DUPLICATE, RESPONSE_Z} or (reason == RESPONSE_Z and done.recipe.has(Z))
         },
     }
 
