@@ -29,14 +29,14 @@ class Crowd:
     """Who takes part and what they rate; shares from 0 to 1, the rest in points of the scale.
 
     Workers: a `spam` share of them does not look and is `busier` times as busy; how busy they are varies by
-    `uneven` (standard deviation of the logarithm). `bias` and `noise` are standard deviations, `noise_varies` that
-    of the logarithm of the noise; `lapses` is the share of honest ratings that are given blindly. Items: a share is
-    plainly `wrong`, a share lies in `between`, the others are right; `clear` is the spread of the plain ones. A
-    share is `contested`: a `minority` sees it `apart` points nearer to the other end. Each worker is shown so many
-    attention `checks`; a spammer passes one by chance with `passes_by_chance`.
+    `uneven` (standard deviation of the logarithm). `bias` and `noise` are standard deviations, `noise_varies`
+    that of the logarithm of the noise; `lapses` is the share of honest ratings that are given blindly. Items:
+    a share is plainly `wrong`, a share lies in `between`, the others are right; `clear` is the spread of the
+    plain ones. A share is `contested`: a `minority` sees it `apart` points nearer to the other end. Each
+    worker is shown so many attention `checks`; a spammer passes one by chance with `passes_by_chance`.
 
-    The defaults were chosen so that the three crowds come near to published figures: raw alpha about 0.39 with 15 %
-    spam, 0.83 after the z filter of KPQA, 0.6 without spam.
+    The defaults were chosen so that the three crowds come near to published figures: raw alpha about 0.39
+    with 15 % spam, 0.83 after the z filter of KPQA, 0.6 without spam.
     """
 
     spam: float = 0.0

@@ -7,7 +7,7 @@ Bampis, Krasula, Janowski, Katsavounidis: "A simple model for subject behavior i
 data, so their mean over the workers is set to zero.
 
 The published procedure believes a worker who always gives one score, or whose few ratings happen to fit: a
-variance near zero gets a weight without bound, and that worker known then decides. So variances are shrunk:
+variance near zero gets a weight without bound, and that worker alone then decides. So variances are shrunk:
 `shrink` imagined ratings of ordinary noise (that of all workers together) are added to the ratings of each.
 With `shrink=0` it is the published procedure. Use it after workers were filtered by kappa, not in place of
 that.
@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from quality.ratings import Ratings
-from quality.sums import Floats, added, divided, sums_of
+from quality.sums import Floats, added, divided
 
-_STILL = 1e-9
+_STILL = 1e-8
 _LEAST_VARIANCE = 1e-8
-_MOST_ROUNDS = 2000
+_MOST_ROUNDS = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,49 +43,50 @@ class Adjusted:
 
 def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> Adjusted:
     """Adjusted quality of every item, with each worker's bias (positive: rates high) and inconsistency."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
+    from scipy.sparse import csr_array  # noqa: PLC0415  # slow to import; only this needs it here
 
-    scores = ratings.scores.astype(np.float64)
-    shape = (ratings.n_items, ratings.n_workers)
-    given = csr_array((np.ones(len(ratings)), (ratings.items, ratings.workers)), shape=shape)
-    rated = csr_array((scores, (ratings.items, ratings.workers)), shape=shape)
-    given_by, rated_by = given.T.tocsr(), rated.T.tocsr()
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
-    totals = added(ratings.workers, scores, ratings.n_workers)
-    squares = added(ratings.workers, scores**2, ratings.n_workers)
+    if not len(ratings):
+        none = np.full(ratings.n_workers, np.nan)
+        return Adjusted(np.full(ratings.n_items, np.nan), none, none.copy(), 0, True)
+    middle = float(ratings.scores.mean())
+    scores = ratings.scores - middle
+    shape, places = (ratings.n_items, ratings.n_workers), (ratings.items, ratings.workers)
+    rated = csr_array((np.ones(len(scores)), places), shape=shape)
+    given = csr_array((scores, places), shape=shape)
+    by_worker, given_by_worker = rated.T.tocsr(), given.T.tocsr()
+    sums, squares = added(ratings.workers, scores, len(n)), added(ratings.workers, scores**2, len(n))
 
-    def biases(quality: Floats) -> Floats:
-        return divided(totals - given_by @ quality, n)
+    def residuals(quality: Floats) -> tuple[Floats, Floats]:
+        """Sums of score minus quality, and of its square, for each worker."""
+        known = np.nan_to_num(quality)
+        first = by_worker @ known
+        return sums - first, squares - 2 * (given_by_worker @ known) + by_worker @ known**2
 
-    def inside(quality: Floats, bias: Floats) -> Floats:
-        """Sum of squared residuals of each worker; their mean is zero once the bias is taken out."""
-        off = squares - 2 * (rated_by @ quality) + given_by @ quality**2
-        return np.maximum(off - n * np.nan_to_num(bias) ** 2, 0)
-
-    known = given.sum(axis=1) > 0
-    quality = np.where(known, sums_of(ratings).mean, 0.0)
-    bias = biases(quality)
-    variance = np.full(ratings.n_workers, np.nan)
-    settled, rounds = not len(ratings), 0
+    quality = divided(given.sum(axis=1), rated.sum(axis=1))
+    above, beyond = residuals(quality)
+    bias = divided(above, n)
+    settled, rounds = False, 0
     while not settled and rounds < _MOST_ROUNDS:
         rounds += 1
         before = quality
-        variance = _variances(inside(quality, bias), n, shrink)
+        variance = _variances(above, beyond, n, shrink)
         weights = np.nan_to_num(1 / variance)
-        quality = np.nan_to_num(
-            divided(rated @ weights - given @ (np.nan_to_num(bias) * weights), given @ weights)
-        )
-        bias = biases(quality)
-        settled = bool(np.abs(quality - before).max() < _STILL)
-    shift = float(np.nanmean(bias)) if len(ratings) else 0.0
-    return Adjusted(
-        np.where(known, quality + shift, np.nan), bias - shift, np.sqrt(variance), rounds, settled
-    )
+        quality = divided(given @ weights - rated @ (np.nan_to_num(bias) * weights), rated @ weights)
+        above, beyond = residuals(quality)
+        bias = divided(above, n)
+        settled = bool(np.nanmax(np.abs(quality - before)) < _STILL)
+    shift = float(np.nanmean(bias))
+    return Adjusted(quality + shift + middle, bias - shift, np.sqrt(variance), rounds, settled)
 
 
-def _variances(inside: Floats, n: npt.NDArray[np.int64], shrink: float) -> Floats:
-    """Of each worker's residuals (n below the line), drawn towards that of all by `shrink` ratings."""
-    common = inside.sum() / n.sum()
+def _variances(sums: Floats, squares: Floats, n: npt.NDArray[np.int64], shrink: float) -> Floats:
+    """Of each worker's residuals (n below the line), drawn towards that of all by `shrink` ratings.
+
+    `sums` and `squares` may still hold the bias: it cancels.
+    """
+    inside = np.maximum(squares - divided(sums * sums, n), 0)
+    common = np.nansum(inside) / n.sum()
     rated = n > 0
     variances = np.full(len(n), np.nan)
     variances[rated] = (inside[rated] + shrink * common) / (n[rated] + shrink)

@@ -31,8 +31,8 @@ def duplicates(ratings: Ratings) -> Mask:
 def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: int = 1) -> Verdicts:
     """Removes a worker whose median seconds per rating lie below `limit`.
 
-    `seconds` has one number per rating, nan where the time is not known. With fewer than `least` known times a
-    worker is undetermined. The median, because one long pause must not hide a hundred hasty answers.
+    `seconds` has one number per rating, nan where the time is not known. With fewer than `least` known times
+    a worker is undetermined. The median, because one long pause must not hide a hundred hasty answers.
     """
     taken = np.asarray(seconds, dtype=np.float64)
     if taken.shape != (len(ratings),):
