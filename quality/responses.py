@@ -13,32 +13,33 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from quality.counts import Counts, Floats, cells, value_counts
+from quality.counts import Counts, Floats, value_counts
 from quality.grouped import stable_order
 from quality.ratings import Mask, Ratings
 
 # Items decided and rows looked up at a time: what fits a cache.
-ITEMS = 1 << 13
+ITEMS = 1 << 14
 ROWS = 1 << 16
 SMALL = 1 << 31
+
+STAYS, GOES, IN_PART = 0, 1, 2
 
 Ties = Literal["submission", "group"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """What happens to each cell of the flattened item x value matrix.
+class _Plan:
+    """What happens to an item's ratings of a value: arrays of shape (values, items).
 
-    A tie group is an item's ratings that lie equally far from its mean, on either side. `group` is the first
-    cell of the cell's tie group, `size` how many ratings the group has where they are far enough out (else 0),
-    `quota` how many of them go, `before` how many go in groups farther out.
+    A tie group is an item's ratings that lie equally far from its mean, on either side. `group` is the lower
+    value of the tie group, `quota` how many of its ratings go, `before` how many go that lie farther out.
+    `fate` is STAYS, GOES or IN_PART.
     """
 
-    group: npt.NDArray[np.int64]
-    size: npt.NDArray[np.int32]
+    fate: npt.NDArray[np.int8]
+    group: npt.NDArray[np.int8]
     quota: npt.NDArray[np.int32]
     before: npt.NDArray[np.int32]
-    z: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +47,34 @@ class ZRemoved:
     """What the filter removes.
 
     `mask` (length n) is True for removed ratings; `capped_items` (length n_items) is True where the cap, or the
-    number to keep, saved ratings that were far enough out.
+    number to keep, saved ratings that were far enough out. `z` and `rank` are made when asked for.
     """
 
     mask: Mask
     capped_items: Mask
     _ratings: Ratings
-    _cells: _Cells
+    _plan: _Plan
+    _ddof: int
 
     @cached_property
     def z(self) -> Floats:
-        """The signed z of every rating inside its item, length n; 0 where the item's ratings are all the same."""
-        return self._cells.z[cells(self._ratings, slice(None))]
+        """The signed z of each rating inside its item, length n; 0 where the item's ratings are all the same."""
+        counts = value_counts(self._ratings)
+        x = self._ratings.scale.values
+        n, s, q = counts.sum(axis=1), counts @ x, counts @ (x * x)
+        several = n > self._ddof
+        variance = (n * q - s * s) / np.maximum(1, n * (n - self._ddof))
+        scale = np.divide(1.0, np.sqrt(variance), out=np.zeros(len(n)), where=several & (variance > 0))
+        mean = s / np.maximum(1, n)
+        return (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
 
     @cached_property
     def rank(self) -> npt.NDArray[np.int32]:
         """1 for the first removed rating of an item, 2 for the second …, 0 for those kept; length n."""
         rank = np.zeros(len(self.mask), dtype=np.int32)
         rows = np.flatnonzero(self.mask)
-        keys = cells(self._ratings.only(rows), slice(None))
-        rank[rows] = self._cells.before[keys] + _place(self._cells.group[keys]) + 1
+        here = _cells(self._ratings, rows)
+        rank[rows] = self._plan.before.take(here) + _place(self._ratings, rows, self._plan) + 1
         return rank
 
 
@@ -90,32 +99,27 @@ def z_removed(
     q the sum of squares of the item's n ratings. Floats decide 16 of the 715 sets of nine ratings wrongly.
     """
     counts = value_counts(ratings)
-    items, values = counts.shape
-    plan = _Cells(
-        np.empty(items * values, dtype=np.int64),
-        np.empty(items * values, dtype=np.int32),
-        np.empty(items * values, dtype=np.int32),
-        np.empty(items * values, dtype=np.int32),
-        np.empty(items * values),
+    shape = (ratings.scale.size, ratings.n_items)
+    plan = _Plan(
+        np.empty(shape, np.int8),
+        np.empty(shape, np.int8),
+        np.empty(shape, np.int32),
+        np.empty(shape, np.int32),
     )
-    capped = np.zeros(items, dtype=np.bool_)
-    for start in range(0, items, ITEMS):
+    capped = np.zeros(ratings.n_items, dtype=np.bool_)
+    for start in range(0, ratings.n_items, ITEMS):
         block = _transposed(counts[start : start + ITEMS])
-        n = block.sum(axis=0)
-        far, z = _far(block, n, limit, ddof)
+        here = slice(start, start + block.shape[1])
+        n = block.sum(axis=0, dtype=block.dtype)
+        far = _far(block, n, limit, ddof) & (n >= least)
         room = np.maximum(0, n - keep if cap is None else np.minimum(cap, n - keep))
-        group, before, size = _tie_groups(block, n, far & (n >= least))
+        group, before, size = _tie_groups(block, n, far)
         left = room - before
-        here = slice(start * values, (start + len(n)) * values)
-        plan.group[here] = (group + np.arange(start, start + len(n)) * values).T.ravel()
-        plan.size[here] = size.T.ravel()
-        plan.quota[here] = (
-            np.where(size <= left, size, 0) if ties == "group" else left.clip(0, size)
-        ).T.ravel()
-        plan.before[here] = before.T.ravel()
-        plan.z[here] = z.T.ravel()
-        capped[start : start + len(n)] = (before + size).max(axis=0) > room
-    return ZRemoved(_mask(ratings, plan), capped, ratings, plan)
+        quota = size * (size <= left) if ties == "group" else np.clip(left, 0, size)
+        plan.group[:, here], plan.quota[:, here], plan.before[:, here] = group, quota, before
+        plan.fate[:, here] = (quota > 0).astype(np.int8) + ((quota > 0) & (quota < size))
+        capped[here] = (before + size).max(axis=0) > room
+    return ZRemoved(_mask(ratings, plan), capped, ratings, plan, ddof)
 
 
 def _transposed(counts: Counts) -> Counts:
@@ -125,21 +129,19 @@ def _transposed(counts: Counts) -> Counts:
     return np.ascontiguousarray(counts.T, dtype=np.int32 if fits else np.int64)
 
 
-def _far(block: Counts, n: Counts, limit: float, ddof: int) -> tuple[Mask, Floats]:
-    """Which cells with ratings lie too far from the mean, and every cell's z; `block` is values x items."""
+def _far(block: Counts, n: Counts, limit: float, ddof: int) -> Mask:
+    """Which cells have ratings that lie too far from the mean; `block` is values x items."""
     x = np.arange(len(block), dtype=block.dtype)[:, None]  # the scale moved to 0: the test stays the same
     s, q = (block * x).sum(axis=0, dtype=block.dtype), (block * x * x).sum(axis=0, dtype=block.dtype)
     off, spread = n * x - s, n * q - s * s
-    deviation = np.sqrt(n * spread / np.maximum(1, n - ddof))
-    z = off * np.divide(1.0, deviation, out=np.zeros(len(n)), where=deviation > 0)
     over, under = (Fraction(str(limit)) ** 2).as_integer_ratio()
-    largest = int(n.max(initial=0))
-    bound = (len(block) * largest) ** 2 * max(1, largest) * max(over, under)
+    largest = max(1, int(n.max(initial=0)))
+    bound = (len(block) * largest) ** 2 * largest * max(over, under)
     if bound > np.iinfo(block.dtype).max:
         wide: type = np.int64 if bound < 1 << 62 else object
         off, spread, n = off.astype(wide), spread.astype(wide), n.astype(wide)
     far = off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread
-    return far.astype(np.bool_) & (block > 0), z
+    return far.astype(np.bool_) & (block > 0)
 
 
 def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Counts]:
@@ -160,28 +162,36 @@ def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Co
     return group, before, size
 
 
-def _mask(ratings: Ratings, plan: _Cells) -> Mask:
+def _mask(ratings: Ratings, plan: _Plan) -> Mask:
     """The removed rows: whole tie groups by their cell, parts of a group in the order of submission."""
     mask = np.zeros(len(ratings), dtype=np.bool_)
-    # 0 stays, 1 goes, 2 is for the order of submission to say.
-    fate = (plan.quota > 0).astype(np.int8) + ((plan.quota > 0) & (plan.quota < plan.size))
     parts = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(ratings), ROWS):
         rows = slice(start, start + ROWS)
-        of_row = fate[cells(ratings, rows)]
-        np.equal(of_row, 1, out=mask[rows])
-        parts.append(np.flatnonzero(of_row == 2) + start)
+        fate = plan.fate.take(_cells(ratings, rows))
+        np.equal(fate, GOES, out=mask[rows])
+        parts.append(np.flatnonzero(fate == IN_PART) + start)
     partly = np.concatenate(parts)
-    keys = cells(ratings.only(partly), slice(None))
-    mask[partly] = _place(plan.group[keys]) < plan.quota[keys]
+    mask[partly] = _place(ratings, partly, plan) < plan.quota.take(_cells(ratings, partly))
     return mask
 
 
-def _place(groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How many rows before each row are in the same group."""
+def _cells(ratings: Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """Where in a flattened array of shape (values, items) the rows belong."""
+    keys = ratings.scores[rows].astype(np.int64)
+    keys -= ratings.scale.low
+    keys *= ratings.n_items
+    keys += ratings.items[rows]
+    return keys
+
+
+def _place(ratings: Ratings, rows: npt.NDArray[np.intp], plan: _Plan) -> npt.NDArray[np.int64]:
+    """How many of the given rows, which are in order, come before each in its item's tie group."""
+    items = ratings.items[rows].astype(np.int64)
+    groups = plan.group.take(_cells(ratings, rows)) + items * ratings.scale.size
     order = stable_order(groups)
     ordered = groups[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    place = np.empty(len(groups), dtype=np.int64)
-    place[order] = np.arange(len(groups)) - np.repeat(starts, np.diff(starts, append=len(groups)))
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
     return place
