@@ -46,8 +46,8 @@ class _Plan:
 class ZRemoved:
     """What the filter removes.
 
-    `mask` (length n) is True for removed ratings; `capped_items` (length n_items) is True where the cap, or the
-    number to keep, saved ratings that were far enough out. `z` and `rank` are made when asked for.
+    `mask` (length n) is True for removed ratings; `capped_items` (length n_items) is True where the cap, or
+    the number to keep, saved ratings that were far enough out. `z` and `rank` are made when asked for.
     """
 
     mask: Mask
@@ -58,7 +58,7 @@ class ZRemoved:
 
     @cached_property
     def z(self) -> Floats:
-        """The signed z of each rating inside its item, length n; 0 where the item's ratings are all the same."""
+        """The signed z of each rating inside its item, length n; 0 where the item has no variation."""
         counts = value_counts(self._ratings)
         x = self._ratings.scale.values
         n, s, q = counts.sum(axis=1), counts @ x, counts @ (x * x)
