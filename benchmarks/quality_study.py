@@ -24,6 +24,7 @@ from benchmarks.quality_figures import (  # noqa: E402
     POOL,
     THRESHOLD,
     Figures,
+    covered,
     measured,
     stopped,
 )
@@ -52,6 +53,7 @@ def main() -> None:
     """Measures, and writes table and plot."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--studies", type=int, default=200, help="for the coverage of intervals")
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--markdown", type=Path, default=ROOT / "benchmarks" / "quality_study.md")
     parser.add_argument("--plot", type=Path, default=ROOT / "benchmarks" / "quality_study.svg")
@@ -63,9 +65,10 @@ def main() -> None:
     stops = collected(
         HONEST, range(options.seeds), lambda name, seed: stopped(name, seed, items=options.items)
     )
+    coverage = covered(options.studies, items=options.items)
     seconds = time.perf_counter() - started
     where = machine(seconds, options.seeds, options.items)
-    options.markdown.write_text("\n".join(page(filters, stops, where)) + "\n", encoding="utf-8")
+    options.markdown.write_text("\n".join(page(filters, stops, coverage, where)) + "\n", encoding="utf-8")
     options.plot.write_text(picture(filters), encoding="utf-8")
     print(options.markdown.read_text(encoding="utf-8"))
 
@@ -96,7 +99,7 @@ def machine(seconds: float, seeds: int, items: int) -> str:
     )
 
 
-def page(filters: Collected, stops: Collected, where: str) -> Iterator[str]:
+def page(filters: Collected, stops: Collected, coverage: Figures, where: str) -> Iterator[str]:
     """The Markdown page, line by line."""
     yield "# What filters do, on crowds whose truth is known"
     yield ""
@@ -114,6 +117,10 @@ def page(filters: Collected, stops: Collected, where: str) -> Iterator[str]:
         ("Split-half reliability of the mean, beside the truth", reliability(filters)),
         ("Who is found: share of spammers removed, and of honest workers lost", found(filters)),
         ("Ratings that are left", left(filters)),
+        (
+            "Intervals of alpha: how often 95 % intervals hold the alpha of the population",
+            intervals(coverage),
+        ),
         (f"Stopping early, out of a pool of {POOL} ratings per item", stopping(stops)),
     ):
         yield ""
@@ -211,6 +218,20 @@ def left(filters: Collected) -> Iterator[str]:
     )
 
 
+def intervals(coverage: Figures) -> Iterator[str]:
+    """Coverage and width of the two intervals."""
+    words = {"both": "items and workers drawn anew", "items": "items only"}
+    rows = [
+        [
+            words[over],
+            f"{coverage[f'covered {over}']:.1%}".replace("%", " %"),
+            f"{coverage[f'width {over}']:.3f}",
+        ]
+        for over in words
+    ]
+    return table(["bootstrap over", "covered", "mean width"], rows)
+
+
 def stopping(stops: Collected) -> Iterator[str]:
     """Ratings used, error of the mean, and wrong answers to the question of the decision rule."""
     rules = {
@@ -268,7 +289,7 @@ def picture(filters: Collected) -> str:
             Panel("Agreement", "Krippendorff's alpha, interval", 1.0, 0.2, agreement_rows),
             Panel(
                 "Error of the score",
-                "RMSE of the item mean, points of the scale 1 to 5",
+                "RMSE of the item mean (scale 1 to 5)",
                 1.0,
                 0.2,
                 score_rows,
