@@ -28,7 +28,7 @@ DECISION_LEAST = 4
 THRESHOLD = 3.5
 FIXED = (3, 5, 7, 10, 15)
 _SPLITS = 10
-_REPLICATES = 400
+_REPLICATES = 300
 _OVER: tuple[Over, Over] = ("both", "items")
 
 

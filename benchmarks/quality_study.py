@@ -53,7 +53,7 @@ def main() -> None:
     """Measures, and writes table and plot."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--studies", type=int, default=200, help="for the coverage of intervals")
+    parser.add_argument("--studies", type=int, default=100, help="for the coverage of intervals")
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--markdown", type=Path, default=ROOT / "benchmarks" / "quality_study.md")
     parser.add_argument("--plot", type=Path, default=ROOT / "benchmarks" / "quality_study.svg")
