@@ -105,7 +105,12 @@ def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.G
     present, items = np.unique(ratings.items, return_inverse=True)
     people, workers = np.unique(ratings.workers, return_inverse=True)
     sample = Ratings(
-        items.astype(np.int32), workers.astype(np.int32), ratings.scores, present, people, ratings.scale
+        items.astype(np.int32),
+        workers.astype(np.int32),
+        ratings.scores,
+        ("",) * len(present),
+        ("",) * len(people),
+        ratings.scale,
     )
     blocks = list(_blocks(sample))
     values = ratings.scale.values.astype(np.float64)
