@@ -75,12 +75,13 @@ def pooled(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     """
     counts = value_counts(ratings)
     cost = cost_of(weights, ratings.scale.size)
-    n = counts @ np.ones(ratings.scale.size)
-    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)[:, None]
-    table = np.empty((*counts.shape, len(cost.marks) - 1))
-    for place, mark in enumerate(cost.marks[1:]):
-        np.multiply((counts @ mark)[:, None] - mark, share, out=table[:, :, place])
-    return _against(ratings, n > 1, cost, table)
+    n, *sums = cost.marks @ counts.astype(np.float64).T
+    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
+    others = np.empty((*counts.shape, len(sums)))
+    for place, total in enumerate(sums):
+        for value, mark in enumerate(cost.marks[1 + place]):
+            np.multiply(total - mark, share, out=others[:, value, place])
+    return _against(ratings, n > 1, cost, others)
 
 
 def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
