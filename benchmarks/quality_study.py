@@ -1,9 +1,9 @@
 """What the published filters do to agreement and to the score, on simulated crowds whose truth is known.
 
-    python benchmarks/quality_study.py [--seeds 10] [--markdown PATH] [--plot PATH]
+    python benchmarks/quality_study.py [--seeds 10] [--markdown PATH] [--plot PATH] [--guide PATH]
 
-Writes the tables that docs/quality.md quotes (benchmarks/quality_study.md) and their plot
-(benchmarks/quality_study.svg).
+Writes all tables (benchmarks/quality_study.md), their plot (benchmarks/quality_study.svg), and the tables
+that docs/quality.md quotes.
 """
 
 import argparse
@@ -29,15 +29,9 @@ from benchmarks.quality_figures import (  # noqa: E402
     stopped,
 )
 from benchmarks.quality_plot import Panel, Series, Spread, plot  # noqa: E402
+from benchmarks.quality_quotes import HONEST, WORDS, cell, refreshed, row  # noqa: E402
 from quality.crowds import CROWDS  # noqa: E402
 
-HONEST = ("clean", "moderate", "heavy")
-WORDS = {
-    "noise": "pure noise",
-    "clean": "clean",
-    "moderate": "moderate, 15 % spam",
-    "heavy": "heavy, 35 % spam",
-}
 SERIES = {
     "none": Series("no filter", "circle", "a"),
     "null": Series("z filter on permuted ratings", "tick", "d"),
@@ -57,6 +51,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--markdown", type=Path, default=ROOT / "benchmarks" / "quality_study.md")
     parser.add_argument("--plot", type=Path, default=ROOT / "benchmarks" / "quality_study.svg")
+    parser.add_argument("--guide", type=Path, default=ROOT / "docs" / "quality.md")
     options = parser.parse_args()
     started = time.perf_counter()
     filters = collected(
@@ -69,6 +64,8 @@ def main() -> None:
     seconds = time.perf_counter() - started
     where = machine(seconds, options.seeds, options.items)
     options.markdown.write_text("\n".join(page(filters, stops, coverage, where)) + "\n", encoding="utf-8")
+    guide = options.guide.read_text(encoding="utf-8")
+    options.guide.write_text(refreshed(guide, filters), encoding="utf-8")
     options.plot.write_text(picture(filters), encoding="utf-8")
     print(options.markdown.read_text(encoding="utf-8"))
 
@@ -144,8 +141,7 @@ def agreement(filters: Collected) -> Iterator[str]:
         [WORDS[name], *(cell(filters[name], what) for what in columns.values())]
         for name in ("noise", *HONEST)
     ]
-    for row in rows[:1]:
-        row[5] = row[6] = row[7] = "hardly anybody is left"
+    rows[0][5:] = ["hardly anybody is left"] * 3
     return table(["crowd", *columns], rows)
 
 
@@ -300,17 +296,10 @@ def picture(filters: Collected) -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Lines of a Markdown table."""
-    yield f"| {' | '.join(head)} |"
+    yield row(list(head))
     yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-
-
-def cell(figures: dict[str, Spread], what: str, places: int = 3) -> str:
-    """Mean ± spread; a dash where it is not defined."""
-    if what not in figures:
-        return "-"
-    return f"{figures[what].mean:.{places}f} ± {figures[what].sd:.{places}f}".replace("-0.000", "0.000")
+    for each in rows:
+        yield row(list(each))
 
 
 def share(figures: dict[str, Spread], what: str) -> str:
