@@ -23,7 +23,8 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
     repeated = int((~done.distinct).sum())
     if repeated:
         said.append(
-            f"{repeated:,} ratings repeat an earlier one of the same worker on the same item; the first counts."
+            "Ratings that repeat an earlier one of the same worker on the same item: "
+            f"{repeated:,}. The first counts."
         )
     n = np.bincount(ratings.items[done.distinct], minlength=ratings.n_items)
     n = n[n > 0]
