@@ -59,3 +59,10 @@ def test_every_reliability_stands_in_the_study():
 def test_the_plot_of_the_guide_exists():
     assert "(../benchmarks/quality_study.svg)" in GUIDE
     assert (ROOT / "benchmarks/quality_study.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_every_share_of_the_study_in_the_text_stands_in_it():
+    quoted = re.findall(r"\d+\.\d %", GUIDE)
+
+    assert quoted == ["94.0 %", "36.0 %", "3.1 %", "3.0 %"]
+    assert [share for share in quoted if share not in STUDY] == []
