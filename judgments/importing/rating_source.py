@@ -1,0 +1,180 @@
+"""Opening a table of ratings: compression, encoding, delimiter, header, and on which line a record stands."""
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import _csv
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_HEAD = 1 << 16
+_GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_LONGEST_FIELD = 1 << 24
+
+
+class RatingsFileError(Exception):
+    """Why a file of ratings cannot be read, in a sentence with file, line, field and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatingSource:
+    """A readable file: where it is, how it is encoded and separated, what its header says."""
+
+    path: Path
+    encoding: str
+    delimiter: str
+    header: list[str]
+
+    @property
+    def said(self) -> str:
+        """The format in words."""
+        return f"{DELIMITERS[self.delimiter]}-separated, {self.encoding}"
+
+    @contextmanager
+    def handle(self) -> Iterator[IO[str] | IO[bytes]]:
+        """The file behind its header, as pandas reads it fastest."""
+        with _opened(self.path, self.encoding) as file:
+            next(row for row in self._rows(file) if not _blank(row))
+            yield file
+
+    def records(self) -> Generator[tuple[int, list[str]], None, None]:
+        """Records behind the header with the number of the line on which each begins; slow, to find errors."""
+        with _opened(self.path, self.encoding) as file:
+            rows = self._rows(file)
+            begins, header = 1, True
+            for row in rows:
+                if not _blank(row):
+                    if not header:
+                        yield begins, row
+                    header = False
+                begins = rows.line_num + 1
+
+    def _rows(self, file: IO[str] | IO[bytes]) -> "_csv.Reader":
+        return _reader(file, self.encoding, self.delimiter)
+
+    def line_of(self, record: int) -> int:
+        """The line on which a record begins; records are counted from 0 behind the header."""
+        with closing(self.records()) as records:
+            return next(islice(records, record, None))[0]
+
+
+def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> RatingSource:
+    """Looks at the beginning of the file; `wanted` are the columns by which the delimiter is recognised."""
+    head = _head(path)
+    if not head.strip():
+        raise RatingsFileError(f"{path} is empty.")
+    if head.startswith(_ZIP):
+        raise RatingsFileError(
+            f"{path} is a ZIP file or a workbook. Save the table as CSV (UTF-8), then give that file."
+        )
+    encoding = encoding or _encoding(head)
+    csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        with _opened(path, encoding) as file:
+            line = next((each for each in _lines(file, encoding) if each.strip()), "")
+        delimiter = _delimiter(line, {name.casefold() for name in wanted})
+        with _opened(path, encoding) as file:
+            header = next((row for row in _reader(file, encoding, delimiter) if not _blank(row)), [])
+    except csv.Error as error:
+        raise RatingsFileError(f"{path}, line 1: the header cannot be read: {error}.") from error
+    except (UnicodeError, LookupError) as error:
+        raise not_decodable(path, encoding, error) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise RatingsFileError(f"{path} cannot be read: {error}.") from error
+    if not header:
+        raise RatingsFileError(f"{path} is empty.")
+    return RatingSource(path, encoding, delimiter, [name.strip() for name in header])
+
+
+def not_decodable(path: Path, encoding: str, error: Exception) -> RatingsFileError:
+    """The error for a file that is not in its encoding, with the line of the first wrong byte."""
+    if isinstance(error, LookupError):
+        return RatingsFileError(f"There is no encoding {encoding!r}. Usual ones are utf-8, utf-16, latin-1, cp1252.")
+    remedy = "Save the file as UTF-8, or say what it is: --encoding latin-1."
+    try:
+        with _opened_bytes(path) as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    line.decode(encoding)
+                except UnicodeDecodeError as wrong:
+                    byte = wrong.object[wrong.start]
+                    return RatingsFileError(
+                        f"{path}, line {number}: byte {byte:#04x} is not {encoding.upper()}. {remedy}"
+                    )
+    except (OSError, EOFError, zlib.error):
+        pass
+    return RatingsFileError(f"{path} is not {encoding.upper()}. {remedy}")
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with _opened_bytes(path) as file:
+            return file.read(_HEAD)
+    except FileNotFoundError:
+        raise RatingsFileError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise RatingsFileError(f"{path} is a folder, not a file.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise RatingsFileError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def _encoding(head: bytes) -> str:
+    if head.startswith(_UTF16_MARKS):
+        return "utf-16"
+    return "utf-8"
+
+
+def _opened_bytes(path: Path) -> IO[bytes]:
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    return gzip.open(path) if packed else path.open("rb")
+
+
+@contextmanager
+def _opened(path: Path, encoding: str) -> Iterator[IO[str] | IO[bytes]]:
+    """Bytes behind the mark for UTF-8 with ordinary line ends, else text."""
+    with _opened_bytes(path) as file:
+        head = file.read(_HEAD)
+        file.seek(len(_UTF8_MARK) if head.startswith(_UTF8_MARK) and _is_utf8(encoding) else 0)
+        if _is_utf8(encoding) and (b"\n" in head or b"\r" not in head):
+            yield file
+        else:
+            with io.TextIOWrapper(file, encoding=encoding, newline=None) as text:
+                yield text
+
+
+def _reader(file: IO[str] | IO[bytes], encoding: str, delimiter: str) -> "_csv.Reader":
+    return csv.reader(_lines(file, encoding), delimiter=delimiter, skipinitialspace=True)
+
+
+def _is_utf8(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-") in {"utf-8", "utf8", "utf-8-sig"}
+
+
+def _lines(handle: IO[str] | IO[bytes], encoding: str) -> Iterator[str]:
+    """Lines by `readline`, so that whoever reads the handle next goes on behind the last one."""
+    while line := handle.readline():
+        yield line if isinstance(line, str) else line.decode(encoding)
+
+
+def _blank(row: list[str]) -> bool:
+    return not row or (len(row) == 1 and not row[0].strip())
+
+
+def _delimiter(line: str, wanted: set[str]) -> str:
+    def fits(delimiter: str) -> tuple[int, int]:
+        names = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+        return len(wanted & {name.strip().casefold() for name in names}), len(names)
+
+    return max(DELIMITERS, key=fits)
