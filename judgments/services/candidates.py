@@ -24,8 +24,6 @@ from judgments.selectors.references import reference_forms
 from projects.models import Project
 from projects.services import record
 
-#: The system of people's held-out answers (paper 004, round 1).
-HUMAN = "human"
 #: Why a rule took a held-out answer out; such a candidate comes back by itself.
 TAKEN_BACK = "The answer is no longer held out, or no longer counts."
 _BATCH = 500
@@ -67,7 +65,7 @@ def human_candidates(project: Project, *, actor: Any = None) -> HumanCandidates:
         record(
             project=project,
             action="candidates.human",
-            subject=HUMAN,
+            subject=System.PEOPLE,
             actor=actor,
             details={
                 "new": done.new, "exact": done.exact, "withdrawn": done.withdrawn, "back": done.back
@@ -100,7 +98,9 @@ def _bring_up_to_date(project: Project, queries: list[int]) -> HumanCandidates:
     _set_copies_aside(Candidate.objects.filter(pk__in=back))
     if fresh:
         system, _ = System.objects.get_or_create(
-            project=project, name=HUMAN, defaults={"kind": System.Kind.HUMAN, "created_at": timezone.now()}
+            project=project,
+            name=System.PEOPLE,
+            defaults={"kind": System.Kind.HUMAN, "created_at": timezone.now()},
         )
         exact = _make(system, fresh, timezone.now())
     gone = mine.exclude(answer__in=answers).exclude(aside=_Aside.WITHDRAWN)
