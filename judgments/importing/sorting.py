@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotation.importing.records import FileRefusedError
 from annotation.quoting import quoted
@@ -25,9 +25,8 @@ MOST_SYSTEMS = 1000
 _ONE_EACH = "A system has one answer per query; give a second answer to a system of another name."
 
 
-@dataclass(frozen=True, slots=True)
-class Sorted:
-    """A line that becomes a candidate."""
+class Sorted(NamedTuple):
+    """A line that becomes a candidate; as JSON it is a list."""
 
     line: int
     system: str

@@ -66,8 +66,8 @@ def import_candidates(
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="candidates-") as folder:
-            before = path.stat()
             source = Source(path, name=name, encoding=options.encoding, limits=limits, progress=at)
+            before = path.stat()
             answers = _opened(source, options)
             tally = Tally(name, answers.unit, strict=options.strict)
             sorting = Sorting(project, answers, tally, keep_exact=options.keep_exact)
@@ -115,13 +115,13 @@ def _spool(rows: Iterator[Sorted], path: Path) -> None:
     """What is new as lines of JSON, so that the transaction need not wait for the file."""
     with path.open("w", encoding="utf-8") as file:
         for each in rows:
-            file.write(json.dumps(asdict(each)) + "\n")
+            file.write(json.dumps(each) + "\n")
 
 
 def _spooled(path: Path) -> Iterator[Sorted]:
     with path.open(encoding="utf-8") as file:
         for line in file:
-            yield Sorted(**json.loads(line))
+            yield Sorted(*json.loads(line))
 
 
 class _Store:
