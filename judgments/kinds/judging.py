@@ -20,7 +20,7 @@ from judgments.selectors.judging import (
     shared_queries,
     sums_by_candidate,
 )
-from judgments.selectors.shown import query_of, shown
+from judgments.selectors.shown import queries_of, query_of, shown
 from judgments.selectors.wording import texts_of
 from judgments.services.checks import ensure_checks
 from judgments.services.judging import record_judgment
@@ -32,6 +32,7 @@ class Judging(SimpleKind):
     name = "judging"
     label = "Judging: how correct are systems' answers?"
     config = JudgingConfig
+    blind = True
 
     def pending(self, stage: Stage) -> Iterator[Pending]:
         """Answers with fewer judgments that count than are wanted; shared ones come with all others."""
@@ -53,6 +54,10 @@ class Judging(SimpleKind):
         config = judging_config(stage)
         shared = shared_queries(stage, config)
         return [units.of_candidate(pk) for pk in candidates_of(stage, config, shared)] if shared else []
+
+    def together(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """Answers to one query."""
+        return {unit: str(query) for unit, query in queries_of(units).items()}
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """Passages, question, predicted and correct answer, then the scale; nothing about the system."""

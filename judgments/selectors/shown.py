@@ -10,6 +10,9 @@ from judgments.models import AttentionCheck, Candidate
 from judgments.selectors.references import Reference, chosen_reference, reference_answers
 
 
+_AT_ONCE = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The query with its passages, the predicted answer, and the correct ones that stand below it."""
@@ -24,6 +27,20 @@ def query_of(unit: str) -> int:
     if units.is_check(unit):
         return AttentionCheck.objects.values_list("query", flat=True).get(pk=units.check_of(unit))
     return Candidate.objects.values_list("query", flat=True).get(pk=units.candidate_of(unit))
+
+
+def queries_of(names: Sequence[str]) -> dict[str, int]:
+    """The queries that units are about; a statement for each ten thousand of them."""
+    found: dict[str, int] = {}
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        candidates = {units.candidate_of(unit): unit for unit in some if not units.is_check(unit)}
+        checks = {units.check_of(unit): unit for unit in some if units.is_check(unit)}
+        for model, keys in ((Candidate, candidates), (AttentionCheck, checks)):
+            if keys:
+                rows = model.objects.filter(pk__in=keys).values_list("pk", "query")
+                found |= {keys[pk]: query for pk, query in rows}
+    return found
 
 
 def shown(unit: str, config: JudgingConfig, seed: int) -> Shown:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotation.models import Query
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, Stage
+from crowd.taskpage.names import names_in_page
 from judgments.models import Candidate, FilterRun, Judgment, System, Verdict
 from judgments.units import of_candidate
 from projects.models import Project
@@ -87,9 +88,17 @@ def visitor(stage: Stage, *units: Candidate | str, worker: str = "AROSA", places
 def send(who: Visitor, unit: Candidate | str, **fields: str) -> HttpResponse:
     """Send the form of one unit as the page would."""
     name = unit if isinstance(unit, str) else of_candidate(unit.pk)
-    return who.client.post(
-        who.path, {"ticket": who.ticket(), **{f"{name}|{field}": value for field, value in fields.items()}}
-    )
+    return send_all(who, {name: fields})
+
+
+def send_all(who: Visitor, answers: dict[str, dict[str, str]]) -> HttpResponse:
+    """Send the form of all units as the page would, which names them by their places."""
+    ticket = who.ticket()
+    names = names_in_page(who.hit, list(answers))
+    named = {
+        f"{names[unit]}|{field}": value for unit, fields in answers.items() for field, value in fields.items()
+    }
+    return who.client.post(who.path, {"ticket": ticket, **named})
 
 
 def judge(stage: Stage, candidate: Candidate, score: int, *, worker: str) -> Judgment:

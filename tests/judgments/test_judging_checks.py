@@ -7,7 +7,7 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
 from judgments.rules.checks import Item, Wanted, draw_checks
-from judgments.units import of_check
+from judgments.units import of_candidate, of_check
 from tests.judgments.judging_world import (
     TOPICS,
     make_candidate,
@@ -16,6 +16,7 @@ from tests.judgments.judging_world import (
     make_stage,
     make_topics,
     send,
+    send_all,
     visitor,
 )
 from tests.taskpage.world import text as words
@@ -164,6 +165,9 @@ class TestRows:
         candidate = make_candidate(check.query, "other", check.text)
         shown = words(visitor(stage, unit).open())
         assert shown == words(visitor(stage, candidate, worker="A2").open())
+        both = visitor(stage, unit, candidate, worker="A3").open().content.decode()
+        assert "check:" not in both
+        assert "candidate" not in both
 
     def test_a_reference_is_not_shown_beside_itself_where_there_is_another(self):
         project = make_project()
@@ -181,8 +185,7 @@ class TestRows:
         check = AttentionCheck.objects.get()
         candidate = stage.project.systems.get().candidates.exclude(query=check.query).first()
         rosa = visitor(stage, unit, candidate)
-        fields = {f"{unit}|score": str(score), f"candidate:{candidate.pk}|score": "4"}
-        rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields})
+        send_all(rosa, {unit: {"score": str(score)}, of_candidate(candidate.pk): {"score": "4"}})
         answer = CheckAnswer.objects.get()
         assert (answer.check_item, answer.score, answer.passed) == (check, score, not failed)
         assert Judgment.objects.get().candidate == candidate
