@@ -1,5 +1,7 @@
 """What this room adds to others when Django starts."""
 
+from crowd.desk.panels import Page, add_page
+from crowd.kinds import register
 from projects.services import know_actions
 
 
@@ -22,7 +24,11 @@ def everything() -> None:
 
 def _kinds() -> None:
     """Judging."""
+    from judgments.kinds.judging import Judging  # noqa: PLC0415 - needs the models
+
+    register(Judging())
 
 
 def _pages() -> None:
     """Tabs and sections."""
+    add_page(Page("Systems", "judgments:systems", "systems"))

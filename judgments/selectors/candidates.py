@@ -48,9 +48,9 @@ class SystemCounts:
     mean: float | None
 
 
-def systems(project: Project) -> list[SystemCounts]:
-    """All systems of a project by name, in four statements."""
-    found = list(System.objects.filter(project=project).order_by("kind", "name"))
+def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
+    """All systems of a project by kind and name, or `only` this one, in four statements at most."""
+    found = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
     aside = Candidate.Aside
     out = Q(query__status__in=OUT)
     counts = {
