@@ -38,6 +38,9 @@ class AnswersForm(forms.Form):
         required=False,
         label="Have answers judged that are the same as a reference, instead of setting them aside",
     )
+    no_header = forms.BooleanField(
+        required=False, label="The first line of the table is an answer, not the names of columns"
+    )
     strict = forms.BooleanField(required=False, label="One bad line refuses the whole file")
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
@@ -55,7 +58,11 @@ class AnswersForm(forms.Form):
         columns = [self[name] for name in self.columns]
         reading = "If this is not what the file holds, change it and look again."
         return [
-            ("How to read it", reading, [self["format"], self["encoding"], self["system"]]),
+            (
+                "How to read it",
+                reading,
+                [self["format"], self["encoding"], self["no_header"], self["system"]],
+            ),
             *(
                 [("Which column holds what", "A query is found by its id, or by its text.", columns)]
                 if columns
@@ -71,6 +78,7 @@ class AnswersForm(forms.Form):
             format=given["format"],
             encoding=given["encoding"].strip(),
             columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
+            header=False if given["no_header"] else None,
             system=given["system"].strip(),
             strict=given["strict"],
             keep_exact=given["keep_exact"],

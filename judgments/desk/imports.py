@@ -19,12 +19,15 @@ from jobs.models import Job, JobState
 from jobs.services import enqueue
 from judgments.desk.importform import AnswersForm
 from judgments.importing.rows import NAMES
+from judgments.importing.tally import RULES
 from judgments.models import CandidateSource
 from judgments.services.importing import Options, Preview, preview
 from judgments.tasks import IMPORT
 from projects.models import Project
 
 FOLDER = "judgments"
+#: Systems that a report lists; the page of all systems has the rest.
+_MOST_SYSTEMS = 100
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -61,7 +64,8 @@ def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
     form = AnswersForm(columns=seen.columns, mapping=seen.mapping)
     if request.method == "POST":
         # The columns to choose from are those of the format chosen.
-        first = _look(file, Options(format=request.POST.get("format", "auto")))
+        header = False if "no_header" in request.POST else None
+        first = _look(file, Options(format=request.POST.get("format", "auto"), header=header))
         form = AnswersForm(request.POST, columns=first.columns, mapping=first.mapping)
         if form.is_valid():
             seen = _look(file, form.options())
@@ -161,4 +165,15 @@ def source(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 def _report(
     request: HttpRequest, seat: Seat, report: dict[str, Any], row: CandidateSource | None
 ) -> HttpResponse:
-    return show(request, "import_source.html", seat, folder=FOLDER, tab="systems", source=row, report=report)
+    counts = list(report.get("systems", {}).items())[:_MOST_SYSTEMS]
+    systems = [(name, {rule: some.get(rule, 0) for rule in RULES}) for name, some in counts]
+    return show(
+        request,
+        "import_source.html",
+        seat,
+        folder=FOLDER,
+        tab="systems",
+        source=row,
+        report=report,
+        systems=systems,
+    )

@@ -112,6 +112,7 @@ def system(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         tab="systems",
         system=row,
         counts=counts,
+        set_aside=counts.exact + counts.empty + counts.withdrawn + counts.query_out,
         page=page,
         rows=[(each, said.get(each.pk, Said())) for each in found],
         filters=filters,
@@ -186,7 +187,7 @@ def candidate(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         system=row.system,
         references=reference_answers([row.query_id]).get(row.query_id, []),
         said=answers.said([pk]).get(pk, Said()),
-        query_out=row.query.status in selectors.OUT,
+        out=selectors.OUT,
         why_form=WhyForm(),
     )
 
