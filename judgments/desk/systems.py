@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from annotation.desk.queries import WhyForm
 from annotation.models import HeldOutWorker
 from annotation.spreadsheets import cell
 from crowd.desk import tables
@@ -29,6 +29,17 @@ _COLUMNS = {
     "query_id": "query__key", "query": "query__text", "system": "system__name", "answer": "text",
     "opinion": "opinion", "aside": "aside", "reason": "aside_reason", "file": "source__name", "line": "line",
 }  # fmt: skip
+
+
+class WhyForm(forms.Form):
+    """A reason that stays with the answer."""
+
+    reason = forms.CharField(
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Why",
+        help_text="Stays with the answer and in the project's log.",
+    )
 
 
 def _system(seat: Seat, pk: int) -> System:
