@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from annotation.selectors.material import Material, material
 from judgments import units
+from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate
-from judgments.selectors.references import Reference, chosen_reference, reference_answers
+from judgments.selectors.references import reference_texts
 
 _AT_ONCE = 10_000
 
@@ -57,9 +58,8 @@ def _correct(query: int, text: str, config: JudgingConfig, seed: int) -> list[st
     """The correct answers beside this one: a reference is not shown beside itself where there are others."""
     if config.reference == "none":
         return []
-    known = reference_answers([query]).get(query, [])
-    others: list[Reference] = [each for each in known if each.text != text.strip()] or known
+    known = list(dict.fromkeys(reference.strip() for reference in reference_texts([query])[query]))
+    others = [reference for reference in known if reference != text.strip()] or known
     if config.reference == "all":
-        return [each.text for each in others]
-    one = chosen_reference(query, others, seed)
-    return [one.text] if one else []
+        return others
+    return sorted(others, key=lambda reference: rank("reference", seed, query, reference))[:1]

@@ -12,7 +12,7 @@ from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck
 from judgments.rules.checks import Check, Item, Wanted, draw_checks
 from judgments.selectors.judging import candidates_to_judge
-from judgments.selectors.references import reference_answers
+from judgments.selectors.references import reference_texts
 
 #: Queries that checks are drawn from, drawn by the seed themselves, for each check that is wanted.
 _QUERIES_PER_CHECK = 10
@@ -112,7 +112,7 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
     texts = candidates_to_judge(stage, config).filter(query__in=queries).order_by("pk")
     for query, text in texts.values_list("query", "text"):
         answers[query].append(text)
-    references = reference_answers(queries)
+    references = reference_texts(queries)
     return [
         Item(
             pk=pk,
@@ -120,7 +120,7 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
             text=found.query.text,
             yes_no=found.query.yes_no,
             answers=answers[pk],
-            references=[each.text for each in references.get(pk, [])],
+            references=list(dict.fromkeys(text.strip() for text in references[pk] if text.strip())),
             passages=[passage.text for passage in found.passages],
         )
         for pk, found in materials(queries).items()
