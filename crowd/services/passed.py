@@ -43,7 +43,7 @@ def _granted(group: Group) -> set[str]:
 
 
 def with_groups(stage: Stage) -> list[dict[str, Any]]:
-    """The stage's rules as the marketplace understands them; raises CrowdError for a test that is not there."""
+    """The stage's rules as a marketplace understands them; CrowdError for a test that is not there."""
     return [_with_group(stage, rule) if rule["kind"] == PASSED else rule for rule in stage.eligibility]
 
 

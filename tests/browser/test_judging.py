@@ -112,7 +112,7 @@ def test_it_works_without_a_script_and_says_what_is_missing(judgers, newcomer):
     ).check()
     frame.get_by_role("button", name="Submit").click()
     frame.get_by_role("button", name="Tell the marketplace").click()
-    expect(mira.get_by_role("heading", level=1)).to_have_text(DONE)
+    expect(frame.get_by_role("heading")).to_have_text("Submitted")
     assert judgers.judged(title)["judgments"] == [["query-0", "unilm", 4, {"topicality": 3}]]
 
 
