@@ -49,7 +49,7 @@ class JudgingConfig(StageConfig):
     """What judges see and are asked, which attention checks are made, and how many judgments are enough."""
 
     instructions: str = Field(
-        default=_INSTRUCTIONS, max_length=4000, description="What stands above the scale."
+        default=_INSTRUCTIONS, max_length=4000, description="What stands above the first answer of a HIT."
     )
     question: str = Field(
         default="How correct is the predicted answer?",

@@ -21,7 +21,7 @@ def trained(stage: Stage) -> Iterator[Trained]:
     found: dict[int, dict[str, bool]] = defaultdict(dict)
     rows = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD, response__isnull=False)
     for worker, response in rows.order_by("worker", "pk").values_list("worker", "response").iterator(1000):
-        for unit, said in response.items():
+        for unit, said in (response or {}).items():
             found[worker].setdefault(unit, bool(said["right_at_first"]))
     for worker, lessons in found.items():
         yield Trained(worker, len(lessons), sum(lessons.values()))
