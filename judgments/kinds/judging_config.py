@@ -10,9 +10,8 @@ from crowd.models import Stage
 #: Figure 6 of paper 002.
 LABELS = ("completely wrong", "vital error", "ambiguous", "minor error", "completely correct")
 _INSTRUCTIONS = (
-    "Read the passages and the question. Then read the predicted answer, which a program or a person gave, "
-    "and the correct answer, and say how correct the predicted answer is. It may use other words than the "
-    "correct answer and still be correct."
+    "Read everything that is shown, then say how correct the predicted answer is. A program or a person gave "
+    "it; it may use other words than a correct answer and still be completely correct."
 )
 _INSTRUCTION = "This line is here to see whether the answers are read. Please choose {score} for it."
 
@@ -20,13 +19,13 @@ Label = Annotated[str, Field(min_length=1, max_length=120)]
 Labels = Annotated[tuple[Label, ...], Field(min_length=2, max_length=7)]
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
     """A table inside the options; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Aspect(_Part):
+class Aspect(Part):
     """A further question about the same answer, asked after the overall one."""
 
     name: str = Field(
@@ -36,7 +35,7 @@ class Aspect(_Part):
     labels: Labels = Field(default=LABELS, description="Its scale, from the lowest score, which is 1.")
 
 
-class Gold(_Part):
+class Gold(Part):
     """An attention check that a researcher wrote: an answer to a query, and the scores that pass."""
 
     query: str = Field(min_length=1, max_length=200, description="The key of the query.")
@@ -49,7 +48,7 @@ class JudgingConfig(StageConfig):
     """What judges see and are asked, which attention checks are made, and how many judgments are enough."""
 
     instructions: str = Field(
-        default=_INSTRUCTIONS, max_length=4000, description="What stands above the scale."
+        default=_INSTRUCTIONS, max_length=4000, description="What stands above the first answer of a HIT."
     )
     question: str = Field(
         default="How correct is the predicted answer?",
