@@ -1,5 +1,7 @@
 """What this room adds to others when Django starts."""
 
+from crowd.desk.panels import Page, add_page
+from crowd.kinds import register
 from projects.services import know_actions
 
 
@@ -11,6 +13,9 @@ def everything() -> None:
         {
             "candidates.imported": "imported answers of systems",
             "candidates.human": "made held-out answers candidates",
+            "candidates.exact": "set copies of references aside",
+            "candidate.withdrawn": "took a system's answer out",
+            "candidate.put_back": "put a system's answer back",
             "filter.applied": "applied filters to judgments",
             "filter.undone": "undid filters",
         }
@@ -19,7 +24,13 @@ def everything() -> None:
 
 def _kinds() -> None:
     """Judging."""
+    from judgments.kinds.judging import Judging  # noqa: PLC0415 - needs the models
+    from judgments.kinds.training import JudgeTraining  # noqa: PLC0415
+
+    register(Judging())
+    register(JudgeTraining())
 
 
 def _pages() -> None:
     """Tabs and sections."""
+    add_page(Page("Systems", "judgments:systems", "systems"))

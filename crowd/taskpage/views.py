@@ -22,6 +22,7 @@ from crowd.services import drafts, receipts
 from crowd.services.arrivals import RETURN_IT, arrive, units_of
 from crowd.taskpage import fields, tokens
 from crowd.taskpage.fields import UnreadableError
+from crowd.taskpage.names import names_in_page
 from crowd.taskpage.origins import known_origin
 from crowd.taskpage.page import Shown, task_page
 from crowd.taskpage.tokens import Ticket
@@ -172,9 +173,18 @@ def _store(
         return task_page(request, hit, units, shown=shown, status=413)
     if not kept:
         return None
-    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(form, unit)) for unit in units}
+    names = names_in_page(hit, units)
+    said = assignment.draft
+    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(said, names[unit])) for unit in units}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
+        remembered = {
+            f"{names[unit]}|{drafts.REMEMBERED}{name}": value
+            for unit, result in parsed.items()
+            for name, value in result.remember.items()
+        }
+        if remembered:
+            drafts.keep(assignment, remembered, ours=True)
         return task_page(request, hit, units, shown=Shown(assignment, ticket, errors=errors), status=422)
     responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
     receipts.store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
