@@ -107,6 +107,18 @@ class StageKind(Protocol):
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Store a response; called once, in the transaction that stores the assignment's answer."""
 
+    def pages(self, stage: Stage, units: Sequence[str], seed: int) -> Mapping[str, Page]:
+        """`page` of all units of a HIT, in few statements."""
+
+    def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
+        """`scopes` of all these units."""
+
+    def all_marks(self, stage: Stage, units: Sequence[str]) -> set[str]:
+        """`marks` of all these units."""
+
+    def record_all(self, assignment: Assignment, responses: Mapping[str, Any]) -> None:
+        """`record` for all units of an assignment."""
+
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Turn responses into decisions; a summary for the log. Called again, it changes nothing more.
 
@@ -118,7 +130,11 @@ class StageKind(Protocol):
 
 
 class SimpleKind:
-    """What most kinds do not need, answered with nothing; inherit to write less."""
+    """What most kinds do not need, answered with nothing; inherit to write less.
+
+    What `crowd` asks for many units at once is answered unit by unit: a kind whose HITs are long overrides
+    `pages`, `all_scopes`, `all_marks` and `record_all`.
+    """
 
     blind = False
 
@@ -145,6 +161,30 @@ class SimpleKind:
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Bars from nothing."""
         return []
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """What the worker sees of a unit: every kind has its own."""
+        raise NotImplementedError
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Nothing to add: assignment.response has it."""
+
+    def pages(self, stage: Stage, units: Sequence[str], seed: int) -> Mapping[str, Page]:
+        """One after the other."""
+        return {unit: self.page(stage, unit, seed) for unit in units}
+
+    def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
+        """One after the other."""
+        return {scope for unit in units for scope in self.scopes(stage, unit)}
+
+    def all_marks(self, stage: Stage, units: Sequence[str]) -> set[str]:
+        """One after the other."""
+        return {mark for unit in units for mark in self.marks(stage, unit)}
+
+    def record_all(self, assignment: Assignment, responses: Mapping[str, Any]) -> None:
+        """One after the other."""
+        for unit, response in responses.items():
+            self.record(assignment, unit, response)
 
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Nothing to decide."""

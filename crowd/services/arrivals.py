@@ -5,6 +5,7 @@ decided when the marketplace lists the submission.
 """
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -161,8 +162,7 @@ def _refuse_what_is_over(hit: Hit) -> None:
 
 
 def _refuse_excluded(stage: Stage, worker: Worker, units: list[str]) -> None:
-    kind = kind_of(stage)
-    scopes = {f"stage:{stage.pk}"}.union(*(kind.scopes(stage, unit) for unit in units))
+    scopes = {f"stage:{stage.pk}"} | kind_of(stage).all_scopes(stage, units)
     excluded = Exclusion.objects.filter(worker=worker, scope__in=scopes).first()
     if excluded is not None:
         raise WorkRefusedError(
@@ -173,17 +173,19 @@ def _refuse_excluded(stage: Stage, worker: Worker, units: list[str]) -> None:
 def _refuse_conflicts(stage: Stage, worker: Worker, units: list[str]) -> None:
     """Refuse what would bar from work that is open now, or is barred by it, once either is sent."""
     kind = kind_of(stage)
-    scopes = {scope for unit in units for scope in kind.scopes(stage, unit)}
-    marks = {mark for unit in units for mark in kind.marks(stage, unit)}
+    scopes, marks = kind.all_scopes(stage, units), kind.all_marks(stage, units)
     if not scopes and not marks:
         return
-    working = Claim.objects.select_related("stage").filter(
+    working = Claim.objects.filter(
         worker=worker, assignment__state=State.WORKING, stage__project=stage.project_id
     )
-    for claim in working.exclude(stage=stage):
-        other = kind_of(claim.stage)
-        if scopes.intersection(other.marks(claim.stage, claim.unit)) or marks.intersection(
-            other.scopes(claim.stage, claim.unit)
+    open_elsewhere: dict[int, list[str]] = defaultdict(list)
+    for elsewhere, unit in working.exclude(stage=stage).values_list("stage", "unit"):
+        open_elsewhere[elsewhere].append(unit)
+    for other in Stage.objects.filter(pk__in=open_elsewhere):
+        claimed = open_elsewhere[other.pk]
+        if scopes & kind_of(other).all_marks(other, claimed) or marks & kind_of(other).all_scopes(
+            other, claimed
         ):
             raise WorkRefusedError(
                 "You have another HIT open about the same thing, and nobody may do both. "

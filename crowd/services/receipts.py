@@ -79,13 +79,9 @@ def store_response(
     assignment.response, assignment.state, assignment.stored_at = response, State.STORED, at
     stage, kind = assignment.stage, kind_of(assignment.stage)
     roles = dict(HitUnit.objects.filter(hit=assignment.hit_id).values_list("unit", "role"))
-    failed = 0
-    marks: set[str] = set()
-    for unit, answer in response.items():
-        if roles.get(unit) == HitUnit.Role.CHECK:
-            failed += not kind.passes(stage, unit, answer)
-        marks.update(kind.marks(stage, unit))
-        kind.record(assignment, unit, answer)
+    checks = {unit: answer for unit, answer in response.items() if roles.get(unit) == HitUnit.Role.CHECK}
+    failed = sum(not kind.passes(stage, unit, answer) for unit, answer in checks.items())
+    kind.record_all(assignment, response)
     if failed:
         Assignment.objects.filter(pk=assignment.pk).update(failed_checks=failed)
         assignment.failed_checks = failed
@@ -97,7 +93,7 @@ def store_response(
                 reason=f"Worked on {stage.slug}",
                 created_at=at,
             )
-            for scope in sorted(marks)
+            for scope in sorted(kind.all_marks(stage, list(response)))
         ],
         ignore_conflicts=True,
     )

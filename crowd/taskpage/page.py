@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from crowd.kinds import kind_of
+from crowd.kinds import Page, kind_of
 from crowd.models import Assignment, Hit
 from crowd.taskpage import fields, tokens
 from crowd.taskpage.names import names_in_page
@@ -53,9 +53,10 @@ def task_page(
     values = (shown.assignment.draft if shown.values is None else shown.values) if shown else {}
     errors = shown.errors if shown else {}
     names = names_in_page(hit, units)
+    pages = kind_of(hit.stage).pages(hit.stage, units, hit.stage.seed)
     parts = [
         _unit(
-            hit, unit, Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=shown is None
+            pages[unit], Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=shown is None
         )
         for number, unit in enumerate(units, 1)
     ]
@@ -78,15 +79,13 @@ def task_page(
 
 
 def _unit(
-    hit: Hit,
-    unit: str,
+    page: Page,
     mark: Mark,
     values: Mapping[str, str],
     errors: Mapping[str, str],
     *,
     preview: bool,
 ) -> SafeString:
-    page = kind_of(hit.stage).page(hit.stage, unit, hit.stage.seed)
     return render_to_string(
         page.template,
         {

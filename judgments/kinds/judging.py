@@ -24,10 +24,10 @@ from judgments.selectors.judging import (
     shared_queries,
     sums_by_candidate,
 )
-from judgments.selectors.shown import queries_of, query_of, shown
+from judgments.selectors.shown import Shown, queries_of, shown
 from judgments.selectors.wording import texts_of
 from judgments.services.checks import ensure_checks
-from judgments.services.judging import record_judgment
+from judgments.services.judging import record_judgments
 
 
 class Judging(SimpleKind):
@@ -63,24 +63,13 @@ class Judging(SimpleKind):
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """Passages, question, predicted and correct answer, then the scale; nothing about the system."""
+        return self.pages(stage, [unit], seed)[unit]
+
+    def pages(self, stage: Stage, units: Sequence[str], seed: int) -> Mapping[str, Page]:
+        """Passages, question, predicted and correct answer, then the scale; nothing about the system."""
         config = judging_config(stage)
-        found = shown(unit, config, seed)
-        return Page(
-            "judgments/judging.html",
-            {
-                "turns": found.material.turns if config.context else (),
-                "passages": found.material.passages if config.passages else (),
-                "question": found.material.query.text,
-                "predicted": found.text,
-                "correct": found.correct,
-                "instructions": config.instructions,
-                "asked": config.question,
-                "labels": _numbered(config.labels),
-                "aspects": [(each.name, each.question, _numbered(each.labels)) for each in config.aspects],
-                "comment": config.comment,
-                "longest_comment": LONGEST_COMMENT,
-            },
-        )
+        found = shown(units, config, seed)
+        return {unit: Page("judgments/judging.html", _context(found[unit], config)) for unit in units}
 
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
         """The scores, on the stage's scales."""
@@ -93,15 +82,27 @@ class Judging(SimpleKind):
 
     def scopes(self, stage: Stage, unit: str) -> list[str]:
         """Who wrote an answer to the query judges none of them."""
-        return [scopes.judge(query_of(unit))]
+        return sorted(self.all_scopes(stage, [unit]))
+
+    def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
+        """Who wrote an answer to one of the queries does not judge them."""
+        return {scopes.judge(query) for query in queries_of(units).values()}
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who judged an answer has read correct ones, and writes none to the query."""
-        return [scopes.distil(query_of(unit))]
+        return sorted(self.all_marks(stage, [unit]))
+
+    def all_marks(self, stage: Stage, units: Sequence[str]) -> set[str]:
+        """Who judged answers to the queries writes none."""
+        return {scopes.distil(query) for query in queries_of(units).values()}
 
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Keep the judgment, or the answer to a check."""
-        record_judgment(assignment=assignment, unit=unit, response=response)
+        record_judgments(assignment=assignment, responses={unit: response})
+
+    def record_all(self, assignment: Assignment, responses: Mapping[str, Any]) -> None:
+        """Keep the judgments and the answers to checks."""
+        record_judgments(assignment=assignment, responses=responses)
 
     def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
         """What somebody who read everything chooses."""
@@ -110,6 +111,23 @@ class Judging(SimpleKind):
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query and the answer, cut."""
         return texts_of(units)
+
+
+def _context(found: Shown, config: JudgingConfig) -> dict[str, Any]:
+    """What the template shows of one answer."""
+    return {
+        "turns": found.material.turns if config.context else (),
+        "passages": found.material.passages if config.passages else (),
+        "question": found.material.query.text,
+        "predicted": found.text,
+        "correct": found.correct,
+        "instructions": config.instructions,
+        "asked": config.question,
+        "labels": _numbered(config.labels),
+        "aspects": [(each.name, each.question, _numbered(each.labels)) for each in config.aspects],
+        "comment": config.comment,
+        "longest_comment": LONGEST_COMMENT,
+    }
 
 
 def _numbered(labels: Sequence[str]) -> list[tuple[str, str]]:

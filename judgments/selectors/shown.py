@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.selectors.material import Material, material
+from annotation.selectors.material import Material, materials
 from judgments import units
 from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
@@ -22,13 +22,6 @@ class Shown:
     correct: Sequence[str]
 
 
-def query_of(unit: str) -> int:
-    """The query that a unit is about; Candidate.DoesNotExist or AttentionCheck.DoesNotExist without it."""
-    if units.is_check(unit):
-        return AttentionCheck.objects.values_list("query", flat=True).get(pk=units.check_of(unit))
-    return Candidate.objects.values_list("query", flat=True).get(pk=units.candidate_of(unit))
-
-
 def queries_of(names: Sequence[str]) -> dict[str, int]:
     """The queries that units are about; a statement for each ten thousand of them."""
     found: dict[str, int] = {}
@@ -43,23 +36,39 @@ def queries_of(names: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def shown(unit: str, config: JudgingConfig, seed: int) -> Shown:
-    """What is shown of a unit, the same for everybody; a check is shown like any other answer."""
-    row: Candidate | AttentionCheck
-    if units.is_check(unit):
-        row = AttentionCheck.objects.select_related("query").get(pk=units.check_of(unit))
-    else:
-        row = Candidate.objects.select_related("query").get(pk=units.candidate_of(unit))
-    about = material(row.query_id) if config.passages else Material(row.query, ())
-    return Shown(about, row.text, _correct(row.query_id, row.text, config, seed))
+def shown(names: Sequence[str], config: JudgingConfig, seed: int) -> dict[str, Shown]:
+    """What is shown of units, the same for everybody; a check is shown like any other answer.
+
+    A handful of statements, however many units. KeyError where a unit is not there.
+    """
+    rows = _rows(names)
+    queries = {row.query_id for row in rows.values()}
+    read = materials(queries) if config.passages else {}
+    references = reference_texts(queries) if config.reference != "none" else {}
+    return {
+        unit: Shown(
+            read.get(row.query_id) or Material(row.query, ()),
+            row.text,
+            _correct(row, references.get(row.query_id, []), config, seed),
+        )
+        for unit, row in rows.items()
+    }
 
 
-def _correct(query: int, text: str, config: JudgingConfig, seed: int) -> list[str]:
+def _rows(names: Sequence[str]) -> dict[str, Candidate | AttentionCheck]:
+    candidates = {unit: units.candidate_of(unit) for unit in names if not units.is_check(unit)}
+    checks = {unit: units.check_of(unit) for unit in names if units.is_check(unit)}
+    answers = Candidate.objects.select_related("query").in_bulk(list(candidates.values()))
+    known = AttentionCheck.objects.select_related("query").in_bulk(list(checks.values())) if checks else {}
+    return {unit: known[checks[unit]] if unit in checks else answers[candidates[unit]] for unit in names}
+
+
+def _correct(
+    row: Candidate | AttentionCheck, references: Sequence[str], config: JudgingConfig, seed: int
+) -> list[str]:
     """The correct answers beside this one: a reference is not shown beside itself where there are others."""
-    if config.reference == "none":
-        return []
-    known = list(dict.fromkeys(reference.strip() for reference in reference_texts([query])[query]))
-    others = [reference for reference in known if reference != text.strip()] or known
+    known = list(dict.fromkeys(reference.strip() for reference in references))
+    others = [reference for reference in known if reference != row.text.strip()] or known
     if config.reference == "all":
         return others
-    return sorted(others, key=lambda reference: rank("reference", seed, query, reference))[:1]
+    return sorted(others, key=lambda reference: rank("reference", seed, row.query_id, reference))[:1]

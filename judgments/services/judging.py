@@ -1,5 +1,6 @@
 """Judgments come in."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -9,27 +10,40 @@ from judgments import units
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
 
 
-def record_judgment(*, assignment: Assignment, unit: str, response: dict[str, Any]) -> None:
-    """Keep a score of a candidate, or of an attention check; called in the transaction of the answer."""
+def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[str, Any]]) -> None:
+    """Keep the scores of candidates and of attention checks; called in the transaction of the answer.
+
+    AttentionCheck.DoesNotExist where a check is not one of the stage: nothing is kept then.
+    """
     at = assignment.stored_at or timezone.now()
-    if units.is_check(unit):
-        check = AttentionCheck.objects.get(pk=units.check_of(unit), stage=assignment.stage_id)
-        CheckAnswer.objects.create(
+    asked = {units.check_of(unit): unit for unit in responses if units.is_check(unit)}
+    checks = AttentionCheck.objects.filter(stage=assignment.stage_id).in_bulk(list(asked)) if asked else {}
+    if len(checks) < len(asked):
+        raise AttentionCheck.DoesNotExist(
+            f"Not checks of this stage: {sorted(asked.keys() - checks.keys())}."
+        )
+    CheckAnswer.objects.bulk_create(
+        CheckAnswer(
             check_item=check,
             assignment=assignment,
             worker=assignment.worker,
-            score=response["score"],
-            passed=response["score"] in check.accepted,
+            score=responses[asked[pk]]["score"],
+            passed=responses[asked[pk]]["score"] in check.accepted,
             at=at,
         )
-        return
-    Judgment.objects.create(
-        stage=assignment.stage,
-        assignment=assignment,
-        worker=assignment.worker,
-        candidate_id=units.candidate_of(unit),
-        score=response["score"],
-        aspects=response.get("aspects", {}),
-        comment=response.get("comment", ""),
-        at=at,
+        for pk, check in checks.items()
+    )
+    Judgment.objects.bulk_create(
+        Judgment(
+            stage=assignment.stage,
+            assignment=assignment,
+            worker=assignment.worker,
+            candidate_id=units.candidate_of(unit),
+            score=response["score"],
+            aspects=response.get("aspects", {}),
+            comment=response.get("comment", ""),
+            at=at,
+        )
+        for unit, response in responses.items()
+        if not units.is_check(unit)
     )

@@ -98,3 +98,23 @@ def test_the_check_of_a_query_keeps_its_judge_from_writing_to_it_too():
     send(visitor(stage, unit), unit, score="5")
     query = AttentionCheck.objects.get().query_id
     assert list(Exclusion.objects.values_list("scope", flat=True)) == [f"query:{query}:distil"]
+
+
+def test_a_long_survey_takes_as_many_statements_as_a_short_one(django_assert_max_num_queries):
+    counts = []
+    for systems in ("ab", "abcdefghijkl"):
+        project = make_project()
+        make_topics(project, *systems)
+        stage = make_stage(project, units_per_hit=100, redundancy=1, checks_per_hit=2, config={})
+        bundles = bundles_to_publish(stage)
+        assert len(bundles) == 1
+        units = [unit for unit, _ in bundles[0].units]
+        rosa = visitor(stage, *units)
+        with django_assert_max_num_queries(60) as opened:
+            rosa.open()
+        with django_assert_max_num_queries(60) as sent:
+            send_all(rosa, {unit: {"score": "4"} for unit in units})
+        counts.append((len(opened), len(sent)))
+    (opened_short, sent_short), (opened_long, sent_long) = counts
+    assert opened_long <= opened_short
+    assert sent_long <= sent_short
