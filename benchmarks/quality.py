@@ -156,7 +156,9 @@ def command(path: Path, recipe: str, replicates: int) -> tuple[float, float, flo
         sys.executable, str(ROOT / "manage.py"), "filter", str(path), "--recipe", recipe,
         "--replicates", str(replicates), "--report", str(folder / "report.json"), "--kept", str(folder / "kept.csv"),
     ]  # fmt: skip
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": ""})
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": ""}
+    )
     wall = time.perf_counter() - begun
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -173,7 +175,11 @@ def machine() -> str:
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":")[1].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         model = names[0] if names else model
     load = os.getloadavg()[0]
     return (
@@ -184,13 +190,20 @@ def machine() -> str:
 
 def main() -> None:
     """Prints a table in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--ratings", default="1000000,10000000")
     parser.add_argument("--csv", type=int, default=1_000_000)
     parser.add_argument("--replicates", default="0,1000")
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
-    lines = [f"Machine: {machine()}.", "", "| what | ratings | seconds | peak MB | result |", "|---|---:|---:|---:|---|"]
+    lines = [
+        f"Machine: {machine()}.",
+        "",
+        "| what | ratings | seconds | peak MB | result |",
+        "|---|---:|---:|---:|---|",
+    ]
     print("\n".join(lines), flush=True)
 
     def row(text: str) -> None:

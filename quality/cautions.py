@@ -30,7 +30,9 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
     n = n[n > 0]
     single = int((n == 1).sum())
     if len(n) == 1:
-        said.append("There is only one item: its raters cannot agree on differences, alpha is 0 by construction.")
+        said.append(
+            "There is only one item: its raters cannot agree on differences, alpha is 0 by construction."
+        )
     if single:
         said.append(f"{single:,} of {len(n):,} items have one rating: they say nothing about agreement.")
     counts = np.bincount(ratings.scores.astype(np.int64) - ratings.scale.low)
@@ -63,7 +65,9 @@ def _rules(ratings: Ratings, done: Run, checks: Checks | None, seconds: Floats |
         )
         n = np.bincount(ratings.items[done.standing], minlength=ratings.n_items)
         if recipe.name == "kpqa-2021" and np.median(n[n > 0] if n.any() else [0]) < _TEN / 2:
-            said.append("kpqa-2021 was made for ten ratings an item; half of these items have fewer than five.")
+            said.append(
+                "kpqa-2021 was made for ten ratings an item; half of these items have fewer than five."
+            )
     if not recipe.has(KAPPA):
         said.append(
             "score_adjusted was calculated without a kappa filter: a busy worker who always gives one score can "
@@ -92,5 +96,7 @@ def _outcome(ratings: Ratings, done: Run) -> list[str]:
     capped = int(done.capped_items.sum())
     if capped:
         how = "the order of submission decided" if done.recipe.z_ties == "submission" else "the cap decided"
-        said.append(f"On {capped:,} items more responses lay outside than may be removed; {how} which ones went.")
+        said.append(
+            f"On {capped:,} items more responses lay outside than may be removed; {how} which ones went."
+        )
     return said

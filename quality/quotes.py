@@ -41,13 +41,18 @@ def _alpha(alpha: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
     before, after = alpha["before"], alpha["after_workers"]
     if before["interval"] is None:
         return [f"Krippendorff's alpha before filtering: {before['reason']['interval']}."]
-    said = [f"Krippendorff's alpha (interval) before filtering: {figure(before['interval'])}{interval(before['ci'])}."]
+    said = [
+        f"Krippendorff's alpha (interval) before filtering: {figure(before['interval'])}{interval(before['ci'])}."
+    ]
     removed = int(after["removes"])
     if not removed:
         return said
     if after["cross_fitted"] is None:
         why = after["reason"]["cross_fitted"]
-        return [*said, f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: cross-fitted alpha {why}."]
+        return [
+            *said,
+            f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: cross-fitted alpha {why}.",
+        ]
     return [
         *said,
         f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: {figure(after['cross_fitted'])} "

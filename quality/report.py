@@ -14,6 +14,7 @@ import numpy as np
 
 from quality import tables
 from quality.alpha import Level, alpha_of, coincidences, from_coincidences, pearson_two, percent_agreement
+from quality.cautions import warnings_of
 from quality.counts import value_counts
 from quality.crossfit import cross_fitted
 from quality.figure import Figure
@@ -22,13 +23,12 @@ from quality.interval import alpha_interval
 from quality.nulls import Null, corrected, null_alpha
 from quality.p913 import adjusted
 from quality.ratings import Ratings
-from quality.recipes import KAPPA, Z, Recipe
+from quality.recipes import KAPPA, Recipe, Z
 from quality.reliability import SplitHalf, split_half
 from quality.run import Checks, Floats, Run, run
 from quality.scores import item_scores
-from quality.sums import sums_of
 from quality.stated import stated, with_reasons
-from quality.cautions import warnings_of
+from quality.sums import sums_of
 
 METHODS = 1
 SPLITS = 20
@@ -79,8 +79,19 @@ class _Task:
 
     def signature(self, method: str, **parameters: Any) -> str:
         """Method, parameters, seed and version in one line, for a caption or a footnote."""
-        parts = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in parameters.items()]
-        return "|".join([method, *parts, f"seed={self.seed}", f"methods={METHODS}", *([self.version] if self.version else [])])
+        parts = [
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in parameters.items()
+        ]
+        return "|".join(
+            [
+                method,
+                *parts,
+                f"seed={self.seed}",
+                f"methods={METHODS}",
+                *([self.version] if self.version else []),
+            ]
+        )
 
 
 def report(
@@ -176,9 +187,7 @@ def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
         said = stated({name: Figure(None, _NO_Z) for name in names})
         return with_reasons({**said, "ci": None}, {"ci": _NO_Z})
     said = _stage(task, stages["after_z"])
-    null = null_alpha(
-        stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed
-    )
+    null = null_alpha(stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed)
     after = Figure(said["interval"], _reason(said, "interval"))
     said = _joined(said, {"null": null.after, "corrected": corrected(after, null.after)})
     return {**said, **_about(null)}
@@ -230,7 +239,12 @@ def _reason(said: Mapping[str, Any], name: str) -> str:
 
 def _reliability(task: _Task) -> dict[str, Any]:
     halves: SplitHalf = split_half(
-        task.ratings, task.recipe, checks=task.checks, seconds=task.seconds, splits=task.halvings, seed=task.seed
+        task.ratings,
+        task.recipe,
+        checks=task.checks,
+        seconds=task.seconds,
+        splits=task.halvings,
+        seed=task.seed,
     )
     said = stated({"split_half": halves.half, "spearman_brown": halves.whole})
     said |= {"sd": halves.sd, "splits": halves.splits, "items": halves.items}
@@ -266,7 +280,7 @@ def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> 
         said["by_type"] = [
             {
                 "type": name,
-                "n_items": int(len(np.unique(ratings.items[codes == code]))),
+                "n_items": len(np.unique(ratings.items[codes == code])),
                 **stated({"pearson": pearson_two(ratings.only(codes == code))}),
             }
             for code, name in enumerate(groups["type"].names)
@@ -277,14 +291,20 @@ def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> 
 def _signatures(task: _Task) -> dict[str, str]:
     recipe = task.recipe
     return {
-        "filter": task.signature(recipe.name, version=recipe.version, rules="+".join(recipe.rules) or "none", **recipe.parameters),
+        "filter": task.signature(
+            recipe.name, version=recipe.version, rules="+".join(recipe.rules) or "none", **recipe.parameters
+        ),
         "alpha": task.signature("krippendorff-alpha", levels="interval,ordinal,nominal"),
         "ci": task.signature("two-way-percentile-bootstrap", level="interval", replicates=task.replicates),
         "cross_fitted": task.signature("cross-fitted-alpha", halvings=task.repeats(10)),
         "null": task.signature("alpha-permuted-within-worker", permutations=task.repeats(20)),
         "reliability": task.signature("split-half", filter="inside-each-half", splits=task.halvings),
         "icc": task.signature("icc1-one-way"),
-        "kappa": task.signature("cohen-kappa", weights=recipe.kappa_weights, reference=recipe.kappa_reference if recipe.has(KAPPA) else "pooled"),
+        "kappa": task.signature(
+            "cohen-kappa",
+            weights=recipe.kappa_weights,
+            reference=recipe.kappa_reference if recipe.has(KAPPA) else "pooled",
+        ),
         "scores": task.signature("mean", sd="sample", trimmed="0.2"),
         "score_adjusted": task.signature("p913-12.6", shrink=5, ratings="after-workers"),
     }

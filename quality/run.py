@@ -9,7 +9,7 @@ from quality import kappa
 from quality.attention import check_verdicts
 from quality.kappa import WorkerKappas
 from quality.ratings import Mask, Ratings
-from quality.recipes import CHECKS, KAPPA, TECHNICAL, Z, Recipe
+from quality.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
 from quality.responses import ZRemoved, z_removed
 from quality.technical import duplicates, straight_lining, test_accounts, too_fast
 from quality.verdicts import Verdicts
@@ -106,7 +106,9 @@ def run(
             standing = distinct & (gone < 0)[ratings.workers]
 
     if recipe.has(TECHNICAL):
-        for verdict in _technical(ratings.only(distinct), recipe, None if seconds is None else seconds[distinct]):
+        for verdict in _technical(
+            ratings.only(distinct), recipe, None if seconds is None else seconds[distinct]
+        ):
             judge(verdict)
     if recipe.has(CHECKS) and checks is not None:
         judge(_checks(recipe, checks))
@@ -164,9 +166,7 @@ def _technical(ratings: Ratings, recipe: Recipe, seconds: Floats | None) -> list
         prefixes = [name[:-1] for name in recipe.test_accounts if name.endswith("*")]
         verdicts.append(test_accounts(ratings.worker_names, exact, prefixes=prefixes))
     if recipe.seconds_below and seconds is not None:
-        verdicts.append(
-            too_fast(ratings, seconds, limit=recipe.seconds_below, least=recipe.technical_least)
-        )
+        verdicts.append(too_fast(ratings, seconds, limit=recipe.seconds_below, least=recipe.technical_least))
     if recipe.straight_share:
         verdicts.append(straight_lining(ratings, least=recipe.technical_least, share=recipe.straight_share))
     return verdicts

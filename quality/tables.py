@@ -50,8 +50,7 @@ def undetermined_workers(ratings: Ratings, done: Run) -> list[Row]:
         names = [ratings.worker_names[worker] for worker in np.flatnonzero(unsure)]
         numbers = verdict.n[unsure].tolist()
         rows += [
-            {"worker": name, "rule": verdict.rule, "n": n}
-            for name, n in zip(names, numbers, strict=True)
+            {"worker": name, "rule": verdict.rule, "n": n} for name, n in zip(names, numbers, strict=True)
         ]
     return rows
 
@@ -82,7 +81,10 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     kept = np.bincount(ratings.workers[done.kept], minlength=ratings.n_workers)
     distinct = ratings.only(done.distinct)
-    columns = {"kappa": _floats(kappa.pooled(distinct).kappa), "consensus": _floats(kappa.consensus(distinct).kappa)}
+    columns = {
+        "kappa": _floats(kappa.pooled(distinct).kappa),
+        "consensus": _floats(kappa.consensus(distinct).kappa),
+    }
     why = "too few ratings beside others, or no variation"
     per_item = np.bincount(distinct.items, minlength=ratings.n_items)
     few = int((per_item * (per_item - 1)).sum()) <= 2 * MOST_PAIRS
@@ -100,7 +102,9 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
         reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRS:,} pairs of ratings"
     presented = checks.presented.tolist() if checks is not None else [0] * ratings.n_workers
     failed = checks.failed.tolist() if checks is not None else [0] * ratings.n_workers
-    said = np.array(["kept", "undetermined", *(f"removed: {verdict.rule}" for verdict in done.verdicts)], dtype=object)
+    said = np.array(
+        ["kept", "undetermined", *(f"removed: {verdict.rule}" for verdict in done.verdicts)], dtype=object
+    )
     verdicts = said[np.where(done.removed_workers, done.removed_by.astype(np.int64) + 2, done.undetermined)]
     absent = _Absent(reasons)
     table = zip(
@@ -226,7 +230,16 @@ def kept(ratings: Ratings, done: Run, scores: ItemScores) -> Row:
         "items_by_n": {str(size): int(count) for size, count in enumerate(np.bincount(n)) if count},
         "capped_items": int(done.capped_items.sum()),
         "capped_share": float(done.capped_items[rated].mean()) if some else None,
-        **({} if some else {"reason": dict.fromkeys(("mean_per_item", "median_per_item", "least", "most", "capped_share"), "there are no ratings")}),
+        **(
+            {}
+            if some
+            else {
+                "reason": dict.fromkeys(
+                    ("mean_per_item", "median_per_item", "least", "most", "capped_share"),
+                    "there are no ratings",
+                )
+            }
+        ),
     }
 
 
@@ -237,7 +250,9 @@ def histogram(ratings: Ratings, done: Run) -> Row:
             str(value): int(count)
             for value, count in zip(
                 ratings.scale.values,
-                np.bincount(ratings.scores[mask].astype(np.int64) - ratings.scale.low, minlength=ratings.scale.size),
+                np.bincount(
+                    ratings.scores[mask].astype(np.int64) - ratings.scale.low, minlength=ratings.scale.size
+                ),
                 strict=True,
             )
         }

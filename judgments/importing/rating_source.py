@@ -100,7 +100,9 @@ def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> R
 def not_decodable(path: Path, encoding: str, error: Exception) -> RatingsFileError:
     """The error for a file that is not in its encoding, with the line of the first wrong byte."""
     if isinstance(error, LookupError):
-        return RatingsFileError(f"There is no encoding {encoding!r}. Usual ones are utf-8, utf-16, latin-1, cp1252.")
+        return RatingsFileError(
+            f"There is no encoding {encoding!r}. Usual ones are utf-8, utf-16, latin-1, cp1252."
+        )
     remedy = "Save the file as UTF-8, or say what it is: --encoding latin-1."
     try:
         with _opened_bytes(path) as file:
@@ -126,7 +128,9 @@ def _head(path: Path) -> bytes:
     except IsADirectoryError:
         raise RatingsFileError(f"{path} is a folder, not a file.") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise RatingsFileError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        raise RatingsFileError(
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from error
 
 
 def _encoding(head: bytes) -> str:

@@ -28,7 +28,9 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
     for each in report["removed_workers"][:_SHOWN]:
         console.print(f"  worker {escape(plain(each['worker']))} {escape(each['words'])}")
     if len(report["removed_workers"]) > _SHOWN:
-        console.print(f"  … and {len(report['removed_workers']) - _SHOWN:,} more workers; --report FILE lists them.")
+        console.print(
+            f"  … and {len(report['removed_workers']) - _SHOWN:,} more workers; --report FILE lists them."
+        )
     unsure = len({each["worker"] for each in report["undetermined_workers"]})
     if unsure:
         console.print(f"  Kept, but not decided on: {counted(unsure, 'worker')} of whom too little is known.")
@@ -62,7 +64,11 @@ def rows(alpha: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
     after_z = alpha["after_z"]
     if after_z["interval"] is not None:
         shown.append(
-            ("after response z", after_z, f"null {figure(after_z['null'])}, corrected {figure(after_z['corrected'])}")
+            (
+                "after response z",
+                after_z,
+                f"null {figure(after_z['null'])}, corrected {figure(after_z['corrected'])}",
+            )
         )
     return shown
 

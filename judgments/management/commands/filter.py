@@ -153,8 +153,10 @@ def _scale(text: str) -> tuple[int, int]:
     if not found:
         raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5")
     low, high = int(found[1]), int(found[2])
-    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:  # noqa: PLR2004
-        raise ArgumentTypeError(f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores")
+    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:
+        raise ArgumentTypeError(
+            f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores"
+        )
     return low, high
 
 
