@@ -38,9 +38,9 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
     counts = np.bincount(ratings.scores.astype(np.int64) - ratings.scale.low)
     if counts.max() > _SKEWED * counts.sum():
         said.append(
-            f"{counts.max() / counts.sum():.0%} of all ratings are {ratings.scale.low + int(counts.argmax())}: on "
-            "such skewed ratings alpha and kappa are low even where nearly everybody agrees; read percent "
-            "agreement beside them."
+            f"{counts.max() / counts.sum():.0%} of all ratings are "
+            f"{ratings.scale.low + int(counts.argmax())}: on such skewed ratings alpha and kappa are "
+            "low even where nearly everybody agrees; read percent agreement beside them."
         )
     return said
 
@@ -55,13 +55,13 @@ def _rules(ratings: Ratings, done: Run, checks: Checks | None, seconds: Floats |
     unsure, all_workers = int((done.undetermined & rated).sum()), int(rated.sum())
     if unsure > _MUCH * all_workers:
         said.append(
-            f"{unsure:,} of {all_workers:,} workers could not be decided on: too little is known of them. They "
-            "were kept."
+            f"{unsure:,} of {all_workers:,} workers could not be decided on: too little is known of them. "
+            "They were kept."
         )
     if recipe.has(Z):
         said.append(
-            "Removing single responses by z manufactures agreement, also in noise: never quote the alpha after it "
-            "without its null, and expect the opinion of minorities to be gone from contested items."
+            "Removing single responses by z manufactures agreement, also in noise: never quote the alpha "
+            "after it without its null, and expect the opinion of minorities to be gone from contested items."
         )
         n = np.bincount(ratings.items[done.standing], minlength=ratings.n_items)
         if recipe.name == "kpqa-2021" and np.median(n[n > 0] if n.any() else [0]) < _TEN / 2:
@@ -70,8 +70,8 @@ def _rules(ratings: Ratings, done: Run, checks: Checks | None, seconds: Floats |
             )
     if not recipe.has(KAPPA):
         said.append(
-            "score_adjusted was calculated without a kappa filter: a busy worker who always gives one score can "
-            "distort it."
+            "score_adjusted was calculated without a kappa filter: a busy worker who always gives one score "
+            "can distort it."
         )
     return said
 
@@ -82,8 +82,8 @@ def _outcome(ratings: Ratings, done: Run) -> list[str]:
     gone, all_workers = int((done.removed_workers & rated).sum()), int(rated.sum())
     if gone > all_workers / 2:
         said.append(
-            f"{gone:,} of {all_workers:,} workers were removed: that is more than half; look at the task before "
-            "blaming the workers."
+            f"{gone:,} of {all_workers:,} workers were removed: that is more than half; look at the "
+            "task before blaming the workers."
         )
     kept = np.bincount(ratings.items[done.kept], minlength=ratings.n_items)
     raw = np.bincount(ratings.items, minlength=ratings.n_items)

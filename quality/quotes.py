@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 
+NONE = "\N{EN DASH}"
+
+
 def quotes(report: Mapping[str, Any]) -> list[str]:
     """Sentences, the figure to quote first."""
     return [*_reliability(report), *_alpha(report["alpha"], report), *_after_z(report["alpha"]["after_z"])]
@@ -11,7 +14,7 @@ def quotes(report: Mapping[str, Any]) -> list[str]:
 
 def figure(value: float | None) -> str:
     """A statistic with three digits; a dash where there is none."""
-    return "–" if value is None else f"{value:.3f}"
+    return NONE if value is None else f"{value:.3f}"
 
 
 def interval(ci: list[float] | None) -> str:
@@ -32,7 +35,8 @@ def _reliability(report: Mapping[str, Any]) -> list[str]:
         why = said["reason"]["spearman_brown"]
         return [f"Reliability of the published means: {why}; {per_item}."]
     return [
-        f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])} (split-half with the "
+        f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])} "
+        "(split-half with the "
         f"whole filter inside each half, Spearman-Brown, mean of {said['splits']} splits), with {per_item}."
     ]
 
@@ -42,7 +46,8 @@ def _alpha(alpha: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
     if before["interval"] is None:
         return [f"Krippendorff's alpha before filtering: {before['reason']['interval']}."]
     said = [
-        f"Krippendorff's alpha (interval) before filtering: {figure(before['interval'])}{interval(before['ci'])}."
+        f"Krippendorff's alpha (interval) before filtering: "
+        f"{figure(before['interval'])}{interval(before['ci'])}."
     ]
     removed = int(after["removes"])
     if not removed:
@@ -51,12 +56,15 @@ def _alpha(alpha: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
         why = after["reason"]["cross_fitted"]
         return [
             *said,
-            f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: cross-fitted alpha {why}.",
+            f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: cross-fitted "
+            f"alpha {why}.",
         ]
     return [
         *said,
-        f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: {figure(after['cross_fitted'])} "
-        f"cross-fitted ({figure(after['interval'])}{interval(after['ci'])} on the ratings that the workers were judged by).",
+        f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: "
+        f"{figure(after['cross_fitted'])} "
+        f"cross-fitted ({figure(after['interval'])}{interval(after['ci'])} on the ratings that the "
+        "workers were judged by).",
     ]
 
 
@@ -64,7 +72,8 @@ def _after_z(after: Mapping[str, Any]) -> list[str]:
     if after["interval"] is None or after["null"] is None:
         return []
     return [
-        f"After removing single responses by z, alpha is {figure(after['interval'])}, but the same filter makes "
+        f"After removing single responses by z, alpha is {figure(after['interval'])}, but the same "
+        "filter makes "
         f"{figure(after['null'])} of ratings that were permuted within worker. What is left of it: "
         f"{figure(after['corrected'])}. Never quote the first of these figures without the second."
     ]

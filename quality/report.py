@@ -1,9 +1,9 @@
 """The honest report: what a filter removed, and how good the result is, said so that nobody is misled.
 
-One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null (`quality.nulls`), alpha
-after worker removal beside its cross-fitted twin (`quality.crossfit`); the figure to quote is the split-half
-reliability (`quality.reliability`). What is not defined is null, with words under `reason` in the same object. docs/filter.md
-says field by field what is in it.
+One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null
+(`quality.nulls`), alpha after worker removal beside its cross-fitted twin (`quality.crossfit`); the figure
+to quote is the split-half reliability (`quality.reliability`). What is not defined is null, with words under
+`reason` in the same object. docs/filter.md says field by field what is in it.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,8 @@ class _Task:
 
     @property
     def halvings(self) -> int:
-        """Splits behind the reliability: all that were asked for up to 250,000 ratings, then fewer, never below 5.
+        """Splits behind the reliability: all that were asked for up to 250,000 ratings, then fewer, never
+        below 5.
 
         The more ratings, the less one split differs from the next; the report says how much (`sd`).
         """
@@ -109,8 +110,9 @@ def report(
 ) -> dict[str, Any]:
     """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
 
-    `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves out
-    intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with the data.
+    `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves
+    out intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with
+    the data.
     """
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
@@ -269,7 +271,8 @@ def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
 
 
 def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> dict[str, Any] | None:
-    """Pearson's r between two annotators, by type, for designs in which every item has exactly two; else None."""
+    """Pearson's r between two annotators, by type, for designs in which every item has exactly two; else
+    None."""
     n = np.bincount(ratings.items, minlength=ratings.n_items)
     if not len(ratings) or not (n[n > 0] == 2).all():
         return None

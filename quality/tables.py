@@ -47,7 +47,7 @@ def undetermined_workers(ratings: Ratings, done: Run) -> list[Row]:
     rows = []
     for verdict in done.verdicts:
         unsure = verdict.undetermined & rated & ~done.removed_workers
-        names = [ratings.worker_names[worker] for worker in np.flatnonzero(unsure)]
+        names = [ratings.worker_names[worker] for worker in np.flatnonzero(unsure).tolist()]
         numbers = verdict.n[unsure].tolist()
         rows += [
             {"worker": name, "rule": verdict.rule, "n": n} for name, n in zip(names, numbers, strict=True)
@@ -56,7 +56,8 @@ def undetermined_workers(ratings: Ratings, done: Run) -> list[Row]:
 
 
 def removed_ratings(ratings: Ratings, done: Run) -> list[Row]:
-    """Every rating that was not kept, in the order of submission; with its z where the response filter took it."""
+    """Every rating that was not kept, in the order of submission; with its z where the response filter took
+    it."""
     because = done.removed_because(ratings)
     rows = np.flatnonzero(because >= 0)
     last = len(done.reasons) - 1
@@ -91,7 +92,7 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     columns["pairwise_median"] = (
         _floats(kappa.pairwise_median(distinct).kappa) if few else [None] * ratings.n_workers
     )
-    unknown = [None] * ratings.n_workers
+    unknown: list[float | None] = [None] * ratings.n_workers
     columns["bias"] = _floats(model.bias) if model.settled else unknown
     columns["inconsistency"] = _floats(model.inconsistency) if model.settled else unknown
     reasons = dict.fromkeys(("kappa", "consensus", "pairwise_median"), why)
@@ -106,7 +107,14 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
         ["kept", "undetermined", *(f"removed: {verdict.rule}" for verdict in done.verdicts)], dtype=object
     )
     verdicts = said[np.where(done.removed_workers, done.removed_by.astype(np.int64) + 2, done.undetermined)]
-    absent = _Absent(reasons)
+    missing = sum(
+        (np.array([value is None for value in column]) * (1 << place) for place, column in enumerate(columns.values())),
+        np.zeros(ratings.n_workers, dtype=np.int64),
+    )
+    absent = {
+        pattern: {name: reasons[name] for place, name in enumerate(columns) if pattern >> place & 1}
+        for pattern in np.unique(missing).tolist()
+    }
     table = zip(
         ratings.worker_names,
         n.tolist(),
@@ -114,11 +122,12 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
         presented,
         failed,
         verdicts.tolist(),
+        missing.tolist(),
         zip(*columns.values(), strict=True),
         strict=True,
     )
     rows = []
-    for name, given, left, shown, wrong, verdict, figures in table:
+    for name, given, left, shown, wrong, verdict, pattern, figures in table:
         if not given:
             continue
         row: Row = {
@@ -130,25 +139,10 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
             "checks_failed": wrong,
             "verdict": verdict,
         }
-        if None in figures:
-            row["reason"] = absent.of(figures)
+        if pattern:
+            row["reason"] = absent[pattern]
         rows.append(row)
     return rows
-
-
-class _Absent:
-    """Why figures are missing: one dictionary for all rows that miss the same ones."""
-
-    def __init__(self, reasons: Mapping[str, str]) -> None:
-        self.reasons = reasons
-        self.known: dict[tuple[bool, ...], dict[str, str]] = {}
-
-    def of(self, figures: tuple[float | None, ...]) -> dict[str, str]:
-        missing = tuple(figure is None for figure in figures)
-        if missing not in self.known:
-            names = zip(self.reasons.items(), missing, strict=True)
-            self.known[missing] = {name: reason for (name, reason), gone in names if gone}
-        return self.known[missing]
 
 
 def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:

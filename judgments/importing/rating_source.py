@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     import _csv
@@ -49,7 +49,7 @@ class RatingSource:
             yield file
 
     def records(self) -> Generator[tuple[int, list[str]], None, None]:
-        """Records behind the header with the number of the line on which each begins; slow, to find errors."""
+        """Records behind the header, each with the number of its first line; slow, to find errors."""
         with _opened(self.path, self.encoding) as file:
             rows = self._rows(file)
             begins, header = 1, True
@@ -142,7 +142,7 @@ def _encoding(head: bytes) -> str:
 def _opened_bytes(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
-    return gzip.open(path) if packed else path.open("rb")
+    return cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """A table of ratings as columns: CSV or TSV, one rating a row (docs/filter.md).
 
-Read with pandas by chunks; of every chunk only codes stay, so that memory does not grow with the length of the
-texts. Scores, checks and groups are judged once per distinct text. Where something is wrong, the file is read
-again, slowly, to name the line.
+Read with pandas by chunks; of every chunk only codes stay, so that memory does not grow with the length of
+the texts. Scores, checks and groups are judged once per distinct text. Where something is wrong, the file is
+read again, slowly, to name the line.
 """
 
 import re
@@ -33,7 +33,7 @@ CHUNK = 1 << 19
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
 _BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
-_RANGE = re.compile(r"([0-9]+)\s*(?:-|–|\.\.)\s*([0-9]+)")
+_RANGE = re.compile(r"([0-9]+)\s*(?:-|\N{EN DASH}|\.\.)\s*([0-9]+)")
 _BETWEEN = re.compile(r"[\s|/;,]+")
 Codes = npt.NDArray[np.int64]
 
@@ -42,8 +42,8 @@ Codes = npt.NDArray[np.int64]
 class RatingsTable:
     """What a file of ratings holds: ratings in the order of submission, without those of attention checks.
 
-    `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each worker;
-    they are None, or missing, where the file has no such column.
+    `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each
+    worker; they are None, or missing, where the file has no such column.
     """
 
     ratings: Ratings
@@ -266,7 +266,8 @@ class _Table:
             marked = np.array([text.casefold() not in _NO for text in check.texts])[check.codes]
             if "expected" not in self.columns and marked.any():
                 raise RatingsFileError(
-                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column says which "
+                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column "
+                    "says which "
                     "answers are accepted. Add a column 'expected', or name it: --column expected=NAME."
                 )
             return cast("npt.NDArray[np.bool_]", marked)

@@ -95,7 +95,7 @@ def _kept_plot(by_n: Mapping[str, int]) -> Bars:
     labels, counts = [], []
     for low in range(0, most + 1, width):
         high = low + width - 1
-        labels.append(str(low) if width == 1 else f"{low}–{high}")
+        labels.append(str(low) if width == 1 else f"{low}-{high}")
         counts.append(sum(numbers.get(n, 0) for n in range(low, high + 1)))
     return bars(labels, [Series("items", "good", counts)])
 

@@ -160,7 +160,6 @@ def binned(values: Sequence[float], width: float) -> tuple[list[str], list[int]]
 
 def _round_up(number: int) -> int:
     """The next number that is easy to read as the end of an axis."""
-    size = 10 ** max(len(str(number)) - 1, 0)
-    return next(
-        step * size // 2 for step in range(2, 21) if step * size % 2 == 0 and step * size // 2 >= number
-    )
+    size: int = 10 ** max(len(str(number)) - 1, 0)
+    steps = (step * size for step in range(2, 21))
+    return next(step // 2 for step in steps if step % 2 == 0 and step // 2 >= number)

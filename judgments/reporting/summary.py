@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from quality.quotes import counted, figure, interval, quotes
+from quality.quotes import NONE, counted, figure, interval, quotes
 
 _WIDTH = 100
 _SHOWN = 8
@@ -42,7 +42,7 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
         table.add_row(
             words,
             figure(figures["interval"]),
-            interval(figures.get("ci")).strip() or "–",
+            interval(figures.get("ci")).strip() or NONE,
             figure(figures["ordinal"]),
             figure(figures["nominal"]),
             beside,
@@ -86,4 +86,4 @@ def plain(text: str) -> str:
 
 
 def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
+    return NONE if share is None else f"{share:.1%}"

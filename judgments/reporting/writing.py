@@ -1,4 +1,4 @@
-"""Files of a filter run: written beside their place and moved there together, so that a failure leaves none."""
+"""Files of a filter run: written beside their place, then moved there together: all of them or none."""
 
 import os
 import re
@@ -93,7 +93,11 @@ def csv_of(table: "RatingsTable", kept: "np.ndarray") -> Write:
 
 def text_of(page: str) -> Write:
     """A text as UTF-8."""
-    return lambda file: file.write(page.encode()) and None
+
+    def write(file: IO[bytes]) -> None:
+        file.write(page.encode())
+
+    return write
 
 
 def _cells(names: Sequence[str], codes: "np.ndarray") -> Iterator[str]:
