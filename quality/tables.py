@@ -108,7 +108,10 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     )
     verdicts = said[np.where(done.removed_workers, done.removed_by.astype(np.int64) + 2, done.undetermined)]
     missing = sum(
-        (np.array([value is None for value in column]) * (1 << place) for place, column in enumerate(columns.values())),
+        (
+            np.array([value is None for value in column]) * (1 << place)
+            for place, column in enumerate(columns.values())
+        ),
         np.zeros(ratings.n_workers, dtype=np.int64),
     )
     absent = {
