@@ -5,7 +5,6 @@ the texts. Scores, checks and groups are judged once per distinct text. Where so
 read again, slowly, to name the line.
 """
 
-import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +17,7 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
+from judgments.importing.rating_fields import accepted_scores, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
 from quality.ratings import Ratings, Scale
 
@@ -30,11 +30,6 @@ GROUPS = ("system", "type")
 OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
 COLUMNS = (*REQUIRED, *OPTIONAL)
 CHUNK = 1 << 19
-_NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
-_WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
-_BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
-_RANGE = re.compile(r"([0-9]+)\s*(?:-|\N{EN DASH}|\.\.)\s*([0-9]+)")
-_BETWEEN = re.compile(r"[\s|/;,]+")
 Codes = npt.NDArray[np.int64]
 
 
@@ -111,7 +106,7 @@ def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
     there = ", ".join(repr(name) for name in source.header)
     data = (
         " It looks as if the file had no header line; add one."
-        if any(_WHOLE.fullmatch(name) for name in source.header)
+        if any(whole(name) is not None for name in source.header)
         else f" Say which one holds it: --column {field}=NAME."
     )
     return RatingsFileError(
@@ -263,7 +258,7 @@ class _Table:
     def is_check(self) -> npt.NDArray[np.bool_]:
         if "check" in self.columns:
             check = self.columns["check"]
-            marked = np.array([text.casefold() not in _NO for text in check.texts])[check.codes]
+            marked = np.array([means_yes(text) for text in check.texts])[check.codes]
             if "expected" not in self.columns and marked.any():
                 raise RatingsFileError(
                     f"{self.source.path}, line 1: rows are marked as attention checks, but no column "
@@ -279,7 +274,7 @@ class _Table:
     def scores(self, is_check: npt.NDArray[np.bool_]) -> Codes:
         """The score of every row; below the scale where a check was left unanswered."""
         column, scale = self.columns["score"], self.scale
-        values = [_whole(text) for text in column.texts]
+        values = [whole(text) for text in column.texts]
         self.refuse(
             column, [not text for text in column.texts], "the score is empty", "Leave the row out.", ~is_check
         )
@@ -305,7 +300,7 @@ class _Table:
         if not is_check.any():
             return None
         column, scale = self.columns["expected"], self.scale
-        accepted = [_accepted(text, scale) for text in column.texts]
+        accepted = [accepted_scores(text, scale) for text in column.texts]
         self.refuse(
             column,
             [not each for each in accepted],
@@ -329,11 +324,11 @@ class _Table:
         """The rows in the order of submission: by `order`, else by `submitted_at`, else as they stand."""
         if "order" in self.columns:
             column = self.columns["order"]
-            values = [_float(text) for text in column.texts]
+            values = [number(text) for text in column.texts]
             fault, remedy = "is not a number", "Leave the column out to keep the order of the rows."
         elif "submitted_at" in self.columns:
             column = self.columns["submitted_at"]
-            values = _times(column.texts)
+            values = times(column.texts)
             fault, remedy = "is not a time", "Write times as 2026-03-01T12:30:00Z."
         else:
             return rows
@@ -353,7 +348,7 @@ class _Table:
         if "seconds" not in self.columns:
             return None
         column = self.columns["seconds"]
-        values = [_float(text) for text in column.texts]
+        values = [number(text) for text in column.texts]
         self.refuse(
             column,
             [
@@ -384,43 +379,6 @@ def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
     if used.all():
         return codes, column.texts
     return (np.cumsum(used) - 1)[codes], [column.texts[code] for code in np.flatnonzero(used)]
-
-
-def _whole(text: str) -> int | None:
-    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < 20 else None
-
-
-def _float(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
-
-
-def _times(texts: list[str]) -> list[float | None]:
-    import pandas as pd  # noqa: PLC0415  # takes seconds to import
-
-    times = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
-    return [None if pd.isna(time) else time.timestamp() for time in times]
-
-
-def _accepted(text: str, scale: Scale) -> set[int]:
-    """The scores on the scale that an attention check accepts; none for a text that says none."""
-    if bound := _BOUND.fullmatch(text):
-        limit = int(bound[2])
-        below = bound[1] in {"<=", "≤"}
-        return {
-            value
-            for value in range(scale.low, scale.high + 1)
-            if (value <= limit if below else value >= limit)
-        }
-    if span := _RANGE.fullmatch(text):
-        return set(range(int(span[1]), int(span[2]) + 1)) & set(range(scale.low, scale.high + 1))
-    values = [_whole(part) for part in _BETWEEN.split(text) if part]
-    if any(value is None or not scale.low <= value <= scale.high for value in values):
-        return set()
-    return {value for value in values if value is not None}
 
 
 def _short(text: str) -> str:
