@@ -6,6 +6,7 @@ import numpy as np
 
 from quality.ratings import Scale
 
+_LONGEST = 1000
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
 _BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
@@ -20,7 +21,7 @@ def means_yes(text: str) -> bool:
 
 def whole(text: str) -> int | None:
     """The whole number that a text is (`3`, `3.0`), or None."""
-    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < 20 else None
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < _LONGEST else None
 
 
 def number(text: str) -> float | None:

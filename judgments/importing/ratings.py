@@ -79,9 +79,10 @@ def read_ratings(
     source = rating_source(path, wanted=[given.get(name, name) for name in COLUMNS], encoding=encoding)
     places = _places(source, given)
     read = _read(source, places)
-    if not len(read["item"].codes):
+    table = _Table(source, read, scale or Scale())
+    if not table.filled.any():
         raise RatingsFileError(f"{path} has a header but no ratings under it.")
-    return _Table(source, read, scale or Scale()).whole()
+    return table.whole()
 
 
 def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
@@ -196,22 +197,27 @@ class _Table:
 
     def __init__(self, source: RatingSource, columns: dict[str, _Column], scale: Scale) -> None:
         self.source, self.columns, self.scale = source, columns, scale
+        #: Spreadsheets end their tables with rows of empty cells; these are no ratings.
+        self.filled = np.zeros(len(columns["item"].codes), dtype=np.bool_)
+        for field in REQUIRED:
+            self.filled |= np.array([bool(text) for text in columns[field].texts])[columns[field].codes]
 
     def whole(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
         self.refuse(
             worker, [not text for text in worker.texts], "the worker is empty", "Every rating needs one."
         )
-        is_check = self.is_check()
+        is_check = self.is_check() & self.filled
         scores = self.scores(is_check)
         self.refuse(
             item, [not text for text in item.texts], "the item is empty", "Every rating needs one.", ~is_check
         )
-        if is_check.all():
+        given = np.flatnonzero(~is_check & self.filled)
+        if not len(given):
             raise RatingsFileError(
                 f"{self.source.path}: every row is an attention check; there are no ratings."
             )
-        rows = self.in_order(np.flatnonzero(~is_check))
+        rows = self.in_order(given)
         items, item_names = _renumbered(item, rows)
         ratings = Ratings(
             items.astype(np.int32),
@@ -242,7 +248,7 @@ class _Table:
         """Names the first row whose text is wrong, and how many there are."""
         if not any(wrong):
             return
-        bad = np.asarray(wrong)[column.codes]
+        bad = np.asarray(wrong)[column.codes] & self.filled
         if among is not None:
             bad &= among
         rows = np.flatnonzero(bad)
