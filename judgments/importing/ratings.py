@@ -200,7 +200,9 @@ class _Table:
         #: Spreadsheets end their tables with rows of empty cells; these are no ratings.
         self.filled = np.zeros(len(columns["item"].codes), dtype=np.bool_)
         for field in REQUIRED:
-            self.filled |= np.array([bool(text) for text in columns[field].texts])[columns[field].codes]
+            self.filled |= np.array([bool(text) for text in columns[field].texts], dtype=np.bool_)[
+                columns[field].codes
+            ]
 
     def whole(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
