@@ -12,6 +12,7 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 
 from distillery import env
+from distillery.version import VERSION
 
 # Lets generic Django classes carry their types at run time too: ModelAdmin[Worker].
 django_stubs_ext.monkeypatch()
@@ -68,6 +69,9 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "distillery.urls"
 WSGI_APPLICATION = "distillery.wsgi.application"
+#: Stands in the signature of every figure.
+DISTILLERY_VERSION = VERSION
+
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

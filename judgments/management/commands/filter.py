@@ -4,11 +4,10 @@ import gc
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-
-from distillery.version import VERSION
 
 _SCALE = re.compile(r"(-?[0-9]{1,5})(?:-|\.\.|:)(-?[0-9]{1,5})")
 _MOST_SCORES = 101
@@ -19,7 +18,8 @@ class Command(BaseCommand):
     """Parses, reads, runs, writes, prints."""
 
     help = (
-        "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly what that did to "
+        "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly "
+        "what that did to "
         "agreement (docs/filter.md)."
     )
     requires_system_checks = []
@@ -97,14 +97,14 @@ class Command(BaseCommand):
             groups=table.groups,
             replicates=options["replicates"],
             seed=options["seed"],
-            version=f"distillery {VERSION}",
+            version=f"distillery {settings.DISTILLERY_VERSION}",
         )
         said = {"file": options["file"].name, "n_checks": table.n_checks, **said}
         try:
             write_together(_files(outputs, said, table, done))
         except NotWrittenError as error:
             raise CommandError(str(error)) from error
-        summary(said, self.stdout._out, file=options["file"].name)
+        summary(said, cast("TextIO", self.stdout._out), file=options["file"].name)
         for path in outputs.values():
             self.stdout.write(f"Written: {path}")
 
@@ -123,7 +123,7 @@ def _files(outputs: dict[str, Path], said: dict[str, Any], table: Any, done: Any
 
 def _outputs(options: dict[str, Any]) -> dict[str, Path]:
     """The files to write, by option; they must be different, and in folders that are there."""
-    paths = {name: options[name] for name in ("report", "kept", "html") if options[name]}
+    paths = {name: Path(options[name]) for name in ("report", "kept", "html") if options[name]}
     seen = {options["file"].resolve(): "the file of ratings"}
     for name, path in paths.items():
         if path.resolve() in seen:
@@ -153,8 +153,10 @@ def _scale(text: str) -> tuple[int, int]:
     if not found:
         raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5")
     low, high = int(found[1]), int(found[2])
-    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:  # noqa: PLR2004
-        raise ArgumentTypeError(f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores")
+    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:
+        raise ArgumentTypeError(
+            f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores"
+        )
     return low, high
 
 
