@@ -1,0 +1,1 @@
+"""All figures of the honest report of a stage, from its columns; nothing is stored here."""
