@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quality.ratings import Codes, Ratings
+from quality.ratings import Ratings
 
 Whole = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ def pooled_variance(sums: Sums) -> float | None:
     return float(sums.squares_within[several].sum()) / freedom if freedom else None
 
 
-def added(codes: Codes, values: Floats, size: int) -> Floats:
+def added(codes: npt.NDArray[np.integer], values: Floats, size: int) -> Floats:
     """Sum of the values of each code from 0 to size - 1."""
     return np.asarray(np.bincount(codes, weights=values, minlength=size), dtype=np.float64)
 
