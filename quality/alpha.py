@@ -22,8 +22,8 @@ ITEMS = 1 << 14
 def alpha(counts: npt.NDArray[np.number], values: npt.ArrayLike, level: Level = "interval") -> Figure:
     """Krippendorff's alpha of an item x value count matrix.
 
-    `counts` has shape (items, V), `values` the V scores in rising order. Items with fewer than two ratings are
-    left out. Counts may be fractions (weights of a bootstrap).
+    `counts` has shape (items, V), `values` the V scores in rising order. Items with fewer than two ratings
+    are left out. Counts may be fractions (weights of a bootstrap).
     """
     if not counts.any():
         return Figure(None, NO_RATINGS)

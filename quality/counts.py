@@ -42,8 +42,8 @@ def value_counts(ratings: Ratings, weights: npt.ArrayLike) -> Floats: ...
 def value_counts(ratings: Ratings, weights: npt.ArrayLike | None = None) -> Counts | Floats:
     """How often each item got each score: shape (n_items, scale.size), int64, or float64 with weights.
 
-    `weights` has one number for each rating. Items without a rating have a row of zeros. ValueError for scores
-    outside the scale.
+    `weights` has one number for each rating. Items without a rating have a row of zeros. ValueError for
+    scores outside the scale.
     """
     checked(ratings)
     given = None if weights is None else np.asarray(weights, dtype=np.float64)

@@ -6,6 +6,7 @@ Never on ratings that a z filter has been over: it hides the workers who should 
 once; remove duplicates first (quality.technical).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,9 @@ import numpy.typing as npt
 
 from quality.counts import ROWS, Counts, Floats, cells, value_counts
 from quality.figure import NO_PAIRS, NO_RATINGS, NO_VARIATION, Figure
-from quality.ratings import Ratings
+from quality.grouped import medians
+from quality.pairs import pair_cells
+from quality.ratings import Mask, Ratings
 
 Weights = str | npt.ArrayLike
 
@@ -83,42 +86,128 @@ def fleiss(counts: npt.NDArray[np.number]) -> Figure:
 def pooled(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     """Each worker against the distribution of all others' ratings on the same items.
 
-    Every rating of the worker meets the distribution of the others on its item, whatever their number: an item
-    that many rated does not outweigh the rest. One pass over the ratings; needs no two workers who share items.
+    Every rating of the worker meets the distribution of the others on its item, whatever their number: an
+    item that many rated does not outweigh the rest. One pass over the ratings; defined also where no two
+    workers share more than one item.
     """
     counts = value_counts(ratings)
     apart = disagreement(weights, ratings.scale.size)
-    n = counts.sum(axis=1)
-    others = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
-    # What a rating of this value costs against the others of its item: the diagonal of `apart` is 0, so the
-    # rating itself may stay among them.
-    cost = (counts @ apart.T) * others[:, None]
-    shares = counts * others[:, None]
-    return _against(ratings, apart, others, cost.ravel(), shares)
-
-
-def _against(ratings: Ratings, apart: Floats, others: Floats, cost: Floats, shares: Floats) -> WorkerKappas:
-    """Kappas from per-item tables: 1/(n - 1), each value's cost, each value's share with the rating itself."""
-    workers, size = ratings.n_workers, ratings.scale.size
-    own, observed = np.zeros(workers * size), np.zeros(workers)
-    pool = np.zeros((workers, size))
-    step = max(ROWS, workers * size)
-    for start in range(0, len(ratings), step):
-        rows = slice(start, start + step)
-        items, codes = ratings.items[rows], ratings.workers[rows].astype(np.int64)
+    others = _share_of_each_other(counts)
+    # What a rating costs against the others of its item. The weights have a 0 on the diagonal, so the rating
+    # itself may stay among them.
+    cost = ((counts @ apart.T) * others[:, None]).ravel()
+    shares = [np.ascontiguousarray(counts[:, value] * others) for value in range(ratings.scale.size)]
+    sums = _Sums(ratings)
+    for rows in sums.portions():
+        items = ratings.items[rows]
         weight = others[items]
-        observed += np.bincount(codes, cost[cells(ratings, rows)], workers)
+        sums.add(rows, weight > 0, cost[cells(ratings, rows)])
+        for value, share in enumerate(shares):
+            sums.add_reference(rows, value, share[items])
+        sums.take_own(rows, weight)
+    return sums.kappas(apart)
+
+
+def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
+    """Each worker against the rounded mean of the others' ratings on the same items (leave one out).
+
+    A mean that lies halfway between two scores counts half as the lower and half as the upper one, so that
+    reversing the scale changes nothing.
+    """
+    counts = value_counts(ratings)
+    size = ratings.scale.size
+    apart = disagreement(weights, size)
+    n, total = counts.sum(axis=1), counts @ np.arange(size)
+    sums = _Sums(ratings)
+    for rows in sums.portions():
+        items, own = ratings.items[rows], ratings.scores[rows].astype(np.int64) - ratings.scale.low
+        several = n[items] > 1
+        others, rest = np.maximum(1, n[items] - 1), total[items] - own
+        lower = np.where(several, (2 * rest + others - 1) // (2 * others), 0)
+        upper = np.where(several, (2 * rest + others) // (2 * others), 0)
+        sums.add(rows, several, (apart[own, lower] + apart[own, upper]) / 2 * several)
         for value in range(size):
-            pool[:, value] += np.bincount(codes, shares[:, value][items], workers)
-        codes *= size
-        codes += ratings.scores[rows]
-        codes -= ratings.scale.low
-        own += np.bincount(codes, weight > 0, workers * size)
-        pool -= np.bincount(codes, weight, workers * size).reshape(workers, size)
-    mine = own.reshape(workers, size)
-    n = mine.sum(axis=1)
-    expected = np.divide(((mine @ apart) * pool).sum(axis=1), n, out=np.zeros(workers), where=n > 0)
-    defined = expected > 1e-9 * np.maximum(1, n)
-    kappa = np.full(workers, np.nan)
-    kappa[defined] = 1 - observed[defined] / expected[defined]
-    return WorkerKappas(kappa, n.astype(np.int64))
+            sums.add_reference(rows, value, ((lower == value) / 2 + (upper == value) / 2) * several)
+    return sums.kappas(apart)
+
+
+def pairwise_median(ratings: Ratings, weights: Weights = "quadratic", *, least: int = 5) -> WorkerKappas:
+    """The median of each worker's kappas with every other worker (ADEM, Lowe et al. 2017).
+
+    Pairs count that share at least `least` items and whose kappa is defined. The tables of all pairs come from
+    sorting the pairs of ratings inside items, so that the work grows with these and not with the square of the
+    workers; `n` is as for the other kappas.
+    """
+    size = ratings.scale.size
+    apart = disagreement(weights, size)
+    workers: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+    values: list[Floats] = [np.zeros(0)]
+    for found in pair_cells(ratings, least):
+        shared = np.add.reduceat(found.n, found.starts)
+        observed = np.add.reduceat(found.n * apart[found.first, found.second], found.starts)
+        second = [np.add.reduceat(found.n * (found.second == value), found.starts) for value in range(size)]
+        pool = np.stack(second, axis=1) @ apart.T
+        expected = np.zeros(len(shared))
+        for value in range(size):
+            expected += np.add.reduceat(found.n * (found.first == value), found.starts) * pool[:, value]
+        defined = (shared >= least) & (expected > 0)
+        workers.append(found.workers[defined])
+        values.append(1 - observed[defined] * shared[defined] / expected[defined])
+    several = value_counts(ratings).sum(axis=1) > 1
+    n = np.bincount(ratings.workers[several[ratings.items]], minlength=ratings.n_workers)
+    return WorkerKappas(medians(np.concatenate(workers), np.concatenate(values), ratings.n_workers), n)
+
+
+def _share_of_each_other(counts: Counts) -> Floats:
+    """1/(n - 1) of every item, 0 for items with fewer than two ratings."""
+    n = counts.sum(axis=1)
+    return np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
+
+
+class _Sums:
+    """What a kappa of each worker against a reference is made of, added up over portions of the ratings."""
+
+    def __init__(self, ratings: Ratings) -> None:
+        self.ratings = ratings
+        self.size = ratings.scale.size
+        self.workers = ratings.n_workers
+        self.own = np.zeros(self.workers * self.size)
+        self.reference = np.zeros((self.size, self.workers))
+        self.observed = np.zeros(self.workers)
+
+    def portions(self) -> Iterator[slice]:
+        """Slices of rows, large enough that adding up a portion is not what takes the time."""
+        step = max(ROWS, self.workers * self.size)
+        return (slice(start, start + step) for start in range(0, len(self.ratings), step))
+
+    def add(self, rows: slice, counted: Mask, cost: Floats) -> None:
+        """The worker's own ratings where they count, and what each costs against its reference."""
+        self.observed += np.bincount(self.ratings.workers[rows], cost, self.workers)
+        self.own += np.bincount(self._own_cells(rows), counted, self.own.size)
+
+    def add_reference(self, rows: slice, value: int, share: Floats) -> None:
+        """How much of each rating's reference has one value."""
+        self.reference[value] += np.bincount(self.ratings.workers[rows], share, self.workers)
+
+    def take_own(self, rows: slice, share: Floats) -> None:
+        """Takes each rating itself out of its reference, which it has this share of."""
+        own = np.bincount(self._own_cells(rows), share, self.own.size)
+        self.reference -= own.reshape(self.workers, self.size).T
+
+    def kappas(self, apart: Floats) -> WorkerKappas:
+        """1 - observed / expected for each worker."""
+        own = self.own.reshape(self.workers, self.size)
+        n = own.sum(axis=1)
+        chance = ((own @ apart) * self.reference.T).sum(axis=1)
+        # References are sums of fractions: an expected disagreement of nothing may come out as 1e-17.
+        defined = chance > 1e-9 * n
+        kappa = np.full(self.workers, np.nan)
+        kappa[defined] = 1 - self.observed[defined] * n[defined] / chance[defined]
+        return WorkerKappas(kappa, n.astype(np.int64))
+
+    def _own_cells(self, rows: slice) -> Counts:
+        keys = self.ratings.workers[rows].astype(np.int64)
+        keys *= self.size
+        keys += self.ratings.scores[rows]
+        keys -= self.ratings.scale.low
+        return keys

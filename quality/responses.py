@@ -39,11 +39,11 @@ class ZRemoved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What happens to each cell of the item x value matrix: arrays of that shape flattened, `capped` per item.
+    """What happens to each cell of the flattened item x value matrix; `capped` has a value per item.
 
     A tie group is an item's ratings that lie equally far from its mean, on either side. `group` is the first
-    cell of the cell's tie group, `quota` how many ratings of the group go (0 where the cell is near the mean),
-    `before` how many go in groups farther out.
+    cell of the cell's tie group, `quota` how many ratings of the group go (0 where the cell is near the
+    mean), `before` how many go in groups farther out.
     """
 
     group: npt.NDArray[np.int64]
@@ -65,13 +65,13 @@ def z_removed(
 ) -> ZRemoved:
     """Which ratings lie more than `limit` standard deviations from the mean of their item.
 
-    `cap` bounds how many of an item go, `keep` how many must stay; items with fewer than `least` ratings are left
-    alone; `ddof` is 0 for the population SD and 1 for the sample SD. Among ratings equally far out the cap
-    takes the first submitted, or with `ties="group"` all of them or none. The defaults are the paper's rule;
-    outside that recipe use `limit=2, least=5, keep=3, ties="group"`.
+    `cap` bounds how many of an item go, `keep` how many must stay; items with fewer than `least` ratings are
+    left alone; `ddof` is 0 for the population SD and 1 for the sample SD. Among ratings equally far out the
+    cap takes the first submitted, or with `ties="group"` all of them or none. The defaults are the paper's
+    rule; outside that recipe use `limit=2, least=5, keep=3, ties="group"`.
 
-    Decided in whole numbers: candidate iff (n x - s)^2 (n - ddof) > limit^2 n (n q - s^2), with s the sum and q
-    the sum of squares of the item's n ratings. Floats decide 16 of the 715 sets of nine ratings wrongly.
+    Decided in whole numbers: candidate iff (n x - s)^2 (n - ddof) > limit^2 n (n q - s^2), with s the sum and
+    q the sum of squares of the item's n ratings. Floats decide 16 of the 715 sets of nine ratings wrongly.
     """
     counts = value_counts(ratings)
     items, size = counts.shape

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from quality.grouped import medians
 from quality.ratings import Mask, Ratings
 from quality.verdicts import Verdicts
 
@@ -30,8 +31,8 @@ def duplicates(ratings: Ratings) -> Mask:
 def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: int = 1) -> Verdicts:
     """Removes a worker whose median seconds per rating lie below `limit`.
 
-    `seconds` has one number per rating, nan where the time is not known. With fewer than `least` known times a
-    worker is undetermined. The median, because one long pause must not hide a hundred hasty answers.
+    `seconds` has one number per rating, nan where the time is not known. With fewer than `least` known times
+    a worker is undetermined. The median, because one long pause must not hide a hundred hasty answers.
     """
     taken = np.asarray(seconds, dtype=np.float64)
     if taken.shape != (len(ratings),):
@@ -39,12 +40,7 @@ def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: i
     known = np.flatnonzero(~np.isnan(taken))
     workers, taken = ratings.workers[known], taken[known]
     n = np.bincount(workers, minlength=ratings.n_workers)
-    ordered = taken[np.lexsort((taken, workers))]
-    first = np.cumsum(n) - n
-    median = np.full(ratings.n_workers, np.nan)
-    some = n > 0
-    low, high = first + (n - 1) // 2, first + n // 2
-    median[some] = (ordered[low[some]] + ordered[high[some]]) / 2
+    median = medians(workers, taken, ratings.n_workers)
     enough = n >= max(1, least)
     return Verdicts(
         rule="too fast",
