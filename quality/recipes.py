@@ -26,6 +26,17 @@ class RecipeError(ValueError):
     """A recipe that cannot be run, and why, in words for the one who asked for it."""
 
 
+def _within(name: str, value: float, low: float, high: float | None = None) -> None:
+    if not (low <= value and value <= (high if high is not None else _MOST)):
+        bounds = f"from {low} to {high}" if high is not None else f"{low} or more"
+        raise RecipeError(f"{name} must be {bounds}, not {value}.")
+
+
+def _among(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise RecipeError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Which rules run, and with which parameters; parameters of rules that do not run say nothing.
@@ -194,14 +205,3 @@ def _read(name: str, value: Any, kind: type) -> Any:
         return kind(value)
     except (TypeError, ValueError):
         raise RecipeError(f"{name}={value} is no {'whole ' if kind is int else ''}number.") from None
-
-
-def _within(name: str, value: float, low: float, high: float | None = None) -> None:
-    if not (low <= value and value <= (high if high is not None else _MOST)):
-        bounds = f"from {low} to {high}" if high is not None else f"{low} or more"
-        raise RecipeError(f"{name} must be {bounds}, not {value}.")
-
-
-def _among(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise RecipeError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")

@@ -175,7 +175,7 @@ def effort_of(form: Form, unit: str, filled: Mapping[str, str], who: Somebody) -
     rng = who.chance("effort", unit)
     profile = who.profile
     haste = profile.pace * rng.lognormvariate(0.0, profile.spread)
-    reading = len(form.texts.get(unit, "").split()) / _WORDS_PER_SECOND * haste
+    reading = len(form.said_of(unit).split()) / _WORDS_PER_SECOND * haste
     written = [filled[found.name] for found in form.of(unit) if found.kind == "text" and found.name in filled]
     others = len(filled) - len(written)
     made = Effort(seconds=reading + others * _SECONDS_PER_CHOICE * haste)

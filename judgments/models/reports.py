@@ -9,7 +9,7 @@ from judgments.models.filtering import FilterRun
 class AgreementReport(models.Model):
     """The honest report of a stage as its judgments were at a moment; later ones are further rows.
 
-    `stamp` says what it was made of, by `judgments.selectors.stamps`. Names of workers are not in it.
+    `stamp` says what it was made of, by `judgments.selectors.stamps`. Workers have pseudonyms in it.
     """
 
     stage = models.ForeignKey(
@@ -19,7 +19,8 @@ class AgreementReport(models.Model):
     stamp = models.CharField(max_length=120)
     last_judgment = models.BigIntegerField(help_text="The newest judgment in it, by its key.")
     judgments = models.PositiveIntegerField(help_text="Good judgments in it.")
-    report = models.JSONField()
+    report = models.JSONField(help_text="Figures, without what grows with the data.")
+    rows = models.JSONField(default=dict, help_text="Lists of items, workers and what was removed.")
     seconds = models.FloatField(help_text="How long it took.")
     created_at = models.DateTimeField()
 

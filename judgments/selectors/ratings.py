@@ -4,9 +4,10 @@ import hashlib
 import hmac
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
-from django.db.models import F, IntegerField, Q, QuerySet
+from django.db.models import IntegerField, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -32,7 +33,7 @@ class StageRatings:
     """A stage's good judgments in the order of submission, and what belongs to their rows and codes.
 
     `judgments` and `assignments` are keys, one per row of `ratings`; `candidates` and `workers` are the keys
-    behind the codes of items and workers. `item_names` of `ratings` are units, `worker_names` pseudonyms.
+    behind the codes of items and workers. `item_names` of `ratings` are units, `worker_names` the marketplace's ids.
     """
 
     ratings: "Ratings"
@@ -59,20 +60,19 @@ def scale_of(stage: Stage) -> "Scale":
     """The scale of the stage's options; 1 to 5 where they name none."""
     from quality.ratings import Scale  # noqa: PLC0415 - numpy
 
-    scale = stage.config.get("scale") if isinstance(stage.config, dict) else None
-    if isinstance(scale, dict):
-        return Scale(int(scale.get("low", 1)), int(scale.get("high", 5)))
-    return Scale()
+    labels = stage.config.get("labels") if isinstance(stage.config, dict) else None
+    return Scale(1, len(labels)) if labels else Scale()
 
 
-def ratings_of_stage(stage: Stage) -> StageRatings:
-    """All good judgments of a stage as columns, in two questions to the database."""
+def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
+    """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
     import numpy as np  # noqa: PLC0415
 
     from quality.ratings import Ratings  # noqa: PLC0415 - numpy
 
+    some = Judgment.objects.filter(stage=stage)
     rows = (
-        good(Judgment.objects.filter(stage=stage), stage)
+        good(some if last is None else some.filter(pk__lte=last), stage)
         .order_by("pk")
         .values_list("pk", "candidate_id", "worker_id", "assignment_id", "score")
     )
@@ -86,7 +86,7 @@ def ratings_of_stage(stage: Stage) -> StageRatings:
             who.astype(np.int32),
             table["score"].astype(np.int16),
             [of_candidate(key) for key in candidates.tolist()],
-            pseudonyms(stage.project, workers.tolist()),
+            names_of(workers.tolist()),
             scale_of(stage),
         ),
         table["judgment"].copy(),
@@ -96,16 +96,16 @@ def ratings_of_stage(stage: Stage) -> StageRatings:
     )
 
 
-def pseudonyms(project: Project, workers: Sequence[int]) -> list[str]:
-    """Names of workers that differ from project to project and lead nobody back, for files that leave."""
+def names_of(workers: Sequence[int]) -> list[str]:
+    """The ids of workers at their marketplace."""
     known: dict[int, str] = {}
     for some in _chunks(workers):
         known.update(Worker.objects.filter(pk__in=some).values_list("pk", "external_id"))
-    return [pseudonym(project, known[worker]) for worker in workers]
+    return [known[worker] for worker in workers]
 
 
 def pseudonym(project: Project, external_id: str) -> str:
-    """A worker's name in files of this project."""
+    """A worker's name in files that leave: another in every project, and it leads nobody back."""
     digest = hmac.new(bytes.fromhex(project.pseudonym_key), external_id.encode(), hashlib.sha256)
     return f"w{digest.hexdigest()[:12]}"
 
@@ -140,18 +140,30 @@ def seconds_per_assignment(stage: Stage, workers: Sequence[int] | None = None) -
     return found
 
 
-def groups_of(candidates: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """The system's name and the query's type of each candidate; a query without a type has ""."""
-    found: dict[int, tuple[str, str]] = {}
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a candidate is: its system's name, its query's key and type; a query without a type has ""."""
+
+    system: str
+    query: str
+    type: str
+
+
+def about(candidates: Sequence[int]) -> dict[int, About]:
+    """What these candidates are, by key."""
+    found: dict[int, About] = {}
     for some in _chunks(candidates):
-        rows = Candidate.objects.filter(pk__in=some).values_list("pk", "system__name", "query__type")
-        found.update((pk, (system, kind)) for pk, system, kind in rows)
+        rows = Candidate.objects.filter(pk__in=some)
+        columns = rows.values_list("pk", "system__name", "query__key", "query__type")
+        found.update((pk, About(*rest)) for pk, *rest in columns)
     return found
 
 
-def checks_of(stage: Stage) -> list[tuple[int, int, bool]]:
+def checks_of(stage: Stage, until: datetime | None = None) -> list[tuple[int, int, bool]]:
     """Answers to attention checks by (worker, check, passed), oldest first; only of good assignments."""
     rows = CheckAnswer.objects.filter(check_item__stage=stage, assignment__state__in=Assignment.GOOD)
+    if until is not None:
+        rows = rows.filter(at__lte=until)
     return list(rows.order_by("pk").values_list("worker_id", "check_item_id", "passed"))
 
 
@@ -166,7 +178,3 @@ def _chunks(keys: Iterable[int]) -> Iterator[list[int]]:
     for start in range(0, len(listed), _CHUNK):
         yield listed[start : start + _CHUNK]
 
-
-def related(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Judgments with system and query, for tables."""
-    return rows.annotate(system=F("candidate__system__name"), query=F("candidate__query_id"))

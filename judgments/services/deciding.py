@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from crowd.models import Stage
@@ -28,6 +29,8 @@ class Decided:
 
     columns: StageRatings
     run: "Run"
+    checks: "Checks"
+    seconds: "npt.NDArray[np.float64] | None"
 
 
 def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
@@ -43,17 +46,19 @@ def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
         raise FilteringError(str(error)) from error
 
 
-def decide(stage: Stage, recipe: "Recipe") -> Decided:
-    """Run the recipe over all good judgments."""
+def decide(
+    stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
+) -> Decided:
+    """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
     from quality.run import run  # noqa: PLC0415 - numpy
 
-    columns = ratings_of_stage(stage)
+    columns = ratings_of_stage(stage, last)
     seconds = seconds_of(stage, columns) if recipe.has("technical") else None
-    checks = checks_by_code(stage, columns)
-    return Decided(columns, run(columns.ratings, recipe, checks=checks, seconds=seconds))
+    checks = checks_by_code(stage, columns, until)
+    return Decided(columns, run(columns.ratings, recipe, checks=checks, seconds=seconds), checks, seconds)
 
 
-def checks_by_code(stage: Stage, columns: StageRatings) -> "Checks":
+def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None = None) -> "Checks":
     """How many attention checks each worker answered and failed, by the worker's code."""
     import numpy as np  # noqa: PLC0415
 
@@ -61,7 +66,7 @@ def checks_by_code(stage: Stage, columns: StageRatings) -> "Checks":
 
     presented: Counter[int] = Counter()
     failed: Counter[int] = Counter()
-    for worker, _, passed in checks_of(stage):
+    for worker, _, passed in checks_of(stage, until):
         presented[worker] += 1
         failed[worker] += not passed
     keys = columns.workers.tolist()

@@ -50,6 +50,7 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
         last_judgment=made.last,
         judgments=made.judgments,
         report=made.report,
+        rows=made.rows,
         seconds=time.monotonic() - begun,
         created_at=timezone.now(),
     )
@@ -59,7 +60,7 @@ def keep(row: AgreementReport) -> int:
     """Store a report, in place of one of the same stamp; its key."""
     values: dict[str, Any] = {
         name: getattr(row, name)
-        for name in ("run", "last_judgment", "judgments", "report", "seconds", "created_at")
+        for name in ("run", "last_judgment", "judgments", "report", "rows", "seconds", "created_at")
     }
     stored, _ = AgreementReport.objects.update_or_create(stage=row.stage, stamp=row.stamp, defaults=values)
     return int(stored.pk)

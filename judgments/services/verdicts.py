@@ -23,12 +23,15 @@ class Scores:
 
 
 def scores_of(decided: Decided) -> Scores:
-    """Scores of what a recipe keeps."""
+    """Scores of what a recipe keeps; adjusted ones of all that the rules about workers leave.
+
+    The model of the adjusted score weighs each worker itself and must see what they really said.
+    """
     from quality.p913 import adjusted  # noqa: PLC0415 - numpy
     from quality.scores import item_scores  # noqa: PLC0415 - numpy
 
-    ratings, kept = decided.columns.ratings, decided.run.kept
-    return Scores(item_scores(ratings, kept), adjusted(ratings.only(kept)))
+    ratings, run = decided.columns.ratings, decided.run
+    return Scores(item_scores(ratings, run.kept), adjusted(ratings.only(run.standing)))
 
 
 def counts_of(decided: Decided) -> dict[str, int]:
