@@ -21,9 +21,9 @@ import numpy.typing as npt
 from quality.ratings import Ratings
 from quality.sums import Floats, added, divided
 
-_STILL = 1e-9
+_STILL = 1e-8
 _LEAST_VARIANCE = 1e-8
-_MOST_ROUNDS = 2000
+_MOST_ROUNDS = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,36 +43,48 @@ class Adjusted:
 
 def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> Adjusted:
     """Adjusted quality of every item, with each worker's bias (positive: rates high) and inconsistency."""
-    items, workers = ratings.items, ratings.workers
-    scores = ratings.scores.astype(np.float64)
-    per_worker = np.bincount(workers, minlength=ratings.n_workers)
+    from scipy.sparse import csr_array  # noqa: PLC0415  # slow to import; only this needs it here
 
-    def by_worker(values: Floats) -> Floats:
-        return added(workers, values, ratings.n_workers)
+    n = np.bincount(ratings.workers, minlength=ratings.n_workers)
+    if not len(ratings):
+        none = np.full(ratings.n_workers, np.nan)
+        return Adjusted(np.full(ratings.n_items, np.nan), none, none.copy(), 0, True)
+    middle = float(ratings.scores.mean())
+    scores = ratings.scores - middle
+    shape, places = (ratings.n_items, ratings.n_workers), (ratings.items, ratings.workers)
+    rated = csr_array((np.ones(len(scores)), places), shape=shape)
+    given = csr_array((scores, places), shape=shape)
+    by_worker, given_by_worker = rated.T.tocsr(), given.T.tocsr()
+    sums, squares = added(ratings.workers, scores, len(n)), added(ratings.workers, scores**2, len(n))
 
-    def by_item(values: Floats) -> Floats:
-        return added(items, values, ratings.n_items)
+    def residuals(quality: Floats) -> tuple[Floats, Floats]:
+        """Sums of score minus quality, and of its square, for each worker."""
+        known = np.nan_to_num(quality)
+        first = by_worker @ known
+        return sums - first, squares - 2 * (given_by_worker @ known) + by_worker @ known**2
 
-    quality = divided(by_item(scores), np.bincount(items, minlength=ratings.n_items))
-    bias = divided(by_worker(scores - quality[items]), per_worker)
-    variance = np.full(ratings.n_workers, np.nan)
-    settled, rounds = not len(ratings), 0
+    quality = divided(given.sum(axis=1), rated.sum(axis=1))
+    above, beyond = residuals(quality)
+    bias = divided(above, n)
+    settled, rounds = False, 0
     while not settled and rounds < _MOST_ROUNDS:
         rounds += 1
         before = quality
-        residuals = scores - quality[items] - bias[workers]
-        variance = _variances(by_worker(residuals), by_worker(residuals**2), per_worker, shrink)
-        weights = 1 / variance[workers]
-        quality = divided(by_item((scores - bias[workers]) * weights), by_item(weights))
-        bias = divided(by_worker(scores - quality[items]), per_worker)
+        variance = _variances(above, beyond, n, shrink)
+        weights = np.nan_to_num(1 / variance)
+        quality = divided(given @ weights - rated @ (np.nan_to_num(bias) * weights), rated @ weights)
+        above, beyond = residuals(quality)
+        bias = divided(above, n)
         settled = bool(np.nanmax(np.abs(quality - before)) < _STILL)
-    shift = float(np.nanmean(bias)) if len(ratings) else 0.0
-    quality, bias = quality + shift, bias - shift
-    return Adjusted(quality, bias, np.sqrt(variance), rounds, settled)
+    shift = float(np.nanmean(bias))
+    return Adjusted(quality + shift + middle, bias - shift, np.sqrt(variance), rounds, settled)
 
 
 def _variances(sums: Floats, squares: Floats, n: npt.NDArray[np.int64], shrink: float) -> Floats:
-    """Of each worker's residuals (n below the line), drawn towards that of all by `shrink` ratings."""
+    """Of each worker's residuals (n below the line), drawn towards that of all by `shrink` ratings.
+
+    `sums` and `squares` may still hold the bias: it cancels.
+    """
     inside = np.maximum(squares - divided(sums * sums, n), 0)
     common = np.nansum(inside) / n.sum()
     rated = n > 0

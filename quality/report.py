@@ -27,7 +27,7 @@ from quality.reliability import SplitHalf, split_half
 from quality.run import Checks, Floats, Run, run
 from quality.scores import item_scores
 from quality.stated import stated, with_reasons
-from quality.warnings import warnings_of
+from quality.cautions import warnings_of
 
 METHODS = 1
 SPLITS = 20

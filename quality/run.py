@@ -190,7 +190,7 @@ def _kappa(recipe: Recipe, kappas: WorkerKappas) -> Verdicts:
         undetermined=~enough,
         value=kappas.kappa,
         n=kappas.n,
-        words=f"has a {recipe.kappa_weights} kappa of {{value:.2f}} with the others over {{n}} ratings; "
+        words=f"has a {recipe.kappa_weights} kappa of {{value:z.2f}} with the others over {{n}} ratings; "
         f"the limit is {recipe.kappa_below:g}",
         words_undetermined="has {n} ratings on items that others rated too; a decision needs "
         f"{recipe.kappa_least}, and scores that differ",

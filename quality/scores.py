@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from quality.counts import value_counts
 from quality.ratings import Mask, Ratings
 from quality.sums import Floats, Sums, Whole, divided
 
@@ -30,7 +31,7 @@ class ItemScores:
 
 def item_scores(ratings: Ratings, kept: Mask | None = None) -> ItemScores:
     """Scores of all items from the rows that `kept` (one truth per rating) keeps; without it from all."""
-    counts = _histogram(ratings if kept is None else ratings.only(kept))
+    counts = value_counts(ratings if kept is None else ratings.only(kept))
     values = ratings.scale.values
     n = counts.sum(axis=1)
     sums = Sums(n, counts @ values, counts @ (values * values))
@@ -43,12 +44,6 @@ def item_scores(ratings: Ratings, kept: Mask | None = None) -> ItemScores:
         median=_median(upto, n, values),
         trimmed=_trimmed(upto, n, values),
     )
-
-
-def _histogram(ratings: Ratings) -> Whole:
-    size = ratings.scale.size
-    cells = ratings.items.astype(np.int64) * size + (ratings.scores - ratings.scale.low)
-    return np.bincount(cells, minlength=ratings.n_items * size).reshape(-1, size).astype(np.int64)
 
 
 def _median(upto: Whole, n: Whole, values: npt.NDArray[np.int64]) -> Floats:

@@ -8,7 +8,8 @@ import numpy as np
 from quality import kappa
 from quality.p913 import Adjusted
 from quality.ratings import Ratings
-from quality.run import DUPLICATE, WORKER_KAPPA, Checks, Run
+from quality.recipes import Z
+from quality.run import DUPLICATE, RESPONSE_Z, Checks, Run
 from quality.scores import ItemScores
 from quality.stated import number
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 #: Pairwise kappas look at pairs of workers; above so many workers they are left out.
 MOST_PAIRWISE = 1_000
+NOT_SETTLED = "too few items have ratings of several workers to tell workers' biases from items' scores"
 _NONE_KEPT = "no rating of this item was kept"
 _ONE_KEPT = "needs two ratings"
 _NO_WORKER_RATING = "all ratings of this item are by removed workers"
@@ -86,9 +88,13 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     columns["pairwise_median"] = (
         _floats(kappa.pairwise_median(distinct).kappa) if few else [None] * ratings.n_workers
     )
-    columns["bias"], columns["inconsistency"] = _floats(model.bias), _floats(model.inconsistency)
+    unknown = [None] * ratings.n_workers
+    columns["bias"] = _floats(model.bias) if model.settled else unknown
+    columns["inconsistency"] = _floats(model.inconsistency) if model.settled else unknown
     reasons = dict.fromkeys(("kappa", "consensus", "pairwise_median"), why)
-    reasons |= dict.fromkeys(("bias", "inconsistency"), "the worker was removed")
+    reasons |= dict.fromkeys(
+        ("bias", "inconsistency"), "the worker was removed" if model.settled else NOT_SETTLED
+    )
     if not few:
         reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRWISE:,} workers"
     unsure = done.undetermined
@@ -117,6 +123,7 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
 def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:
     """A row per item with ratings: how many, the scores from what was kept, and the adjusted score."""
     rows = []
+    unscored = _NO_WORKER_RATING if model.settled else NOT_SETTLED
     columns = zip(
         ratings.item_names,
         scores.n_raw.tolist(),
@@ -125,7 +132,7 @@ def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:
         _floats(scores.sd),
         _floats(scores.median),
         _floats(scores.trimmed),
-        _floats(model.quality),
+        _floats(model.quality) if model.settled else [None] * len(scores.n_raw),
         strict=True,
     )
     for name, n_raw, n_kept, mean, sd, median, trimmed, quality in columns:
@@ -144,7 +151,7 @@ def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:
         if sd is None or quality is None:
             why = _ONE_KEPT if n_kept else _NONE_KEPT
             absent = {key: why for key in ("mean", "sd", "median", "trimmed_mean") if row[key] is None}
-            row["reason"] = absent | ({} if quality is not None else {"score_adjusted": _NO_WORKER_RATING})
+            row["reason"] = absent | ({} if quality is not None else {"score_adjusted": unscored})
         rows.append(row)
     return rows
 
@@ -173,7 +180,7 @@ def _removed(because: np.ndarray, done: Run) -> Row:
         "by_reason": {
             reason: {"removed": count, "share": count / n if n else None}
             for reason, count in zip(done.reasons, counts, strict=True)
-            if count or reason != DUPLICATE
+            if count or reason not in {DUPLICATE, RESPONSE_Z} or (reason == RESPONSE_Z and done.recipe.has(Z))
         },
     }
 
