@@ -1,5 +1,6 @@
 """What this room adds to others when Django starts."""
 
+from crowd.desk.panels import Page, add_page
 from crowd.kinds import register
 from projects.services import know_actions
 
@@ -30,3 +31,11 @@ def _kinds() -> None:
 
 def _pages() -> None:
     """Tabs and sections."""
+    for label, name in (
+        ("Agreement", "agreement"),
+        ("Filters", "filters"),
+        ("Scores", "scores"),
+        ("Judges", "judges"),
+        ("Planning", "planning"),
+    ):
+        add_page(Page(label, f"judgments:{name}", name, kinds=("judging",)))

@@ -2,12 +2,13 @@
 
 import hashlib
 import hmac
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import IntegerField, Q, QuerySet
+from django.db.models import IntegerField, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -123,21 +124,34 @@ def kept_by(run: FilterRun | None, judgments: "Keys") -> "Mask":
     return np.isin(judgments, keys, invert=True)
 
 
-def seconds_per_assignment(stage: Stage, workers: Sequence[int] | None = None) -> dict[int, float]:
+def seconds_per_assignment(stage: Stage) -> dict[int, float]:
     """Active seconds of each good assignment, as the task page measured them (else from opening to sending)."""
-    rows = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD)
-    if workers is not None:
-        rows = rows.filter(worker__in=workers)
-    active = Cast(KeyTextTransform("active_ms", "telemetry"), IntegerField())
-    measured = rows.annotate(active=active)
-    found = {
-        pk: ms / 1000
-        for pk, ms in measured.filter(active__gt=0).values_list("pk", "active").iterator(chunk_size=_CHUNK)
-    }
-    others = measured.filter(Q(active=None) | Q(active__lte=0)).exclude(stored_at=None)
-    for pk, arrived, stored in others.values_list("pk", "arrived_at", "stored_at").iterator(chunk_size=_CHUNK):
-        found[pk] = (stored - arrived).total_seconds()
+    return {assignment: seconds for assignment, _, seconds in _times(stage)}
+
+
+def times_of(stage: Stage) -> dict[int, list[float]]:
+    """Seconds of each worker's good assignments."""
+    found: dict[int, list[float]] = defaultdict(list)
+    for _, worker, seconds in _times(stage):
+        found[worker].append(seconds)
     return found
+
+
+def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
+    """(assignment, worker, seconds) of good assignments; the moments are read only where nothing was measured."""
+    rows = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD).annotate(
+        active=Cast(KeyTextTransform("active_ms", "telemetry"), IntegerField())
+    )
+    unmeasured = []
+    for pk, worker, ms in rows.values_list("pk", "worker_id", "active").iterator(chunk_size=_CHUNK):
+        if ms and ms > 0:
+            yield pk, worker, ms / 1000
+        else:
+            unmeasured.append(pk)
+    for some in _chunks(unmeasured):
+        moments = rows.filter(pk__in=some).exclude(stored_at=None)
+        for pk, worker, arrived, stored in moments.values_list("pk", "worker_id", "arrived_at", "stored_at"):
+            yield pk, worker, (stored - arrived).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def rows_of(scores: Scores, decided: Decided, stored: FilterRun) -> Iterator[Sco
             sd=number(items.sd[code]),
             median=number(items.median[code]),
             trimmed=number(items.trimmed[code]),
-            adjusted=number(scores.adjusted.quality[code]),
+            adjusted=number(scores.adjusted.quality[code]) if scores.adjusted.settled else None,
         )
 
 
