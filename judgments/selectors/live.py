@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from django.core.cache import cache
 
 from crowd.models import Stage
-from judgments.models import FilterRun, Judgment, Score
+from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.counting import ScoreCounts, score_counts
-from judgments.selectors.ratings import about, scale_of
+from judgments.selectors.ratings import scale_of
 from judgments.selectors.stamps import Stamp, stamp_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Keys = npt.NDArray[np.int64]
 
 _KEPT_SECONDS = 3600
+_CHUNK = 10_000
 #: Upper ends of the classes of per-item standard deviations, in points of the scale.
 _SPREADS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 _LEAST_ITEMS = 2
@@ -124,9 +125,10 @@ def systems_of(stage: Stage, candidates: "Keys") -> list[str]:
     """The system of each candidate, by name; asked for once, for it never changes."""
     key = f"judgments-systems:{stage.pk}"
     known: dict[int, str] = cache.get(key, {})
-    new = [pk for pk in candidates.tolist() if pk not in known]
-    if new:
-        known = {**known, **{pk: each.system for pk, each in about(new).items()}}
+    if not all(pk in known for pk in candidates.tolist()):
+        names = dict(System.objects.filter(project=stage.project_id).values_list("pk", "name"))
+        rows = Candidate.objects.filter(system__in=names).order_by().values_list("pk", "system_id")
+        known = {pk: names[system] for pk, system in rows.iterator(chunk_size=_CHUNK)}
         cache.set(key, known, _KEPT_SECONDS)
     return [known[pk] for pk in candidates.tolist()]
 
@@ -160,7 +162,7 @@ def _kept(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, Sys
     import numpy as np  # noqa: PLC0415
 
     rows = Score.objects.filter(run=stamp.run).order_by().values_list("candidate_id", "mean")
-    means = {pk: np.nan if mean is None else mean for pk, mean in rows.iterator(chunk_size=10_000)}
+    means = {pk: np.nan if mean is None else mean for pk, mean in rows.iterator(chunk_size=_CHUNK)}
     column = np.array([means.get(pk, np.nan) for pk in candidates.tolist()], dtype=np.float64)
     return {row.system: row for row in _by_system(systems, column)}
 
