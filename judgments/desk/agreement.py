@@ -84,7 +84,7 @@ def calculate(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 @require_safe
 @on_stage()
 def report_json(request: HttpRequest, seat: StageSeat) -> HttpResponse:
-    """The whole newest report with its lists, as `manage.py filter --report` writes it; pseudonyms, no ids."""
+    """The whole newest report with its lists, as `manage.py filter` writes it; pseudonyms, no ids."""
     judging_only(seat)
     row = AgreementReport.objects.filter(stage=seat.stage).order_by("-created_at", "-pk").first()
     if row is None:
@@ -106,5 +106,3 @@ def figure_csv(request: HttpRequest, seat: StageSeat, *, figure: str) -> HttpRes
     if table is None:
         raise Http404("There is no such figure, or it was not worked out yet.")
     return downloads.answer(table, f"{seat.stage.slug}-{figure}")
-
-

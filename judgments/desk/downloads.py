@@ -34,7 +34,9 @@ def answer(table: Table, name: str) -> HttpResponse:
     writer = csv.writer(out)
     out.write(f"# {table.signature}\n")
     writer.writerow(table.header)
-    writer.writerows([cell(value) if isinstance(value, str) else value for value in row] for row in table.rows)
+    writer.writerows(
+        [cell(value) if isinstance(value, str) else value for value in row] for row in table.rows
+    )
     response = HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
@@ -70,9 +72,7 @@ def _histogram(now: Live, made: Standing) -> Table:
 
 
 def _spread(now: Live, _: Standing) -> Table:
-    return Table(
-        signature("sample-sd-per-item", least=2), ("standard deviation", "items"), now.spreads
-    )
+    return Table(signature("sample-sd-per-item", least=2), ("standard deviation", "items"), now.spreads)
 
 
 def _sizes(now: Live, _: Standing) -> Table:

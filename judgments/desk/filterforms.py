@@ -27,14 +27,17 @@ _WORDS: dict[str, tuple[str, str]] = {
     "seconds_below": ("Seconds per judgment below", "Judges whose median is below are removed; 0: off."),
     "straight_share": ("Share of one unbroken score", "0 to 1; judges at or above are removed; 0: off."),
     "technical_least": ("Least judgments to decide", "With fewer, a judge stays and is flagged."),
-    "test_accounts": ("Test accounts", "Ids with commas between; one that ends in * stands for all that begin so."),
+    "test_accounts": (
+        "Test accounts",
+        "Ids with commas between; one that ends in * stands for all that begin so.",
+    ),
     "checks_failed": ("Failed checks that remove a judge", ""),
     "checks_least": ("Least checks shown to decide", "With fewer, a judge stays and is flagged."),
     "kappa_below": ("Kappa below", "Judges below are removed."),
     "kappa_least": ("Least judgments beside others", "With fewer, a judge stays and is flagged."),
     "kappa_weights": ("Weights", ""),
     "kappa_reference": ("Against", ""),
-    "z_limit": ("|z| above", "Responses further from their answer’s mean are removed."),
+    "z_limit": ("|z| above", "Responses further from their answer's mean are removed."),
     "z_cap": ("At most per answer", ""),
     "z_ddof": ("Standard deviation", ""),
     "z_least": ("Least judgments of the answer", ""),
@@ -45,7 +48,7 @@ _CHOICES = {
     "kappa_weights": [("quadratic", "quadratic"), ("linear", "linear")],
     "kappa_reference": [
         ("pooled", "all others together"),
-        ("consensus", "the others’ mean"),
+        ("consensus", "the others' mean"),
         ("pairwise", "each other judge, median"),
     ],
     "z_ddof": [("0", "of the population"), ("1", "of a sample")],
@@ -89,7 +92,7 @@ class RecipeForm(Form):
 
 
 def _rule_of(name: str) -> str:
-    prefix = name.split("_")[0]
+    prefix = name.split("_", maxsplit=1)[0]
     return prefix if prefix in RULES else "technical"
 
 
@@ -101,7 +104,11 @@ def _field(name: str, value: Any, label: str, hint: str) -> forms.Field:
         return forms.CharField(initial=", ".join(value), max_length=2000, **options)
     if isinstance(value, int):
         return forms.IntegerField(
-            initial=value, min_value=0, max_value=10**6, widget=forms.NumberInput(attrs={"size": 6}), **options
+            initial=value,
+            min_value=0,
+            max_value=10**6,
+            widget=forms.NumberInput(attrs={"size": 6}),
+            **options,
         )
     return forms.FloatField(
         initial=value,
@@ -143,5 +150,3 @@ class TopUpForm(Form):
     """The amount that the page showed."""
 
     most = MoneyField(widget=forms.HiddenInput)
-
-

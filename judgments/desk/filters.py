@@ -78,7 +78,10 @@ def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
     if run is None or not seat.spends:
         return {}
     offer = quote(seat.stage)
-    return {"offer": offer, "top_up_form": TopUpForm(initial={"most": offer.total_cents}, auto_id="top_up_%s")}
+    return {
+        "offer": offer,
+        "top_up_form": TopUpForm(initial={"most": offer.total_cents}, auto_id="top_up_%s"),
+    }
 
 
 @posted
@@ -135,6 +138,8 @@ def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         count = filtering.top_up(stage=seat.stage, most_cents=most, actor=seat.user)
         if not count:
             return "Nothing was published: the stage's round is just doing it, or the budget is used up."
-        return f"{count} HITs are being published, for at most {dollars(most)} {seat.stage.endpoint.currency}."
+        return (
+            f"{count} HITs are being published, for at most {dollars(most)} {seat.stage.endpoint.currency}."
+        )
 
     return act(request, do, PAGE, seat.project.slug, seat.stage.slug)

@@ -31,7 +31,7 @@ def _number(label: str, low: float, high: float, hint: str = "") -> forms.FloatF
 class SystemsForm(Form):
     """Two systems that answer the same questions."""
 
-    difference = _number("Difference to find, in points", 0.01, 6, "Of the two systems’ mean scores.")
+    difference = _number("Difference to find, in points", 0.01, 6, "Of the two systems' mean scores.")
     sd_difference = _number("SD of the true difference", 0, 6, "From question to question.")
     sd_rating = _number("SD of judgments of one answer", 0, 6)
     power = _number("Power", 0.5, 0.999, "The chance to find it if it is there.")
@@ -40,7 +40,7 @@ class SystemsForm(Form):
 class MetricsForm(Form):
     """Two automatic metrics against the same human scores."""
 
-    human_a = _number("Metric A with people", -0.999, 0.999, "Pearson’s r with the mean scores.")
+    human_a = _number("Metric A with people", -0.999, 0.999, "Pearson's r with the mean scores.")
     human_b = _number("Metric B with people", -0.999, 0.999)
     between = _number("A with B", -0.999, 0.999)
     metric_power = _number("Power", 0.5, 0.999)

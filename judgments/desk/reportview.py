@@ -1,4 +1,4 @@
-"""The stored report as the page shows it: figures or the reason in words, never a bare alpha after a filter."""
+"""The stored report as the page shows it: figures or reasons, never a bare alpha after a filter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -117,7 +117,10 @@ def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:
         rows.append(_alpha_row("after removing workers", after, (crossed,)))
     if "z" in rules:
         after = alpha["after_z"]
-        beside = (("the same filter on noise", _said(after, "null")), ("corrected", _said(after, "corrected")))
+        beside = (
+            ("the same filter on noise", _said(after, "null")),
+            ("corrected", _said(after, "corrected")),
+        )
         rows.append(_alpha_row("after removing responses by z", after, beside))
     return rows
 

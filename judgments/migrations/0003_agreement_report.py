@@ -5,46 +5,63 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('crowd', '0004_stage_expected_seconds'),
-        ('judgments', '0002_candidate_kept'),
+        ("crowd", "0004_stage_expected_seconds"),
+        ("judgments", "0002_candidate_kept"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='AgreementReport',
+            name="AgreementReport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('stamp', models.CharField(max_length=120)),
-                ('last_judgment', models.BigIntegerField(help_text='The newest judgment in it, by its key.')),
-                ('judgments', models.PositiveIntegerField(help_text='Good judgments in it.')),
-                ('report', models.JSONField(help_text='Figures, without what grows with the data.')),
-                ('rows', models.JSONField(default=dict, help_text='Lists of items, workers and what was removed.')),
-                ('seconds', models.FloatField(help_text='How long it took.')),
-                ('created_at', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("stamp", models.CharField(max_length=120)),
+                ("last_judgment", models.BigIntegerField(help_text="The newest judgment in it, by its key.")),
+                ("judgments", models.PositiveIntegerField(help_text="Good judgments in it.")),
+                ("report", models.JSONField(help_text="Figures, without what grows with the data.")),
+                (
+                    "rows",
+                    models.JSONField(default=dict, help_text="Lists of items, workers and what was removed."),
+                ),
+                ("seconds", models.FloatField(help_text="How long it took.")),
+                ("created_at", models.DateTimeField()),
             ],
         ),
         migrations.RemoveIndex(
-            model_name='judgment',
-            name='judgment_by_candidate',
+            model_name="judgment",
+            name="judgment_by_candidate",
         ),
         migrations.AddIndex(
-            model_name='judgment',
-            index=models.Index(fields=['stage', 'candidate', 'score'], name='judgment_counts'),
+            model_name="judgment",
+            index=models.Index(fields=["stage", "candidate", "score"], name="judgment_counts"),
         ),
         migrations.AddField(
-            model_name='agreementreport',
-            name='run',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='reports', to='judgments.filterrun'),
+            model_name="agreementreport",
+            name="run",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="reports",
+                to="judgments.filterrun",
+            ),
         ),
         migrations.AddField(
-            model_name='agreementreport',
-            name='stage',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='agreement_reports', to='crowd.stage'),
+            model_name="agreementreport",
+            name="stage",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="agreement_reports",
+                to="crowd.stage",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agreementreport',
-            constraint=models.UniqueConstraint(fields=('stage', 'stamp'), name='one_report_per_stamp'),
+            model_name="agreementreport",
+            constraint=models.UniqueConstraint(fields=("stage", "stamp"), name="one_report_per_stamp"),
         ),
     ]

@@ -22,7 +22,7 @@ _KEPT_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreCounts:
-    """(n_items, V) counts of good judgments, a column per score from the lowest; `candidates` are the rows."""
+    """(n_items, V) counts of good judgments, a column per score; `candidates` are the rows."""
 
     candidates: "Counts"
     counts: "Counts"
@@ -63,9 +63,11 @@ def _grown(stage: Stage, before: ScoreCounts, stamp: Stamp, low: int) -> ScoreCo
     if (before.stamp.spoilt, before.stamp.spoilt_sum) != (stamp.spoilt, stamp.spoilt_sum):
         return None
     rows = _rows(stage, stamp, before.stamp.last)
-    if before.stamp.count + Judgment.objects.filter(
-        stage=stage, pk__gt=before.stamp.last, pk__lte=stamp.last
-    ).count() != stamp.count:
+    if (
+        before.stamp.count
+        + Judgment.objects.filter(stage=stage, pk__gt=before.stamp.last, pk__lte=stamp.last).count()
+        != stamp.count
+    ):
         return None
     candidates = np.union1d(before.candidates, rows[:, 0])
     counts = np.zeros((len(candidates), before.counts.shape[1]), dtype=np.int64)

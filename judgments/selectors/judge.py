@@ -1,4 +1,4 @@
-"""One judge: what they said and how fast, their checks, and their record over the projects that one may see."""
+"""One judge: what they said and how fast, their checks, their record over projects that one may see."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -139,7 +139,9 @@ def with_verdicts(stage: Stage, rows: Sequence[Judgment]) -> list[tuple[Judgment
 def record(worker: Worker, projects: Any) -> list[ProjectRecord]:
     """Their judging in these projects, in five questions however many there are."""
     keys = list(projects.values_list("pk", flat=True))
-    judged = _by_project(Judgment.objects.filter(worker=worker, assignment__state__in=Assignment.GOOD), "stage")
+    judged = _by_project(
+        Judgment.objects.filter(worker=worker, assignment__state__in=Assignment.GOOD), "stage"
+    )
     removed = _by_project(
         Verdict.objects.filter(
             worker=worker, removes=True, judgment__isnull=False, run__state=FilterRun.State.IN_FORCE

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
@@ -137,7 +138,7 @@ def _made(stage: Stage, stamp: Stamp) -> list[Judge]:
             simulated=worker in simulated,
             ratings=int(n[code]),
             mean=float(sums[code] / n[code]),
-            kappa=None if kappa != kappa else kappa,
+            kappa=None if isnan(kappa) else kappa,
             kappa_n=int(kappas.n[code]),
             seconds=middle,
             quarter=quarters[0],
@@ -181,7 +182,7 @@ def _flags(row: Judge, usual: float | None, same: float) -> list[str]:
 
 
 def _verdicts(stamp: Stamp) -> tuple[Counter[int], dict[int, str], set[int]]:
-    """By the run in force: judgments removed per worker, the rule that removed a worker, who is undetermined."""
+    """By the run in force: judgments removed per worker, rules that removed workers, who is undetermined."""
     mine = Verdict.objects.filter(run=stamp.run)
     removed = Counter(
         dict(
@@ -219,4 +220,3 @@ def chosen(rows: Sequence[Judge], show: str, order: str) -> list[Judge]:
         row.rank = place
     few = sorted((row for row in some if not row.enough), key=lambda row: (-row.ratings, row.worker))
     return [*ranked, *few]
-

@@ -1,7 +1,8 @@
-"""Figures of a stage at this moment, from counts alone: what the agreement page shows while judgments come in."""
+"""Figures of a stage at this moment, from counts alone: what is shown while judgments come in."""
 
 from collections import defaultdict
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
@@ -41,7 +42,7 @@ class SystemScore:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What is known without reading rows; `systems` from all good judgments, `kept` after the run in force."""
+    """What is known without reading rows; `systems` of all good judgments, `kept` of the run in force."""
 
     stamp: Stamp
     judgments: int
@@ -140,7 +141,7 @@ def _by_system(systems: list[str], means: "Floats") -> list[SystemScore]:
 
     each: dict[str, list[float]] = defaultdict(list)
     for system, mean in zip(systems, means.tolist(), strict=True):
-        if mean == mean:
+        if not isnan(mean):
             each[system].append(mean)
     found = []
     for system, values in each.items():

@@ -82,7 +82,7 @@ def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:
 
 
 def spread_of_stage(stage: Stage, now: Live) -> "Spread | Figure | None":
-    """The spread that the stage's own judgments show, of its two systems with most answers; None for fewer."""
+    """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
     import numpy as np  # noqa: PLC0415
 
     from quality.planning import spread_of  # noqa: PLC0415 - numpy

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import isnan
 from typing import Any
 
 from django.db.models import F, QuerySet
@@ -76,7 +77,7 @@ def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str) -> list[tupl
     )
     scores = item_scores(ratings)
     columns = [
-        [None if value != value else value for value in column.tolist()]
+        [None if isnan(value) else value for value in column.tolist()]
         for column in (scores.mean, scores.sd, scores.median, scores.trimmed)
     ]
     n = scores.n_raw.tolist()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from judgments.models import FilterRun, Score, Verdict
@@ -113,4 +114,4 @@ def rows_of(scores: Scores, decided: Decided, stored: FilterRun) -> Iterator[Sco
 def number(value: Any) -> float | None:
     """A float that a row can hold: None for nan."""
     plain = float(value)
-    return plain if plain == plain else None
+    return None if isnan(plain) else plain

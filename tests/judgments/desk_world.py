@@ -163,26 +163,3 @@ def check(place: Place, worker: str, outcomes: Sequence[bool], accepted: Sequenc
             passed=passed,
             at=timezone.now(),
         )
-
-
-def _stand_in() -> None:
-    from collections.abc import Iterable
-
-    from crowd import kinds
-
-    if "judging" in kinds._KINDS:
-        return
-
-    class Judging(kinds.SimpleKind):
-        name, label, config = "judging", "Judging", kinds.StageConfig
-
-        def pending(self, stage: Stage) -> Iterable[kinds.Pending]:
-            return []
-
-        def wording(self, stage, units):
-            return {u: u for u in units}
-
-    kinds.register(Judging())
-
-
-_stand_in()
