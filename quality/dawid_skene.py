@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quality.ratings import Ratings
-from quality.sums import Floats, Whole, added
+from quality.sums import Floats
 
 _LEAST = 1e-10
 
@@ -63,52 +63,52 @@ def dawid_skene(ratings: Ratings, *, most_rounds: int = 100, tolerance: float = 
 
 
 class _Model:
+    """Ratings as a sparse matrix, items x cells, a cell being one label of one worker."""
+
     def __init__(self, ratings: Ratings) -> None:
-        self.ratings = ratings
+        from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
+
         self.size = ratings.scale.size
-        self.labels: Whole = ratings.scores.astype(np.int64) - ratings.scale.low
-        self.cells: Whole = ratings.workers.astype(np.int64) * self.size + self.labels
-        self.rated = np.bincount(ratings.items, minlength=ratings.n_items) > 0
-        given = np.bincount(self.cells, minlength=ratings.n_workers * self.size) > 0
-        self.given = given.reshape(-1, 1, self.size)
+        self.workers = ratings.n_workers
+        labels = ratings.scores.astype(np.int64) - ratings.scale.low
+        cells = ratings.workers.astype(np.int64) * self.size + labels
+        shape = (ratings.n_items, self.workers * self.size)
+        self.met = csr_array((np.ones(len(ratings)), (ratings.items, cells)), shape=shape)
+        self.met_by = self.met.T.tocsr()
+        self.rated = self.met.sum(axis=1) > 0
+        self.given = (self.met.sum(axis=0) > 0)[:, None]
 
     def vote_shares(self) -> Floats:
         """Share of an item's ratings that have each label."""
-        cells = self.ratings.items.astype(np.int64) * self.size + self.labels
-        votes = np.bincount(cells, minlength=self.ratings.n_items * self.size).reshape(-1, self.size)
+        votes = self.met @ np.tile(np.eye(self.size), (self.workers, 1))
         return self._only_rated(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1))
 
     def maximise(self, posterior: Floats) -> tuple[Floats, Floats]:
         """Priors and confusions from the labels."""
         known = posterior[self.rated]
         priors = known.mean(axis=0) if len(known) else np.full(self.size, np.nan)
-        columns = [
-            added(self.cells, posterior[self.ratings.items, true], self.ratings.n_workers * self.size)
-            for true in range(self.size)
-        ]
-        met = np.stack(columns, axis=1).reshape(-1, self.size, self.size).transpose(0, 2, 1)
-        met = np.where(self.given, np.maximum(met, _LEAST), 0.0)
-        return priors, met / np.maximum(met.sum(axis=2, keepdims=True), _LEAST)
+        counts = np.maximum(self.met_by @ np.nan_to_num(posterior), _LEAST)
+        counts = np.where(self.given, counts, 0.0).reshape(-1, self.size, self.size).transpose(0, 2, 1)
+        return priors, counts / np.maximum(counts.sum(axis=2, keepdims=True), _LEAST)
 
     def expect(self, priors: Floats, confusion: Floats) -> Floats:
         """Labels from priors and confusions."""
-        logs = np.log(np.maximum(priors, _LEAST)) + self._log_likelihood(confusion)
+        logs = self._logs(priors, confusion)
         chances = np.exp(logs - logs.max(axis=1, keepdims=True))
         return self._only_rated(chances / chances.sum(axis=1, keepdims=True))
 
     def bound(self, posterior: Floats, priors: Floats, confusion: Floats) -> float:
         """Evidence lower bound: expected log likelihood and the entropy of the labels."""
         known = posterior[self.rated]
-        logs = np.log(np.maximum(priors, _LEAST)) + self._log_likelihood(confusion)[self.rated]
+        logs = self._logs(priors, confusion)[self.rated]
         return float((known * (logs - np.log(np.maximum(known, _LEAST)))).sum())
 
-    def _log_likelihood(self, confusion: Floats) -> Floats:
-        items, workers = self.ratings.items, self.ratings.workers
-        columns = [
-            added(items, np.log(confusion[workers, true, self.labels]), self.ratings.n_items)
-            for true in range(self.size)
-        ]
-        return np.stack(columns, axis=1)
+    def _logs(self, priors: Floats, confusion: Floats) -> Floats:
+        """Of prior times likelihood, items x labels."""
+        by_cell = confusion.transpose(0, 2, 1).reshape(-1, self.size)
+        logs = np.log(np.where(self.given, by_cell, 1.0))
+        total: Floats = np.log(np.maximum(priors, _LEAST)) + self.met @ logs
+        return total
 
     def _only_rated(self, values: Floats) -> Floats:
         return np.where(self.rated[:, None], values, np.nan)

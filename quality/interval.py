@@ -4,12 +4,12 @@ Two-way: items and workers are drawn with replacement, independently of each oth
 often as its item and its worker together (the pigeonhole bootstrap: Owen 2007, Annals of Applied Statistics
 1(2); Owen and Eckles 2012). Items alone say how alpha varies over items for these workers.
 
-A worker drawn twice meets their own copy on every item they rated. Such a pair agrees by construction and says
-nothing about agreement between people: with ten ratings per item it would lift every replicate by about a
-tenth of what is missing to 1. So only pairs of different workers count. An item in which the drawn workers
-have weights u_j (m = sum of u_j) contributes, as always, m ratings' worth of its mean disagreement over pairs:
-sum over j != k of u_j u_k d_jk, divided by the weight of such pairs, m^2 - sum of u_j^2. With all u = 1 that is
-Krippendorff's 1/(n - 1). Expected disagreement leaves out pairs of a rating with its own copies in the same way.
+A worker drawn twice meets their own copy on every item they rated. Such a pair agrees by construction and
+says nothing about agreement between people: with ten ratings per item it would lift every replicate by about
+a tenth of what is missing to 1. So only pairs of different workers count. An item whose workers have been
+drawn u_j times (m = sum of u_j) contributes m ratings' worth of its mean disagreement d over pairs: the sum
+over j != k of u_j u_k d_jk, divided by the weight of such pairs, m^2 - sum of u_j^2. With all u = 1 that is
+Krippendorff's 1/(n - 1). The expected disagreement leaves out a rating's pairs with its own copies.
 """
 
 from collections.abc import Iterator
@@ -47,8 +47,8 @@ def alpha_interval(
 ) -> tuple[float, float] | None:
     """The bounds of a 95 % percentile interval of alpha; None where it has none.
 
-    `over="both"` generalises to other items and other workers; `over="items"` holds for these workers only and
-    is much narrower. Deterministic in the seed.
+    `over="both"` generalises to other items and other workers; `over="items"` holds for these workers only
+    and is much narrower. Deterministic in the seed.
     """
     if np.count_nonzero(np.bincount(ratings.workers, minlength=1)) < 2:
         return None
@@ -105,7 +105,12 @@ def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.G
     present, items = np.unique(ratings.items, return_inverse=True)
     people, workers = np.unique(ratings.workers, return_inverse=True)
     sample = Ratings(
-        items.astype(np.int32), workers.astype(np.int32), ratings.scores, present, people, ratings.scale
+        items.astype(np.int32),
+        workers.astype(np.int32),
+        ratings.scores,
+        ("",) * len(present),
+        ("",) * len(people),
+        ratings.scale,
     )
     blocks = list(_blocks(sample))
     values = ratings.scale.values.astype(np.float64)

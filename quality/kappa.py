@@ -6,19 +6,17 @@ Never on ratings that a z filter has been over: it hides the workers who should 
 once; remove duplicates first (quality.technical).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from quality.counts import ROWS, Counts, Floats, cells, value_counts
+from quality.cost import NOTHING, Cost, Weights, cost_of, disagreement
+from quality.counts import Counts, Floats, cells, own_cells, portions, value_counts
 from quality.figure import NO_PAIRS, NO_RATINGS, NO_VARIATION, Figure
 from quality.grouped import medians
-from quality.pairs import pair_cells
-from quality.ratings import Mask, Ratings
-
-Weights = str | npt.ArrayLike
+from quality.pairs import pair_kappas
+from quality.ratings import Codes, Mask, Ratings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,21 +28,6 @@ class WorkerKappas:
 
     kappa: Floats
     n: Counts
-
-
-def disagreement(weights: Weights, size: int) -> Floats:
-    """Weights of disagreement, shape (size, size): by name (unweighted, linear, quadratic) or a matrix."""
-    x = np.arange(size, dtype=np.float64)
-    apart = np.abs(x[:, None] - x[None, :])
-    if isinstance(weights, str):
-        named = {"unweighted": np.minimum(apart, 1), "linear": apart, "quadratic": np.square(apart)}
-        if weights not in named:
-            raise ValueError(f"no weights of kappa: {weights}")
-        return named[weights]
-    given = np.asarray(weights, dtype=np.float64)
-    if given.shape != (size, size) or np.diag(given).any() or (given < 0).any():
-        raise ValueError(f"weights must be {size} x {size}, not negative, and 0 on the diagonal")
-    return given
 
 
 def from_table(table: npt.ArrayLike, weights: Weights = "unweighted") -> Figure:
@@ -91,21 +74,14 @@ def pooled(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     workers share more than one item.
     """
     counts = value_counts(ratings)
-    apart = disagreement(weights, ratings.scale.size)
-    others = _share_of_each_other(counts)
-    # What a rating costs against the others of its item. The weights have a 0 on the diagonal, so the rating
-    # itself may stay among them.
-    cost = ((counts @ apart.T) * others[:, None]).ravel()
-    shares = [np.ascontiguousarray(counts[:, value] * others) for value in range(ratings.scale.size)]
-    sums = _Sums(ratings)
-    for rows in sums.portions():
-        items = ratings.items[rows]
-        weight = others[items]
-        sums.add(rows, weight > 0, cost[cells(ratings, rows)])
-        for value, share in enumerate(shares):
-            sums.add_reference(rows, value, share[items])
-        sums.take_own(rows, weight)
-    return sums.kappas(apart)
+    cost = cost_of(weights, ratings.scale.size)
+    n, *sums = cost.marks @ counts.astype(np.float64).T
+    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
+    others = np.empty((*counts.shape, len(sums)))
+    for place, total in enumerate(sums):
+        for value, mark in enumerate(cost.marks[1 + place]):
+            np.multiply(total - mark, share, out=others[:, value, place])
+    return _against(ratings, n > 1, cost, others)
 
 
 def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
@@ -115,99 +91,58 @@ def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     reversing the scale changes nothing.
     """
     counts = value_counts(ratings)
+    cost = cost_of(weights, ratings.scale.size)
+    x = np.arange(ratings.scale.size)
+    n = counts.sum(axis=1)
+    several = n > 1
+    # For each item and own score, twice the mean of the others as a fraction over `others`, and from it the
+    # two scores nearest to the mean. Cells that nobody is in may come to lie outside the scale.
+    others = np.maximum(1, n - 1)[:, None]
+    twice = 2 * ((counts @ x)[:, None] - x) * several[:, None]
+    both = (twice + others - 1) // (2 * others) + (twice + others) // (2 * others)
+    halves = np.arange(2 * ratings.scale.size - 1)
+    of_both = (cost.marks[1:, halves // 2] + cost.marks[1:, (halves + 1) // 2]) / 2
+    return _against(ratings, several, cost, of_both.T[both.clip(0, halves[-1])])
+
+
+def _against(ratings: Ratings, several: Mask, cost: Cost, reference: Floats) -> WorkerKappas:
+    """Kappas against a reference that is known by item and own score.
+
+    `reference` has the mean of each of the cost's marks (but the first, the ones) in the reference: shape
+    (items, V, marks), 0 for the items that do not count; `several` are those that do. What a worker's ratings
+    cost, and what they would cost by chance, follow from the sums of marks by worker and own score.
+    """
     size = ratings.scale.size
-    apart = disagreement(weights, size)
-    n, total = counts.sum(axis=1), counts @ np.arange(size)
-    sums = _Sums(ratings)
-    for rows in sums.portions():
-        items, own = ratings.items[rows], ratings.scores[rows].astype(np.int64) - ratings.scale.low
-        several = n[items] > 1
-        others, rest = np.maximum(1, n[items] - 1), total[items] - own
-        lower = np.where(several, (2 * rest + others - 1) // (2 * others), 0)
-        upper = np.where(several, (2 * rest + others) // (2 * others), 0)
-        sums.add(rows, several, (apart[own, lower] + apart[own, upper]) / 2 * several)
-        for value in range(size):
-            sums.add_reference(rows, value, ((lower == value) / 2 + (upper == value) / 2) * several)
-    return sums.kappas(apart)
+    # A row for each cell: all marks of a rating come with one look into memory.
+    table = reference.reshape(-1, reference.shape[2])
+    sums = np.zeros((1 + table.shape[1], ratings.n_workers * size))
+    for rows in portions(ratings, sums.shape[1]):
+        own, keys = own_cells(ratings, rows), cells(ratings, rows)
+        counted = None if several.all() else several[ratings.items[rows]]
+        sums[0] += np.bincount(own, counted, sums.shape[1])
+        for place, mark in enumerate(table.take(keys, axis=0).T, start=1):
+            sums[place] += np.bincount(own, mark, sums.shape[1])
+    by_score = sums.reshape(len(sums), -1, size)
+    n = by_score[0].sum(axis=1)
+    observed = np.einsum("rwx,xr->w", by_score, cost.given)
+    chance = ((by_score[0] @ cost.given) * by_score.sum(axis=2).T).sum(axis=1)
+    defined = chance > NOTHING * n
+    kappa = np.full(ratings.n_workers, np.nan)
+    kappa[defined] = 1 - observed[defined] * n[defined] / chance[defined]
+    return WorkerKappas(kappa, np.rint(n).astype(np.int64))
 
 
 def pairwise_median(ratings: Ratings, weights: Weights = "quadratic", *, least: int = 5) -> WorkerKappas:
     """The median of each worker's kappas with every other worker (ADEM, Lowe et al. 2017).
 
-    Pairs count that share at least `least` items and whose kappa is defined. The tables of all pairs come from
-    sorting the pairs of ratings inside items, so that the work grows with these and not with the square of the
-    workers; `n` is as for the other kappas.
+    Pairs count that share at least `least` items and whose kappa is defined. `n` is as for the other kappas.
     """
-    size = ratings.scale.size
-    apart = disagreement(weights, size)
-    workers: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
-    values: list[Floats] = [np.zeros(0)]
-    for found in pair_cells(ratings, least):
-        shared = np.add.reduceat(found.n, found.starts)
-        observed = np.add.reduceat(found.n * apart[found.first, found.second], found.starts)
-        second = [np.add.reduceat(found.n * (found.second == value), found.starts) for value in range(size)]
-        pool = np.stack(second, axis=1) @ apart.T
-        expected = np.zeros(len(shared))
-        for value in range(size):
-            expected += np.add.reduceat(found.n * (found.first == value), found.starts) * pool[:, value]
-        defined = (shared >= least) & (expected > 0)
-        workers.append(found.workers[defined])
-        values.append(1 - observed[defined] * shared[defined] / expected[defined])
+    cost = cost_of(weights, ratings.scale.size)
+    workers: list[Codes] = [np.zeros(0, dtype=np.int32)]
+    kappas: list[Floats] = [np.zeros(0)]
+    for found in pair_kappas(ratings, cost, least):
+        workers.append(found.workers)
+        kappas.append(found.kappa)
     several = value_counts(ratings).sum(axis=1) > 1
     n = np.bincount(ratings.workers[several[ratings.items]], minlength=ratings.n_workers)
-    return WorkerKappas(medians(np.concatenate(workers), np.concatenate(values), ratings.n_workers), n)
-
-
-def _share_of_each_other(counts: Counts) -> Floats:
-    """1/(n - 1) of every item, 0 for items with fewer than two ratings."""
-    n = counts.sum(axis=1)
-    return np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
-
-
-class _Sums:
-    """What a kappa of each worker against a reference is made of, added up over portions of the ratings."""
-
-    def __init__(self, ratings: Ratings) -> None:
-        self.ratings = ratings
-        self.size = ratings.scale.size
-        self.workers = ratings.n_workers
-        self.own = np.zeros(self.workers * self.size)
-        self.reference = np.zeros((self.size, self.workers))
-        self.observed = np.zeros(self.workers)
-
-    def portions(self) -> Iterator[slice]:
-        """Slices of rows, large enough that adding up a portion is not what takes the time."""
-        step = max(ROWS, self.workers * self.size)
-        return (slice(start, start + step) for start in range(0, len(self.ratings), step))
-
-    def add(self, rows: slice, counted: Mask, cost: Floats) -> None:
-        """The worker's own ratings where they count, and what each costs against its reference."""
-        self.observed += np.bincount(self.ratings.workers[rows], cost, self.workers)
-        self.own += np.bincount(self._own_cells(rows), counted, self.own.size)
-
-    def add_reference(self, rows: slice, value: int, share: Floats) -> None:
-        """How much of each rating's reference has one value."""
-        self.reference[value] += np.bincount(self.ratings.workers[rows], share, self.workers)
-
-    def take_own(self, rows: slice, share: Floats) -> None:
-        """Takes each rating itself out of its reference, which it has this share of."""
-        own = np.bincount(self._own_cells(rows), share, self.own.size)
-        self.reference -= own.reshape(self.workers, self.size).T
-
-    def kappas(self, apart: Floats) -> WorkerKappas:
-        """1 - observed / expected for each worker."""
-        own = self.own.reshape(self.workers, self.size)
-        n = own.sum(axis=1)
-        chance = ((own @ apart) * self.reference.T).sum(axis=1)
-        # References are sums of fractions: an expected disagreement of nothing may come out as 1e-17.
-        defined = chance > 1e-9 * n
-        kappa = np.full(self.workers, np.nan)
-        kappa[defined] = 1 - self.observed[defined] * n[defined] / chance[defined]
-        return WorkerKappas(kappa, n.astype(np.int64))
-
-    def _own_cells(self, rows: slice) -> Counts:
-        keys = self.ratings.workers[rows].astype(np.int64)
-        keys *= self.size
-        keys += self.ratings.scores[rows]
-        keys -= self.ratings.scale.low
-        return keys
+    return WorkerKappas(medians(np.concatenate(workers), np.concatenate(kappas), ratings.n_workers), n)
