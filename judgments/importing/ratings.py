@@ -9,6 +9,7 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -120,11 +121,10 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
     tables: dict[str, dict[str, int]] = {field: {} for field in places}
     codes: dict[str, list[Codes]] = {field: [] for field in places}
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), source.handle() as file:
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            handle = source.handle()
             chunks = pd.read_csv(
-                cast("IO[str]", handle),
+                cast("IO[str]", file),
                 sep=source.delimiter,
                 header=None,
                 names=names,
@@ -134,7 +134,7 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
                 skipinitialspace=True,
                 engine="c",
                 chunksize=CHUNK,
-                encoding="utf-8",
+                encoding=source.encoding,
             )
             for chunk in chunks:
                 for field, place in places.items():
@@ -168,13 +168,14 @@ def _stripped(name: str, codes: Codes, texts: list[str]) -> _Column:
 def _not_parsed(source: RatingSource, why: str) -> RatingsFileError:
     """The first record that has too many fields, or whose quotation mark is never closed."""
     width, last = len(source.header), 1
-    for line, row in source.records():
-        last = line
-        if len(row) > width:
-            return RatingsFileError(
-                f"{source.path}, line {line}: {len(row)} fields, but the header names {width}. "
-                "Put texts that hold the delimiter into quotation marks."
-            )
+    with closing(source.records()) as records:
+        for line, row in records:
+            last = line
+            if len(row) > width:
+                return RatingsFileError(
+                    f"{source.path}, line {line}: {len(row)} fields, but the header names {width}. "
+                    "Put texts that hold the delimiter into quotation marks."
+                )
     if "EOF inside string" in why:
         return RatingsFileError(
             f"{source.path}, line {last}: a quotation mark is opened here and never closed."
@@ -237,7 +238,7 @@ class _Table:
             return
         text = column.texts[column.codes[rows[0]]]
         said = what if isinstance(what, str) else what(text)
-        more = f" {len(rows) - 1:,} more rows have the same fault." if len(rows) > 1 else ""
+        more = f" Rows with this fault: {len(rows):,}." if len(rows) > 1 else ""
         raise RatingsFileError(
             f"{self.source.path}, line {self.source.line_of(int(rows[0]))}: {said}. {remedy}{more}"
         )

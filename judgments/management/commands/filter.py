@@ -1,5 +1,6 @@
 """`manage.py filter`: the filters and the honest report on any table of ratings, without a project."""
 
+import gc
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -56,6 +57,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Filter and report; what cannot be read ends it with status 1 and writes nothing."""
+        collecting = gc.isenabled()
+        gc.disable()  # a million rows are no garbage, but would be looked through again and again
+        try:
+            self._filter(options)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _filter(self, options: dict[str, Any]) -> None:
         from judgments.importing.rating_source import RatingsFileError  # noqa: PLC0415  # numpy comes with these
         from judgments.importing.ratings import read_ratings  # noqa: PLC0415
         from judgments.reporting.summary import summary  # noqa: PLC0415
