@@ -196,7 +196,7 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
     why = _NO_INTERVAL
     if one.value is None:
         why = one.reason
-    elif len(np.unique(ratings.items)) == 1:
+    elif (ratings.items == ratings.items[0]).all():
         why = ONE_ITEM
     elif task.replicates:
         ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)

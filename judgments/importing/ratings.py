@@ -8,9 +8,10 @@ again, slowly, to name the line.
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -28,7 +29,7 @@ REQUIRED = ("item", "worker", "score")
 GROUPS = ("system", "type")
 OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
 COLUMNS = (*REQUIRED, *OPTIONAL)
-CHUNK = 1 << 17
+CHUNK = 1 << 19
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
 _BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
@@ -139,9 +140,7 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
             for chunk in chunks:
                 for field, place in places.items():
                     own, texts = pd.factorize(chunk[place])
-                    table = tables[field]
-                    shared = [table.setdefault(text, len(table)) for text in texts]
-                    codes[field].append(np.asarray(shared, dtype=np.int64)[own])
+                    codes[field].append(_shared(tables[field], texts)[own])
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise _not_parsed(source, str(error)) from error
     except pd.errors.EmptyDataError:
@@ -156,13 +155,22 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
     }
 
 
+def _shared(table: dict[str, int], texts: Iterable[str]) -> Codes:
+    """The codes of texts in a table that is filled as they come."""
+    if not table:
+        table.update(zip(texts, count(), strict=False))
+        return np.arange(len(table))
+    return np.array([table.setdefault(text, len(table)) for text in texts], dtype=np.int64)
+
+
 def _stripped(name: str, codes: Codes, texts: list[str]) -> _Column:
     """The column without white space around its texts; texts that then are the same get one code."""
+    bare = [text.strip() for text in texts]
+    if bare == texts:
+        return _Column(name, codes, texts)
     table: dict[str, int] = {}
-    merged = [table.setdefault(text.strip(), len(table)) for text in texts]
-    if len(table) < len(texts):
-        codes = np.asarray(merged, dtype=np.int64)[codes]
-    return _Column(name, codes, list(table))
+    merged = [table.setdefault(text, len(table)) for text in bare]
+    return _Column(name, np.asarray(merged, dtype=np.int64)[codes], list(table))
 
 
 def _not_parsed(source: RatingSource, why: str) -> RatingsFileError:

@@ -1,6 +1,7 @@
 """`manage.py filter`: what people do with it, and what it says about files that are not as they should be."""
 
 import csv
+import csv
 import gzip
 import io
 import json
@@ -109,6 +110,13 @@ def test_names_that_a_spreadsheet_would_run_are_kept_from_it(ratings):
     kept = path.parent / "kept.csv"
     filtered(path, kept=kept)
     assert list(csv.reader(kept.read_text().splitlines()))[1] == ["'=1+1", "'@w", "3"]
+
+
+def test_names_with_commas_quotes_and_line_ends_come_back_as_they_were(ratings):
+    path = ratings(HEADER + '"a ""b"", c\nd",w1,3\n"a ""b"", c\nd",w2,4\n')
+    kept = path.parent / "kept.csv"
+    filtered(path, kept=kept)
+    assert list(csv.reader(io.StringIO(kept.read_bytes().decode(), newline="")))[1] == ['a "b", c\nd', "w1", "3"]
 
 
 def test_attention_checks_remove_workers_and_are_no_ratings(ratings):

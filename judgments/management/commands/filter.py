@@ -123,7 +123,7 @@ def _files(outputs: dict[str, Path], said: dict[str, Any], table: Any, done: Any
 
 def _outputs(options: dict[str, Any]) -> dict[str, Path]:
     """The files to write, by option; they must be different, and in folders that are there."""
-    paths = {name: options[name] for name in ("report", "kept", "html") if options[name]}
+    paths = {name: Path(options[name]) for name in ("report", "kept", "html") if options[name]}
     seen = {options["file"].resolve(): "the file of ratings"}
     for name, path in paths.items():
         if path.resolve() in seen:
