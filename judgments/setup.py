@@ -31,6 +31,7 @@ def _kinds() -> None:
 
 def _pages() -> None:
     """Tabs and sections."""
+    add_page(Page("Systems", "judgments:systems", "systems"))
     for label, name in (
         ("Agreement", "agreement"),
         ("Filters", "filters"),

@@ -4,16 +4,20 @@ Protocols: with one unit per HIT it is that of KPQA; with many, attention checks
 survey of ADEM. `docs/judging.md` has both.
 """
 
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation import scopes
 from crowd.kinds import Page, Parsed, Pending, SimpleKind
 from crowd.models import Assignment, Stage
+from crowd.simulation.profiles import Profile
 from judgments import units
 from judgments.kinds.judging_config import JudgingConfig, judging_config
 from judgments.kinds.judging_form import LONGEST_COMMENT, read_judgment
+from judgments.kinds.judging_simulation import simulated_judgment
 from judgments.models import AttentionCheck
+from judgments.selectors.enough import missing_judgments
 from judgments.selectors.judging import (
     candidates_of,
     candidates_to_judge,
@@ -38,12 +42,10 @@ class Judging(SimpleKind):
         """Answers with fewer judgments that count than are wanted; shared ones come with all others."""
         config = judging_config(stage)
         shared = shared_queries(stage, config)
-        known = sums_by_candidate(stage)
         rows = candidates_to_judge(stage, config).exclude(query__in=shared).order_by("pk")
-        for candidate in rows.values_list("pk", flat=True).iterator(10_000):
-            missing = stage.redundancy - (known[candidate].n if candidate in known else 0)
-            if missing > 0:
-                yield Pending(units.of_candidate(candidate), missing)
+        candidates = list(rows.values_list("pk", flat=True))
+        for candidate, n in missing_judgments(stage, config, candidates, sums_by_candidate(stage)):
+            yield Pending(units.of_candidate(candidate), n)
 
     def checks(self, stage: Stage) -> list[str]:
         """One unit per attention check, which are made when they are first asked for."""
@@ -100,6 +102,10 @@ class Judging(SimpleKind):
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Keep the judgment, or the answer to a check."""
         record_judgment(assignment=assignment, unit=unit, response=response)
+
+    def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
+        """What somebody who read everything chooses."""
+        return simulated_judgment(stage, unit, profile, rng)
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query and the answer, cut."""

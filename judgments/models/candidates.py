@@ -17,6 +17,9 @@ class System(models.Model):
         PROGRAM = "program"
         HUMAN = "human", "people"
 
+    #: The name of the system of people: held-out answers, and answers that a file gives to it.
+    PEOPLE = "human"
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="systems", db_index=False)
     name = models.CharField(max_length=100)
     kind = models.CharField(max_length=7, choices=Kind, default=Kind.PROGRAM)

@@ -1,4 +1,4 @@
-"""The reference answers of queries: written by people here, or imported; held-out answers are none."""
+"""The reference answers of queries as judges see them: written by people here, or imported."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -45,23 +45,9 @@ def chosen_reference(query: int, known: Sequence[Reference], seed: int) -> Refer
     return min(known, key=lambda each: rank("reference", seed, query, each.key), default=None)
 
 
-def reference_texts(queries: Collection[int]) -> dict[int, list[str]]:
-    """The texts of all references by query: imported ones first, then people's in the order of writing.
-
-    Held-out answers are no references. A query without references has an empty list. Two statements.
-    """
-    written = references(queries)
-    rows = Query.objects.filter(pk__in=queries).values_list("pk", "references")
-    return {pk: [*imported(given), *(answer.text for answer in written.get(pk, []))] for pk, given in rows}
-
-
-def imported(given: object) -> list[str]:
-    """The texts of `Query.references`; what is no text in it is passed over."""
-    return (
-        [each for each in given if isinstance(each, str) and each.strip()] if isinstance(given, list) else []
-    )
-
-
 def reference_forms(queries: Collection[int]) -> dict[int, frozenset[str]]:
-    """The references of queries in the form in which an exact copy equals them."""
-    return {pk: frozenset(map(exact_form, texts)) for pk, texts in reference_texts(queries).items()}
+    """The references of queries in the form in which an exact copy equals them, where there are any."""
+    return {
+        query: frozenset(exact_form(each.text) for each in known)
+        for query, known in reference_answers(queries).items()
+    }

@@ -9,7 +9,6 @@ from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate
 from judgments.selectors.references import Reference, chosen_reference, reference_answers
 
-
 _AT_ONCE = 10_000
 
 

@@ -24,8 +24,6 @@ from judgments.selectors.references import reference_forms
 from projects.models import Project
 from projects.services import record
 
-#: The system of people's held-out answers (paper 004, round 1).
-HUMAN = "human"
 #: Why a rule took a held-out answer out; such a candidate comes back by itself.
 TAKEN_BACK = "The answer is no longer held out, or no longer counts."
 _BATCH = 500
@@ -67,7 +65,7 @@ def human_candidates(project: Project, *, actor: Any = None) -> HumanCandidates:
         record(
             project=project,
             action="candidates.human",
-            subject=HUMAN,
+            subject=System.PEOPLE,
             actor=actor,
             details={
                 "new": done.new, "exact": done.exact, "withdrawn": done.withdrawn, "back": done.back
@@ -100,7 +98,9 @@ def _bring_up_to_date(project: Project, queries: list[int]) -> HumanCandidates:
     _set_copies_aside(Candidate.objects.filter(pk__in=back))
     if fresh:
         system, _ = System.objects.get_or_create(
-            project=project, name=HUMAN, defaults={"kind": System.Kind.HUMAN, "created_at": timezone.now()}
+            project=project,
+            name=System.PEOPLE,
+            defaults={"kind": System.Kind.HUMAN, "created_at": timezone.now()},
         )
         exact = _make(system, fresh, timezone.now())
     gone = mine.exclude(answer__in=answers).exclude(aside=_Aside.WITHDRAWN)
@@ -128,7 +128,7 @@ def _make(system: System, answers: Iterable[WrittenAnswer], now: datetime) -> in
     return sum(each.aside == _Aside.EXACT for each in made)
 
 
-def refresh_exact(project: Project) -> int:
+def refresh_exact(project: Project, *, actor: Any = None) -> int:
     """Set candidates aside that equal a reference by now; how many.
 
     For when new references were written after the import. Nobody's judgment is lost: a candidate that was
@@ -140,7 +140,7 @@ def refresh_exact(project: Project) -> int:
         last = batch[-1]
         aside += _set_copies_aside(rows.filter(pk__in=batch))
     if aside:
-        record(project=project, action="candidates.exact", details={"set_aside": aside})
+        record(project=project, action="candidates.exact", actor=actor, details={"set_aside": aside})
     return aside
 
 

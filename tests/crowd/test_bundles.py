@@ -101,7 +101,7 @@ def test_what_belongs_together_comes_in_one_bundle_unless_it_is_too_much(pending
     for number, made in enumerate(bundle(pending, **shape, together=together)):
         own = [unit for unit, role in made.units if role == "unit"]
         assert len(own) <= shape["units_per_hit"]
-        where |= {unit: (number, made.people) for unit in own}
+        where |= dict.fromkeys(own, (number, made.people))
     assert set(where) == {item.unit for item in pending if item.missing > 0} - set(shape["overlap"])
     for group in set(together.values()):
         for people in {made for _, made in where.values()}:
