@@ -25,8 +25,10 @@ def everything() -> None:
 def _kinds() -> None:
     """Judging."""
     from judgments.kinds.judging import Judging  # noqa: PLC0415 - needs the models
+    from judgments.kinds.training import JudgeTraining  # noqa: PLC0415
 
     register(Judging())
+    register(JudgeTraining())
 
 
 def _pages() -> None:

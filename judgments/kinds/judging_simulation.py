@@ -10,7 +10,7 @@ from judgments import units
 from judgments.kinds.judging_config import JudgingConfig, judging_config
 from judgments.models import AttentionCheck, Candidate
 from judgments.rules.likeness import nearest
-from judgments.selectors.references import reference_answers
+from judgments.selectors.references import reference_texts
 
 #: Standard deviation of attentive people's scores around what they mean, in points.
 _NOISE = 0.5
@@ -28,7 +28,8 @@ def simulated_judgment(stage: Stage, unit: str, profile: Profile, rng: random.Ra
 def _meant(unit: str) -> float:
     """The most decided of the scores that a check accepts: 1 of 1 and 2, 5 of 4 and 5."""
     check = AttentionCheck.objects.get(pk=units.check_of(unit))
-    return max(check.accepted) if check.source == AttentionCheck.Source.REFERENCE else min(check.accepted)
+    chosen = max if check.source == AttentionCheck.Source.REFERENCE else min
+    return float(chosen(check.accepted))
 
 
 def true_score(candidate: int, config: JudgingConfig) -> float:
@@ -42,8 +43,8 @@ def true_score(candidate: int, config: JudgingConfig) -> float:
     known = scores.get(row.system.name) if isinstance(scores, Mapping) else None
     if isinstance(known, int | float) and not isinstance(known, bool):
         return _on_scale(float(known), config.points)
-    texts = [each.text for each in reference_answers([row.query_id]).get(row.query_id, [])]
-    return 1 + (config.points - 1) * nearest(row.text, texts)
+    references = reference_texts([row.query_id])[row.query_id]
+    return 1 + (config.points - 1) * nearest(row.text, references)
 
 
 def _fields(config: JudgingConfig, score: float, rng: random.Random) -> dict[str, str]:

@@ -6,14 +6,11 @@ from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
 
-from annotation.models import Query
 from crowd.models import Assignment, Stage
 from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import Candidate, FilterRun, Judgment, Verdict
-
-#: Queries whose answers nobody judges any more.
-_OUT = (Query.Status.EXCLUDED, Query.Status.WITHDRAWN)
+from judgments.selectors.candidates import to_judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +24,7 @@ class Sums:
 
 def candidates_to_judge(stage: Stage, config: JudgingConfig) -> QuerySet[Candidate]:
     """Answers that are judged: of the stage's systems, not set aside, to queries that were not taken out."""
-    found = Candidate.objects.filter(system__project=stage.project_id, aside="").exclude(
-        query__status__in=_OUT
-    )
+    found = to_judge(stage.project)
     return found.filter(system__name__in=config.systems) if config.systems else found
 
 

@@ -51,3 +51,20 @@ def reference_forms(queries: Collection[int]) -> dict[int, frozenset[str]]:
         query: frozenset(exact_form(each.text) for each in known)
         for query, known in reference_answers(queries).items()
     }
+
+
+def reference_texts(queries: Collection[int]) -> dict[int, list[str]]:
+    """The texts of all references by query: imported ones first, then people's in the order of writing.
+
+    Held-out answers are no references. A query without references has an empty list. Two statements.
+    """
+    written = references(queries)
+    rows = Query.objects.filter(pk__in=queries).values_list("pk", "references")
+    return {pk: [*imported(given), *(answer.text for answer in written.get(pk, []))] for pk, given in rows}
+
+
+def imported(given: object) -> list[str]:
+    """The texts of `Query.references`; what is no text in it is passed over."""
+    return (
+        [each for each in given if isinstance(each, str) and each.strip()] if isinstance(given, list) else []
+    )

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from annotation.selectors.material import Material, material
 from judgments import units
+from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate
-from judgments.selectors.references import Reference, chosen_reference, reference_answers
+from judgments.selectors.references import reference_texts
 
 _AT_ONCE = 10_000
 
@@ -44,22 +45,21 @@ def queries_of(names: Sequence[str]) -> dict[str, int]:
 
 def shown(unit: str, config: JudgingConfig, seed: int) -> Shown:
     """What is shown of a unit, the same for everybody; a check is shown like any other answer."""
-    rows = (
-        AttentionCheck.objects.filter(pk=units.check_of(unit))
-        if units.is_check(unit)
-        else (Candidate.objects.filter(pk=units.candidate_of(unit)))
-    )
-    query, text = rows.values_list("query", "text").get()
-    return Shown(material(query), text, _correct(query, text, config, seed))
+    row: Candidate | AttentionCheck
+    if units.is_check(unit):
+        row = AttentionCheck.objects.select_related("query").get(pk=units.check_of(unit))
+    else:
+        row = Candidate.objects.select_related("query").get(pk=units.candidate_of(unit))
+    about = material(row.query_id) if config.passages else Material(row.query, ())
+    return Shown(about, row.text, _correct(row.query_id, row.text, config, seed))
 
 
 def _correct(query: int, text: str, config: JudgingConfig, seed: int) -> list[str]:
     """The correct answers beside this one: a reference is not shown beside itself where there are others."""
     if config.reference == "none":
         return []
-    known = reference_answers([query]).get(query, [])
-    others: list[Reference] = [each for each in known if each.text != text.strip()] or known
+    known = list(dict.fromkeys(reference.strip() for reference in reference_texts([query])[query]))
+    others = [reference for reference in known if reference != text.strip()] or known
     if config.reference == "all":
-        return [each.text for each in others]
-    one = chosen_reference(query, others, seed)
-    return [one.text] if one else []
+        return others
+    return sorted(others, key=lambda reference: rank("reference", seed, query, reference))[:1]

@@ -6,13 +6,14 @@ from django.db import transaction
 
 from annotation.models import Query
 from annotation.selectors.material import materials
+from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck
 from judgments.rules.checks import Check, Item, Wanted, draw_checks
 from judgments.selectors.judging import candidates_to_judge
-from judgments.selectors.references import reference_answers
+from judgments.selectors.references import reference_texts
 
 #: Queries that checks are drawn from, drawn by the seed themselves, for each check that is wanted.
 _QUERIES_PER_CHECK = 10
@@ -112,7 +113,7 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
     texts = candidates_to_judge(stage, config).filter(query__in=queries).order_by("pk")
     for query, text in texts.values_list("query", "text"):
         answers[query].append(text)
-    references = reference_answers(queries)
+    references = reference_texts(queries)
     return [
         Item(
             pk=pk,
@@ -120,7 +121,7 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
             text=found.query.text,
             yes_no=found.query.yes_no,
             answers=answers[pk],
-            references=[each.text for each in references.get(pk, [])],
+            references=list(dict.fromkeys(text.strip() for text in references[pk] if text.strip())),
             passages=[passage.text for passage in found.passages],
         )
         for pk, found in materials(queries).items()
@@ -128,9 +129,12 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
 
 
 def _gold(stage: Stage, config: JudgingConfig) -> list[Check]:
-    """Checks that a researcher wrote, of queries that the project has."""
+    """Checks that a researcher wrote; CrowdError for a query that the project of a draft does not have."""
     keys = {gold.query for gold in config.gold}
     known = dict(Query.objects.filter(project=stage.project_id, key__in=keys).values_list("key", "pk"))
+    unknown = sorted(keys.difference(known))
+    if unknown and stage.opened_at is None:
+        raise CrowdError(f"Gold is about the query {unknown[0]!r}, and this project has none of that key.")
     return [
         Check(
             f"gold:{number}", "gold", known[gold.query], gold.text, tuple(sorted(gold.accepted)), gold.reason
