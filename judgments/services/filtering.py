@@ -123,7 +123,7 @@ def top_up(*, stage: Stage, most_cents: int, actor: Any) -> int:
     """Publish what is missing now, for at most what the person confirmed; the number of HITs."""
     if stage.status != Stage.Status.OPEN:
         raise FilteringError(
-            f"The stage is {stage.status}; only an open one asks for more. Open it again; that shows the cost."
+            f"The stage is {stage.status}; only an open one asks for more. Open it again to see the cost."
         )
     offer = quote(stage)
     if not offer.hits:
