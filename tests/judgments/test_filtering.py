@@ -231,7 +231,7 @@ def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(p
     Stage.objects.filter(pk=place.stage.pk).update(status="open", redundancy=4)
     place.stage.refresh_from_db()
     apply(place, me)
-    with pytest.raises(FilteringError, match="It costs 0.24 by now, more than the 0.23"):
+    with pytest.raises(FilteringError, match=r"It costs 0\.24 by now, more than the 0\.23"):
         filtering.top_up(stage=place.stage, most_cents=23, actor=me)
     assert filtering.top_up(stage=place.stage, most_cents=24, actor=me) == 2
     asked = HitUnit.objects.filter(hit__stage=place.stage, hit__state="planned").values_list(
