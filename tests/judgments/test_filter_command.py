@@ -1,7 +1,6 @@
 """`manage.py filter`: what people do with it, and what it says about files that are not as they should be."""
 
 import csv
-import csv
 import gzip
 import io
 import json
@@ -12,7 +11,9 @@ from django.core.management import CommandError, call_command
 from tests.quality.goldens import golden
 
 HEADER = "item,worker,score\n"
-SMALL = HEADER + "".join(f"q{item},w{worker},{1 + (item + worker // 3) % 5}\n" for item in range(6) for worker in range(5))
+SMALL = HEADER + "".join(
+    f"q{item},w{worker},{1 + (item + worker // 3) % 5}\n" for item in range(6) for worker in range(5)
+)
 
 
 @pytest.fixture
@@ -116,18 +117,29 @@ def test_names_with_commas_quotes_and_line_ends_come_back_as_they_were(ratings):
     path = ratings(HEADER + '"a ""b"", c\nd",w1,3\n"a ""b"", c\nd",w2,4\n')
     kept = path.parent / "kept.csv"
     filtered(path, kept=kept)
-    assert list(csv.reader(io.StringIO(kept.read_bytes().decode(), newline="")))[1] == ['a "b", c\nd', "w1", "3"]
+    assert list(csv.reader(io.StringIO(kept.read_bytes().decode(), newline="")))[1] == [
+        'a "b", c\nd',
+        "w1",
+        "3",
+    ]
 
 
 def test_attention_checks_remove_workers_and_are_no_ratings(ratings):
     checks = "".join(
-        f"c{check},w{worker},{5 if worker == 0 and check < 2 else 2},yes,<=2\n" for worker in range(5) for check in range(4)
+        f"c{check},w{worker},{5 if worker == 0 and check < 2 else 2},yes,<=2\n"
+        for worker in range(5)
+        for check in range(4)
     )
     body = "".join(f"{line},,\n" for line in SMALL.splitlines()[1:])
     said = report_of(ratings(f"item,worker,score,check,expected\n{body}{checks}"))
     assert (said["n_ratings"], said["n_items"], said["n_checks"]) == (30, 6, 20)
     assert said["removed_workers"] == [
-        {"worker": "w0", "reason": "attention checks", "value": 2.0, "words": "failed 2 of 4 attention checks"}
+        {
+            "worker": "w0",
+            "reason": "attention checks",
+            "value": 2.0,
+            "words": "failed 2 of 4 attention checks",
+        }
     ]
     assert len(said["removed_ratings"]) == 6
     assert said["items"][0]["n_raw"] - said["items"][0]["n_kept"] == 1
@@ -178,6 +190,7 @@ def test_systems_and_types_have_their_removed_share(ratings):
         (gzip.compress(SMALL.encode()), "packed.csv.gz"),
         (SMALL.replace(",1\n", ",1.0\n"), "decimal.csv"),
         ("\n" + SMALL.replace("\n", "\n\n"), "gaps.csv"),
+        (SMALL + ",,\n,,\n", "spreadsheet.csv"),
     ],
 )
 def test_tables_come_in_many_forms(ratings, content, name):
@@ -195,11 +208,14 @@ def test_another_encoding_can_be_named(ratings):
         ("", "ratings.csv is empty."),
         (HEADER, "ratings.csv has a header but no ratings under it."),
         ("q1,w1,3\nq1,w2,4\n", "It looks as if the file had no header line; add one."),
-        ("item,who,score\nq,w,3\n", "line 1: there is no column 'worker' for the worker; there are 'item', 'who', 'score'. "
-         "Say which one holds it: --column worker=NAME."),
-        (HEADER + "q,a,3\nq,b,7\nr,a,0\n", "line 3: the score '7' is not on the scale from 1 to 5. If the scale is another, "
-         "say so: --scale LOW-HIGH. Rows with this fault: 2."),
-        (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not a whole number. Scores are whole numbers from 1 to 5."),
+        ("item,who,score\nq,w,3\n", "line 1: there is no column 'worker' for the worker; there are "
+         "'item', 'who', 'score'. Say which one holds it: --column worker=NAME."),
+        (HEADER + "q,a,3\nq,b,7\nr,a,0\n", "line 3: the score '7' is not on the scale from 1 to 5. "
+         "If the scale is another, say so: --scale LOW-HIGH. Rows with this fault: 2."),
+        (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not a whole number. Scores are whole "
+         "numbers from 1 to 5."),
+        (HEADER + "q,a,99999999999999999999999\n", "is not on the scale from 1 to 5."),
+        (HEADER + ",,\n", "has a header but no ratings under it."),
         (HEADER + "q,a,\n", "line 2: the score is empty."),
         (HEADER + "q,a\n", "line 2: the score is empty."),
         (HEADER + "q, ,3\n", "line 2: the worker is empty."),
@@ -318,4 +334,8 @@ def test_the_page_shows_the_null_beside_alpha_after_z(golden_file):
 
 def test_nothing_half_written_is_left(golden_file):
     filtered(golden_file, report=golden_file.parent / "report.json", html=golden_file.parent / "page.html")
-    assert sorted(path.name for path in golden_file.parent.iterdir()) == ["page.html", "ratings.csv", "report.json"]
+    assert sorted(path.name for path in golden_file.parent.iterdir()) == [
+        "page.html",
+        "ratings.csv",
+        "report.json",
+    ]
