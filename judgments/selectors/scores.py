@@ -104,7 +104,7 @@ def _key(row: tuple[Any, ...], order: str) -> tuple[Any, ...]:
 def with_candidates(rows: Sequence[tuple[Any, ...]]) -> list[ScoreRow]:
     """Rows with their candidates, queries and systems, in one question."""
     known = Candidate.objects.select_related("query", "system").in_bulk([row[0] for row in rows])
-    return [ScoreRow(*row, known[row[0]]) for row in rows]
+    return [ScoreRow(*(*row, known[row[0]])) for row in rows]
 
 
 def lines(rows: QuerySet[Any, tuple[Any, ...]] | Sequence[tuple[Any, ...]]) -> Iterator[ScoreRow]:
