@@ -58,6 +58,7 @@ def _live(seat: StageSeat) -> dict[str, Any]:
         "sizes": bars.counted([(str(size), count) for size, count in now.sizes]),
         "spreads": bars.counted(now.spreads),
         "systems": bars.systems(now, stage),
+        "signed": downloads.signatures(now, made),
         "over": stage.status != Stage.Status.OPEN and not made.under_way,
     }
 

@@ -159,6 +159,15 @@ MADE = {
 }
 
 
+def signatures(now: Live, made: Standing) -> dict[str, str]:
+    """The signatures of figures that are worked out here, by the figure's name."""
+    return {name: build(now, made).signature for name, build in LIVE.items()} | {"pairs": _pairs_signature()}
+
+
+def _pairs_signature() -> str:
+    return signature("cohen-kappa", weights="quadratic", pairs="busiest")
+
+
 def _pairs(made: Standing, project: Project) -> Table:
     given = made.said.get("pairs", {"workers": [], "cells": []})
     known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
@@ -169,7 +178,7 @@ def _pairs(made: Standing, project: Project) -> Table:
         for j, (common, kappa) in enumerate(row)
     ]
     return Table(
-        signature("cohen-kappa", weights="quadratic", pairs="busiest"),
+        _pairs_signature(),
         ("worker", "other", "common items", "kappa"),
         rows,
     )

@@ -215,6 +215,14 @@ def test_no_alpha_after_a_filter_stands_alone(place):
     assert "cross-fitted" in page
 
 
+def test_every_figure_of_the_page_has_its_signature_and_its_data(place):
+    apply(place)
+    make_report(place)
+    page = as_("viewer").get(at(place, "agreement")).content.decode()
+    assert page.count('<p class="source"><code>') == page.count('.csv" download>') == 10
+    assert "mean-of-item-means|interval=t-over-items|level=0.95|distillery=" in page
+
+
 def test_the_report_says_of_what_it_is_and_what_came_since(place):
     apply(place)
     make_report(place)
