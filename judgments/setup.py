@@ -34,3 +34,11 @@ def _kinds() -> None:
 def _pages() -> None:
     """Tabs and sections."""
     add_page(Page("Systems", "judgments:systems", "systems"))
+    for label, name in (
+        ("Agreement", "agreement"),
+        ("Filters", "filters"),
+        ("Scores", "scores"),
+        ("Judges", "judges"),
+        ("Planning", "planning"),
+    ):
+        add_page(Page(label, f"judgments:{name}", name, kinds=("judging",)))

@@ -4,9 +4,11 @@ from django.contrib.auth import get_user_model
 
 from annotation.services import staging
 from annotation.services.importing import ImportRefusedError
+from crowd.models import Stage
 from jobs.errors import PermanentError
 from jobs.registry import handler
 from jobs.runner import JobContext
+from judgments.services import reporting
 from judgments.services.importing import Options, import_candidates
 from projects.models import Project
 
@@ -41,3 +43,13 @@ def import_staged(context: JobContext) -> None:
     except ImportRefusedError as error:
         raise PermanentError(str(error)) from error
     staging.forget(file)
+
+
+@handler(reporting.REPORT)
+def make_report(context: JobContext) -> None:
+    """Work out the honest report of a stage; its key is the job's result."""
+    stage = Stage.objects.select_related("project", "endpoint").filter(pk=context.payload["stage"]).first()
+    if stage is None:
+        raise PermanentError("The stage is no longer there.")
+    row = reporting.make(stage, context.progress)
+    context.commit(lambda: reporting.keep(row))

@@ -133,7 +133,7 @@ class Recipe:
 
 
 DEFAULT = Recipe("default", rules=(CHECKS, KAPPA))
-#: Jang et al. 2021 (KPQA), 4.2: |z| > 1 within an item, at most five, largest first.
+#: Lee et al. 2021 (KPQA), 4.2: |z| > 1 within an item, at most five, largest first.
 KPQA_2021 = Recipe(
     "kpqa-2021", rules=(Z,), z_limit=1.0, z_cap=5, z_ddof=0, z_least=2, z_keep=0, z_ties="submission"
 )

@@ -2,11 +2,29 @@
 
 from django.urls import URLPattern, path
 
-from judgments.desk import imports, systems
+from judgments.desk import agreement, filters, imports, judges, planning, scores, systems
 
 app_name = "judgments"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
+_J = f"{_S}judging/"
+_QUALITY: list[URLPattern] = [
+    path(f"{_J}agreement/", agreement.agreement, name="agreement"),
+    path(f"{_J}agreement/live/", agreement.agreement_live, name="agreement_live"),
+    path(f"{_J}agreement/calculate/", agreement.calculate, name="calculate"),
+    path(f"{_J}agreement/report.json", agreement.report_json, name="report_json"),
+    path(f"{_J}agreement/<slug:figure>.csv", agreement.figure_csv, name="figure_csv"),
+    path(f"{_J}filters/", filters.filters, name="filters"),
+    path(f"{_J}filters/apply/", filters.apply, name="apply_filter"),
+    path(f"{_J}filters/top-up/", filters.top_up, name="top_up"),
+    path(f"{_J}filters/<int:pk>/undo/", filters.undo, name="undo_filter"),
+    path(f"{_J}scores/", scores.scores, name="scores"),
+    path(f"{_J}scores.csv", scores.scores_csv, name="scores_csv"),
+    path(f"{_J}judges/", judges.judges, name="judges"),
+    path(f"{_J}judges/<int:pk>/", judges.judge, name="judge"),
+    path(f"{_J}judges/<int:pk>/exclude/", judges.exclude, name="exclude_judge"),
+    path(f"{_J}planning/", planning.planning, name="planning"),
+]
 _SYSTEMS: list[URLPattern] = [
     path(f"{_P}systems/", systems.listing, name="systems"),
     path(f"{_P}systems/human/", systems.human, name="human"),
@@ -23,4 +41,4 @@ _SYSTEMS: list[URLPattern] = [
     path(f"{_P}systems/imports/running/<int:job>/live/", imports.live, name="import_live"),
     path(f"{_P}systems/imports/<int:pk>/", imports.source, name="source"),
 ]
-urlpatterns: list[URLPattern] = [*_SYSTEMS]
+urlpatterns: list[URLPattern] = [*_SYSTEMS, *_QUALITY]

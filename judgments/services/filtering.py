@@ -1,0 +1,152 @@
+"""Filters over a stage's judgments: what they would do, applying them, undoing that, asking again.
+
+A filter never changes a judgment: it writes verdicts into a `FilterRun`. One run of a stage is in force at
+most, which the database holds; what is stored is stored whole or not at all.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from crowd.models import Stage
+from crowd.services.publishing import publish_pending
+from crowd.services.quoting import quote
+from judgments.errors import FilteringError
+from judgments.models import FilterRun, Score, Verdict
+from judgments.services import reporting, verdicts
+from judgments.services.deciding import decide, recipe_named, stored_parameters
+from judgments.services.previewing import Preview, preview
+from money.amounts import dollars
+from projects.services import record
+
+__all__ = ["Preview", "apply", "preview", "top_up", "undo"]
+
+State = FilterRun.State
+#: Rows written in one statement's batch.
+_BATCH = 2_000
+
+
+def apply(
+    *,
+    stage: Stage,
+    recipe: str,
+    parameters: Mapping[str, Any],
+    actor: Any,
+    seed: int = 0,
+    seen: int | None = None,
+    once: str = "",
+) -> FilterRun:
+    """Run the recipe and put what it decides in force; the run before gives way.
+
+    `once` names this wish: asked for twice, it is done once. `seen` is the run (0: none) that was in force
+    when the person looked; where another is by now, FilteringError says so and nothing is changed. Judgments
+    that arrive meanwhile are not in the run, which notes the newest that it saw.
+    """
+    found = recipe_named(recipe, parameters)
+    done = _done_before(stage, once)
+    if done is not None:
+        return done
+    begun = timezone.now()
+    decided = decide(stage, found)
+    if not len(decided.columns.ratings):
+        raise FilteringError("There are no judgments yet; filters have nothing to look at.")
+    scores = verdicts.scores_of(decided)
+    try:
+        with transaction.atomic():
+            Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+            done = _done_before(stage, once)
+            if done is not None:
+                return done
+            _supersede(stage, seen, actor)
+            run = FilterRun.objects.create(
+                stage=stage,
+                recipe=found.name,
+                parameters=stored_parameters(found),
+                seed=seed,
+                last_judgment=decided.columns.last,
+                summary={"once": once, "title": found.title, "counts": verdicts.counts_of(decided)},
+                created_by=actor,
+                created_at=begun,
+            )
+            Verdict.objects.bulk_create(verdicts.verdicts_of(decided, run), batch_size=_BATCH)
+            Score.objects.bulk_create(verdicts.rows_of(scores, decided, run), batch_size=_BATCH)
+            record(
+                project=stage.project,
+                action="filter.applied",
+                subject=stage.slug,
+                actor=actor,
+                details={"recipe": found.title, "run": run.pk, **run.summary["counts"]},
+            )
+            reporting.ask(stage=stage)
+    except IntegrityError as error:
+        raise FilteringError("Somebody else applied filters at the same moment; look at theirs.") from error
+    return run
+
+
+def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
+    """Take the run in force out of force; FilteringError where it is another than the person saw."""
+    in_force = _in_force(stage)
+    if seen is not None and seen != (in_force.pk if in_force else 0):
+        raise FilteringError(
+            "Somebody applied or undid filters since you looked. Look at the preview again, then decide."
+        )
+    FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).update(
+        state=State.SUPERSEDED, ended_by=actor, ended_at=timezone.now()
+    )
+
+
+def undo(run: FilterRun, reason: str, actor: Any) -> FilterRun:
+    """Take a run out of force: all good judgments count again. FilteringError unless it is in force."""
+    if not reason.strip():
+        raise FilteringError("Undoing filters needs a reason; it stays in the log.")
+    with transaction.atomic():
+        changed = FilterRun.objects.filter(pk=run.pk, state=State.IN_FORCE).update(
+            state=State.UNDONE, ended_by=actor, ended_at=timezone.now(), reason=reason.strip()[:300]
+        )
+        if not changed:
+            raise FilteringError("This run is no longer in force; somebody undid or replaced it.")
+        record(
+            project=run.stage.project,
+            action="filter.undone",
+            subject=run.stage.slug,
+            actor=actor,
+            details={"run": run.pk, "why": reason.strip()[:300]},
+        )
+        reporting.ask(stage=run.stage)
+    run.refresh_from_db()
+    return run
+
+
+def top_up(*, stage: Stage, most_cents: int, actor: Any) -> int:
+    """Publish what is missing now, for at most what the person confirmed; the number of HITs."""
+    if stage.status != Stage.Status.OPEN:
+        raise FilteringError(
+            f"The stage is {stage.status}; only an open one asks for more. Open it again to see the cost."
+        )
+    offer = quote(stage)
+    if not offer.hits:
+        raise FilteringError("Nothing is missing.")
+    if offer.total_cents > most_cents:
+        raise FilteringError(
+            f"It costs {dollars(offer.total_cents)} by now, more than the {dollars(most_cents)} that you "
+            "saw. Look again, then decide."
+        )
+    count = publish_pending(stage)
+    record(
+        project=stage.project,
+        action="stage.topped_up",
+        subject=stage.slug,
+        actor=actor,
+        details={"hits": count, "cents": offer.total_cents},
+    )
+    return count
+
+
+def _in_force(stage: Stage) -> FilterRun | None:
+    return FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).first()
+
+
+def _done_before(stage: Stage, once: str) -> FilterRun | None:
+    return FilterRun.objects.filter(stage=stage, summary__once=once).first() if once else None

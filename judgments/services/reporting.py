@@ -1,0 +1,90 @@
+"""The honest report of a stage, worked out by a job: asking for it, making it."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import timezone
+
+from crowd.models import Stage
+from jobs import services as jobs
+from jobs.models import OPEN_STATES, Job, JobState
+from judgments.models import AgreementReport, FilterRun
+from judgments.selectors.stamps import Stamp, stamp_of
+
+REPORT = "judgments.report"
+#: Grows when the report has other figures, so that old ones are made again.
+VERSION = 1
+#: Judgments before the first report is made by itself, and how many times more before the next.
+FIRST, GROWN = 100, 1.25
+_OVER = (JobState.FAILED, JobState.CANCELLED)
+Progress = Callable[[int, int, str], None]
+
+
+def ask(*, stage: Stage) -> Job:
+    """Have the report made of the judgments as they are now; one job however often it is asked for."""
+    job = jobs.enqueue(
+        kind=REPORT, payload={"stage": stage.pk}, effect=f"{prefix(stage)}{made_of(stamp_of(stage))}"
+    )
+    if job.state in _OVER:
+        jobs.retry(job_id=job.pk)
+    return job
+
+
+def keep_fresh(stage: Stage) -> bool:
+    """Ask for a report without filters once a quarter more judgments are in than the last one had.
+
+    With filters in force later judgments change nothing in the report, so nothing is asked for.
+    """
+    stamp = stamp_of(stage)
+    if stamp.run or stamp.count < FIRST:
+        return False
+    before = AgreementReport.objects.filter(stage=stage).order_by("-created_at", "-pk")
+    last = before.values_list("judgments", flat=True).first() or 0
+    under_way = Job.objects.filter(kind=REPORT, effect__startswith=prefix(stage), state__in=OPEN_STATES)
+    if stamp.count < last * GROWN or under_way.exists():
+        return False
+    ask(stage=stage)
+    return True
+
+
+def made_of(stamp: Stamp) -> str:
+    """What names a report under this stamp: with a run in force, later judgments change nothing in it."""
+    seen = f"run {stamp.run} {stamp.spoilt}-{stamp.spoilt_sum}" if stamp.run else str(stamp)
+    return f"{VERSION}: {seen}"
+
+
+def prefix(stage: Stage) -> str:
+    """How the names of a stage's reports begin, as the effects of jobs."""
+    return f"agreement:{stage.pk}:"
+
+
+def make(stage: Stage, progress: Progress) -> AgreementReport:
+    """The report as a row that is not stored yet."""
+    from judgments.services.figures import whole_report  # noqa: PLC0415 - numpy
+
+    begun = time.monotonic()
+    stamp = stamp_of(stage)
+    run = FilterRun.objects.filter(pk=stamp.run).first()
+    made = whole_report(stage, run, progress)
+    return AgreementReport(
+        stage=stage,
+        run=run,
+        stamp=made_of(stamp),
+        last_judgment=made.last,
+        judgments=made.judgments,
+        report=made.report,
+        rows=made.rows,
+        seconds=time.monotonic() - begun,
+        created_at=timezone.now(),
+    )
+
+
+def keep(row: AgreementReport) -> int:
+    """Store a report, in place of one of the same stamp; its key."""
+    values: dict[str, Any] = {
+        name: getattr(row, name)
+        for name in ("run", "last_judgment", "judgments", "report", "rows", "seconds", "created_at")
+    }
+    stored, _ = AgreementReport.objects.update_or_create(stage=row.stage, stamp=row.stamp, defaults=values)
+    return int(stored.pk)
