@@ -34,7 +34,7 @@ test-services: env-dev ## the same tests on PostgreSQL and Redis, started for th
 	$(BIN)/python .ci/services.py -- $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)"
 
 test-browser: env-dev ## the tests that drive chromium
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m browser
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) --dist worksteal -m browser
 
 check: env-dev ## linters, types, import floors, migrations, settings
 	$(BIN)/ruff check
