@@ -208,26 +208,22 @@ def test_a_second_one_in_the_same_folder_is_refused(demo):
     assert demo.process.poll() is None
 
 
-def test_without_serving_it_ends_by_itself_and_a_second_run_starts_anew(tmp_path, database):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        for _ in range(2):
-            run = Demo(tmp_path, SERVE="0", PORT=str(port), **database)
-            assert run.finish() == 0, run.words
-            assert f"Port {port} is taken; using " in run.words
-            assert run.summary["hits_posted"] == 10
-            assert run.summary["wall_seconds"] < TIMEOUT
-            with pytest.raises(OSError):
-                ask("GET", run.summary["url"].replace("localhost", "127.0.0.1"))
-    if not database:
-        assert (tmp_path / "demo-previous" / "summary.json").exists()
-
-
-def test_ctrl_c_ends_it_and_its_server(demo):
+def test_ctrl_c_ends_it_and_its_server_and_another_run_starts_anew(demo, database):
     url = demo.summary["url"].replace("localhost", "127.0.0.1")
     assert ask("GET", f"{url}/health/").status == 200
     assert demo.stop() == 0, demo.words
     with pytest.raises(OSError):
         ask("GET", f"{url}/health/")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        again = Demo(demo.folder.parent, SERVE="0", PORT=str(port), **database)
+        assert again.finish() == 0, again.words
+    assert f"Port {port} is taken; using " in again.words
+    assert again.summary["hits_posted"] == 10
+    assert again.summary["wall_seconds"] < TIMEOUT
+    with pytest.raises(OSError):
+        ask("GET", again.summary["url"].replace("localhost", "127.0.0.1"))
+    if not database:
+        assert (again.folder.parent / "demo-previous" / "summary.json").exists()
