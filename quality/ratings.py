@@ -57,8 +57,8 @@ class Ratings:
         """Workers that there are, also those without a rating."""
         return len(self.worker_names)
 
-    def only(self, mask: Mask) -> "Ratings":
-        """The rows of a mask; codes and names stay what they are."""
+    def only(self, mask: Mask | npt.NDArray[np.intp] | slice) -> "Ratings":
+        """The rows of a mask, or rows by number; codes and names stay what they are."""
         return Ratings(
             self.items[mask],
             self.workers[mask],

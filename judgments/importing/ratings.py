@@ -1,0 +1,401 @@
+"""A table of ratings as columns: CSV or TSV, one rating a row (docs/filter.md).
+
+Read with pandas by chunks; of every chunk only codes stay, so that memory does not grow with the length of the
+texts. Scores, checks and groups are judged once per distinct text. Where something is wrong, the file is read
+again, slowly, to name the line.
+"""
+
+import re
+import warnings
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
+from quality.ratings import Ratings, Scale
+
+if TYPE_CHECKING:
+    from quality.report import Grouping
+    from quality.run import Checks
+
+REQUIRED = ("item", "worker", "score")
+GROUPS = ("system", "type")
+OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
+COLUMNS = (*REQUIRED, *OPTIONAL)
+CHUNK = 1 << 17
+_NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
+_WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
+_BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
+_RANGE = re.compile(r"([0-9]+)\s*(?:-|–|\.\.)\s*([0-9]+)")
+_BETWEEN = re.compile(r"[\s|/;,]+")
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingsTable:
+    """What a file of ratings holds: ratings in the order of submission, without those of attention checks.
+
+    `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each worker;
+    they are None, or missing, where the file has no such column.
+    """
+
+    ratings: Ratings
+    checks: "Checks | None"
+    seconds: npt.NDArray[np.float64] | None
+    groups: "dict[str, Grouping]"
+    source: RatingSource
+    n_checks: int
+
+
+@dataclass(slots=True, eq=False)
+class _Column:
+    """One column: each row's code, and the distinct texts that the codes stand for."""
+
+    name: str
+    codes: Codes
+    texts: list[str]
+
+    def mapped(self, values: list[float]) -> npt.NDArray[np.float64]:
+        return np.asarray(values, dtype=np.float64)[self.codes]
+
+
+def read_ratings(
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    scale: Scale | None = None,
+    encoding: str = "",
+) -> RatingsTable:
+    """Reads a file of ratings. `columns` says which column holds what, where the names differ from ours.
+
+    RatingsFileError, with file, line, field and remedy, for everything that cannot be read as a rating.
+    """
+    given = dict(columns or {})
+    for name in given:
+        if name not in COLUMNS:
+            raise RatingsFileError(f"There is no field {name!r} to map; there are {', '.join(COLUMNS)}.")
+    source = rating_source(path, wanted=[given.get(name, name) for name in COLUMNS], encoding=encoding)
+    places = _places(source, given)
+    read = _read(source, places)
+    if not len(read["item"].codes):
+        raise RatingsFileError(f"{path} has a header but no ratings under it.")
+    return _Table(source, read, scale or Scale()).whole()
+
+
+def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
+    """Which column of the file each of our fields is in."""
+    names = [name.casefold() for name in source.header]
+    places = {}
+    for field in COLUMNS:
+        theirs = given.get(field, field).strip().casefold()
+        found = [place for place, name in enumerate(names) if name == theirs]
+        if len(found) > 1:
+            raise RatingsFileError(f"{source.path}, line 1: two columns are named {given.get(field, field)!r}.")
+        if found:
+            places[field] = found[0]
+        elif field in given or field in REQUIRED:
+            raise _missing(source, field, given.get(field, field))
+    return places
+
+
+def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
+    there = ", ".join(repr(name) for name in source.header)
+    data = " It looks as if the file had no header line; add one." if any(
+        _WHOLE.fullmatch(name) for name in source.header
+    ) else f" Say which one holds it: --column {field}=NAME."
+    return RatingsFileError(
+        f"{source.path}, line 1: there is no column {theirs!r} for the {field}; there are {there}.{data}"
+    )
+
+
+def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]:
+    import pandas as pd  # noqa: PLC0415  # takes seconds to import
+
+    names = list(range(len(source.header)))
+    tables: dict[str, dict[str, int]] = {field: {} for field in places}
+    codes: dict[str, list[Codes]] = {field: [] for field in places}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            handle = source.handle()
+            chunks = pd.read_csv(
+                cast("IO[str]", handle),
+                sep=source.delimiter,
+                header=None,
+                names=names,
+                index_col=False,
+                dtype=object,
+                na_filter=False,
+                skipinitialspace=True,
+                engine="c",
+                chunksize=CHUNK,
+                encoding="utf-8",
+            )
+            for chunk in chunks:
+                for field, place in places.items():
+                    own, texts = pd.factorize(chunk[place])
+                    table = tables[field]
+                    shared = [table.setdefault(text, len(table)) for text in texts]
+                    codes[field].append(np.asarray(shared, dtype=np.int64)[own])
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        raise _not_parsed(source, str(error)) from error
+    except pd.errors.EmptyDataError:
+        pass
+    except UnicodeError as error:
+        raise not_decodable(source.path, source.encoding, error) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise RatingsFileError(f"{source.path} cannot be read to its end: {error}.") from error
+    none = np.empty(0, dtype=np.int64)
+    return {
+        field: _stripped(field, np.concatenate([none, *codes[field]]), list(tables[field])) for field in places
+    }
+
+
+def _stripped(name: str, codes: Codes, texts: list[str]) -> _Column:
+    """The column without white space around its texts; texts that then are the same get one code."""
+    table: dict[str, int] = {}
+    merged = [table.setdefault(text.strip(), len(table)) for text in texts]
+    if len(table) < len(texts):
+        codes = np.asarray(merged, dtype=np.int64)[codes]
+    return _Column(name, codes, list(table))
+
+
+def _not_parsed(source: RatingSource, why: str) -> RatingsFileError:
+    """The first record that has too many fields, or whose quotation mark is never closed."""
+    width, last = len(source.header), 1
+    for line, row in source.records():
+        last = line
+        if len(row) > width:
+            return RatingsFileError(
+                f"{source.path}, line {line}: {len(row)} fields, but the header names {width}. "
+                "Put texts that hold the delimiter into quotation marks."
+            )
+    if "EOF inside string" in why:
+        return RatingsFileError(
+            f"{source.path}, line {last}: a quotation mark is opened here and never closed."
+        )
+    return RatingsFileError(f"{source.path} cannot be read as a table: {why.strip()}.")
+
+
+class _Table:
+    """From columns of texts to ratings, checks, times and groups."""
+
+    def __init__(self, source: RatingSource, columns: dict[str, _Column], scale: Scale) -> None:
+        self.source, self.columns, self.scale = source, columns, scale
+
+    def whole(self) -> RatingsTable:
+        item, worker = self.columns["item"], self.columns["worker"]
+        self.refuse(worker, [not text for text in worker.texts], "the worker is empty", "Every rating needs one.")
+        is_check = self.is_check()
+        scores = self.scores(is_check)
+        self.refuse(
+            item, [not text for text in item.texts], "the item is empty", "Every rating needs one.", ~is_check
+        )
+        if is_check.all():
+            raise RatingsFileError(f"{self.source.path}: every row is an attention check; there are no ratings.")
+        rows = self.in_order(np.flatnonzero(~is_check))
+        items, item_names = _renumbered(item, rows)
+        ratings = Ratings(
+            items.astype(np.int32),
+            worker.codes[rows].astype(np.int32),
+            scores[rows].astype(np.int16),
+            item_names,
+            worker.texts,
+            self.scale,
+        )
+        seconds = self.seconds()
+        return RatingsTable(
+            ratings,
+            self.checks(is_check, scores),
+            None if seconds is None else seconds[rows],
+            self.groups(rows),
+            self.source,
+            int(is_check.sum()),
+        )
+
+    def refuse(
+        self,
+        column: _Column,
+        wrong: list[bool],
+        what: str | Callable[[str], str],
+        remedy: str,
+        among: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Names the first row whose text is wrong, and how many there are."""
+        if not any(wrong):
+            return
+        bad = np.asarray(wrong)[column.codes]
+        if among is not None:
+            bad &= among
+        rows = np.flatnonzero(bad)
+        if not len(rows):
+            return
+        text = column.texts[column.codes[rows[0]]]
+        said = what if isinstance(what, str) else what(text)
+        more = f" {len(rows) - 1:,} more rows have the same fault." if len(rows) > 1 else ""
+        raise RatingsFileError(
+            f"{self.source.path}, line {self.source.line_of(int(rows[0]))}: {said}. {remedy}{more}"
+        )
+
+    def is_check(self) -> npt.NDArray[np.bool_]:
+        if "check" in self.columns:
+            check = self.columns["check"]
+            marked = np.array([text.casefold() not in _NO for text in check.texts])[check.codes]
+            if "expected" not in self.columns and marked.any():
+                raise RatingsFileError(
+                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column says which "
+                    "answers are accepted. Add a column 'expected', or name it: --column expected=NAME."
+                )
+            return cast("npt.NDArray[np.bool_]", marked)
+        if "expected" in self.columns:
+            expected = self.columns["expected"]
+            return np.array([bool(text) for text in expected.texts])[expected.codes]
+        return np.zeros(len(self.columns["item"].codes), dtype=np.bool_)
+
+    def scores(self, is_check: npt.NDArray[np.bool_]) -> Codes:
+        """The score of every row; below the scale where a check was left unanswered."""
+        column, scale = self.columns["score"], self.scale
+        values = [_whole(text) for text in column.texts]
+        self.refuse(
+            column, [not text for text in column.texts], "the score is empty", "Leave the row out.", ~is_check
+        )
+        self.refuse(
+            column,
+            [bool(text) and value is None for text, value in zip(column.texts, values, strict=True)],
+            lambda text: f"the score {_short(text)} is not a whole number",
+            f"Scores are whole numbers from {scale.low} to {scale.high}.",
+        )
+        self.refuse(
+            column,
+            [value is not None and not scale.low <= value <= scale.high for value in values],
+            lambda text: f"the score {_short(text)} is not on the scale from {scale.low} to {scale.high}",
+            "If the scale is another, say so: --scale LOW-HIGH.",
+        )
+        none = scale.low - 1
+        return np.array([none if value is None else value for value in values], dtype=np.int64)[column.codes]
+
+    def checks(self, is_check: npt.NDArray[np.bool_], scores: Codes) -> "Checks | None":
+        """Checks shown and failed per worker; one without an answer was shown and is not failed."""
+        from quality.run import Checks  # noqa: PLC0415  # the statistics come with it
+
+        if not is_check.any():
+            return None
+        column, scale = self.columns["expected"], self.scale
+        accepted = [_accepted(text, scale) for text in column.texts]
+        self.refuse(
+            column,
+            [not each for each in accepted],
+            lambda text: f"the expected answer {_short(text)} of an attention check names no score",
+            "Write it as 2, 1|2, 1-2, <=2 or >=4.",
+            is_check,
+        )
+        allowed = np.zeros((len(accepted), scale.size + 1), dtype=np.bool_)
+        allowed[:, 0] = True
+        for code, each in enumerate(accepted):
+            allowed[code, [value - scale.low + 1 for value in each]] = True
+        rows = np.flatnonzero(is_check)
+        failed = ~allowed[column.codes[rows], scores[rows] - scale.low + 1]
+        workers, size = self.columns["worker"].codes[rows], len(self.columns["worker"].texts)
+        return Checks(
+            np.bincount(workers, minlength=size).astype(np.int64),
+            np.bincount(workers[failed], minlength=size).astype(np.int64),
+        )
+
+    def in_order(self, rows: Codes) -> Codes:
+        """The rows in the order of submission: by `order`, else by `submitted_at`, else as they stand."""
+        if "order" in self.columns:
+            column = self.columns["order"]
+            values = [_float(text) for text in column.texts]
+            fault, remedy = "is not a number", "Leave the column out to keep the order of the rows."
+        elif "submitted_at" in self.columns:
+            column = self.columns["submitted_at"]
+            values = _times(column.texts)
+            fault, remedy = "is not a time", "Write times as 2026-03-01T12:30:00Z."
+        else:
+            return rows
+        among = np.zeros(len(column.codes), dtype=np.bool_)
+        among[rows] = True
+        self.refuse(
+            column,
+            [value is None for value in values],
+            lambda text: f"the {column.name} {_short(text)} {fault}",
+            remedy,
+            among,
+        )
+        keys = column.mapped([value if value is not None else 0.0 for value in values])[rows]
+        return rows if (keys[1:] >= keys[:-1]).all() else rows[np.argsort(keys, kind="stable")]
+
+    def seconds(self) -> npt.NDArray[np.float64] | None:
+        if "seconds" not in self.columns:
+            return None
+        column = self.columns["seconds"]
+        values = [_float(text) for text in column.texts]
+        self.refuse(
+            column,
+            [bool(text) and (value is None or value < 0) for text, value in zip(column.texts, values, strict=True)],
+            lambda text: f"the seconds {_short(text)} are not a number of seconds",
+            "Leave it empty where the time is not known.",
+        )
+        return column.mapped([float("nan") if value is None else value for value in values])
+
+    def groups(self, rows: Codes) -> "dict[str, Grouping]":
+        from quality.report import Grouping  # noqa: PLC0415  # the statistics come with it
+
+        found = {}
+        for name in GROUPS:
+            if name in self.columns:
+                codes, names = _renumbered(self.columns[name], rows)
+                found[name] = Grouping(codes.astype(np.int32), [text or "(none)" for text in names])
+        return found
+
+
+def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
+    """Codes of some rows, and the names that occur in them, in the order of the file."""
+    codes = column.codes[rows]
+    used = np.zeros(len(column.texts), dtype=np.bool_)
+    used[codes] = True
+    if used.all():
+        return codes, column.texts
+    return (np.cumsum(used) - 1)[codes], [column.texts[code] for code in np.flatnonzero(used)]
+
+
+def _whole(text: str) -> int | None:
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < 20 else None
+
+
+def _float(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+def _times(texts: list[str]) -> list[float | None]:
+    import pandas as pd  # noqa: PLC0415  # takes seconds to import
+
+    times = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
+    return [None if pd.isna(time) else time.timestamp() for time in times]
+
+
+def _accepted(text: str, scale: Scale) -> set[int]:
+    """The scores on the scale that an attention check accepts; none for a text that says none."""
+    if bound := _BOUND.fullmatch(text):
+        limit = int(bound[2])
+        below = bound[1] in {"<=", "≤"}
+        return {value for value in range(scale.low, scale.high + 1) if (value <= limit if below else value >= limit)}
+    if span := _RANGE.fullmatch(text):
+        return set(range(int(span[1]), int(span[2]) + 1)) & set(range(scale.low, scale.high + 1))
+    values = [_whole(part) for part in _BETWEEN.split(text) if part]
+    if any(value is None or not scale.low <= value <= scale.high for value in values):
+        return set()
+    return {value for value in values if value is not None}
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:39]}…")

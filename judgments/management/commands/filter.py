@@ -1,0 +1,154 @@
+"""`manage.py filter`: the filters and the honest report on any table of ratings, without a project."""
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from distillery.version import VERSION
+
+_SCALE = re.compile(r"(-?[0-9]{1,5})(?:-|\.\.|:)(-?[0-9]{1,5})")
+_MOST_SCORES = 101
+_MOST_REPLICATES = 100_000
+
+
+class Command(BaseCommand):
+    """Parses, reads, runs, writes, prints."""
+
+    help = (
+        "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly what that did to "
+        "agreement (docs/filter.md)."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """RATINGS.csv, the recipe, and where the results go."""
+        parser.add_argument("file", type=Path, metavar="RATINGS.csv", help="CSV or TSV, also gzipped")
+        parser.add_argument("--recipe", default="default", help="default, kpqa-2021, adem-2017 or none")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="another value for a parameter of the recipe, such as kappa_below=0.3; repeat",
+        )
+        parser.add_argument(
+            "--column",
+            action="append",
+            default=[],
+            metavar="FIELD=COLUMN",
+            help="which column holds what, such as score=rating; repeat",
+        )
+        parser.add_argument("--scale", type=_scale, default=(1, 5), help="lowest and highest score: 1-5")
+        parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument("--seed", type=_natural, default=0, help="of everything that is drawn by chance")
+        parser.add_argument(
+            "--replicates",
+            type=_natural,
+            default=1000,
+            help="of the bootstrap behind intervals; 0 leaves them out (default: 1000)",
+        )
+        parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
+        parser.add_argument("--kept", type=Path, help="write the kept ratings there, as CSV")
+        parser.add_argument("--html", type=Path, help="write the report there, as one page")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Filter and report; what cannot be read ends it with status 1 and writes nothing."""
+        from judgments.importing.rating_source import RatingsFileError  # noqa: PLC0415  # numpy comes with these
+        from judgments.importing.ratings import read_ratings  # noqa: PLC0415
+        from judgments.reporting.summary import summary  # noqa: PLC0415
+        from judgments.reporting.writing import NotWrittenError, write_together  # noqa: PLC0415
+        from quality.ratings import Scale  # noqa: PLC0415
+        from quality.recipes import RecipeError, named, with_parameters  # noqa: PLC0415
+        from quality.report import report  # noqa: PLC0415
+        from quality.run import run  # noqa: PLC0415
+
+        if options["replicates"] > _MOST_REPLICATES:
+            raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
+        outputs = _outputs(options)
+        try:
+            recipe = with_parameters(named(options["recipe"]), _pairs("--set", options["set"]))
+            table = read_ratings(
+                options["file"],
+                columns=_pairs("--column", options["column"]),
+                scale=Scale(*options["scale"]),
+                encoding=options["encoding"],
+            )
+        except (RecipeError, RatingsFileError) as error:
+            raise CommandError(str(error)) from error
+        done = run(table.ratings, recipe, checks=table.checks, seconds=table.seconds)
+        said = report(
+            table.ratings,
+            done,
+            checks=table.checks,
+            seconds=table.seconds,
+            groups=table.groups,
+            replicates=options["replicates"],
+            seed=options["seed"],
+            version=f"distillery {VERSION}",
+        )
+        said = {"file": options["file"].name, "n_checks": table.n_checks, **said}
+        try:
+            write_together(_files(outputs, said, table, done))
+        except NotWrittenError as error:
+            raise CommandError(str(error)) from error
+        summary(said, self.stdout._out, file=options["file"].name)
+        for path in outputs.values():
+            self.stdout.write(f"Written: {path}")
+
+
+def _files(outputs: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
+    from judgments.reporting.page import page_of  # noqa: PLC0415  # only where asked for
+    from judgments.reporting.writing import csv_of, json_of, text_of  # noqa: PLC0415
+
+    makers = {
+        "report": lambda: json_of(said),
+        "kept": lambda: csv_of(table, done.kept),
+        "html": lambda: text_of(page_of(said)),
+    }
+    return {path: makers[name]() for name, path in outputs.items()}
+
+
+def _outputs(options: dict[str, Any]) -> dict[str, Path]:
+    """The files to write, by option; they must be different, and in folders that are there."""
+    paths = {name: options[name] for name in ("report", "kept", "html") if options[name]}
+    seen = {options["file"].resolve(): "the file of ratings"}
+    for name, path in paths.items():
+        if path.resolve() in seen:
+            raise CommandError(f"--{name} {path} would overwrite {seen[path.resolve()]}. Give another name.")
+        if path.is_dir():
+            raise CommandError(f"--{name} {path} is a folder. Give the name of a file.")
+        if not path.parent.is_dir():
+            raise CommandError(f"--{name} {path}: there is no folder {path.parent}.")
+        seen[path.resolve()] = f"--{name}"
+    return paths
+
+
+def _pairs(option: str, given: list[str]) -> dict[str, str]:
+    pairs = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name.strip():
+            raise CommandError(f"{option} {each!r} is not of the form NAME=VALUE.")
+        if name.strip() in pairs:
+            raise CommandError(f"{option} names {name.strip()} twice.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _scale(text: str) -> tuple[int, int]:
+    found = _SCALE.fullmatch(text.strip())
+    if not found:
+        raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5")
+    low, high = int(found[1]), int(found[2])
+    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:  # noqa: PLR2004
+        raise ArgumentTypeError(f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores")
+    return low, high
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
+    return int(text)

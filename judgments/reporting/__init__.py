@@ -1,0 +1,1 @@
+"""The honest report as files and on the terminal."""

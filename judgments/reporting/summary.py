@@ -1,0 +1,83 @@
+"""The honest report on the terminal: what was removed, what is left, and what to quote."""
+
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from quality.quotes import counted, figure, interval, quotes
+
+_WIDTH = 100
+_SHOWN = 8
+
+
+def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool | None = None) -> None:
+    """Prints the report for people; the same figures as in its JSON."""
+    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    console = Console(file=out, highlight=False, soft_wrap=False, width=None if out.isatty() else _WIDTH)
+    console.print(
+        f"[bold]{escape(plain(file))}[/bold]: {counted(report['n_ratings'], 'rating')} of "
+        f"{counted(report['n_items'], 'item')} by {counted(report['n_workers'], 'worker')}; "
+        f"recipe {escape(title(report))}."
+    )
+    removed = report["removed"]
+    console.print(f"\n[bold]Removed[/bold] {removed['removed']:,} ratings ({_share(removed['share'])})")
+    for reason, each in removed["by_reason"].items():
+        console.print(f"  {reason}: {each['removed']:,} ({_share(each['share'])})")
+    for each in report["removed_workers"][:_SHOWN]:
+        console.print(f"  worker {escape(plain(each['worker']))} {escape(each['words'])}")
+    if len(report["removed_workers"]) > _SHOWN:
+        console.print(f"  … and {len(report['removed_workers']) - _SHOWN:,} more workers; --report FILE lists them.")
+    unsure = len({each["worker"] for each in report["undetermined_workers"]})
+    if unsure:
+        console.print(f"  Kept, but not decided on: {counted(unsure, 'worker')} of whom too little is known.")
+    console.print()
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    for name in ("alpha", "interval", "95 % interval", "ordinal", "nominal", "beside it"):
+        table.add_column(name)
+    for words, figures, beside in rows(report["alpha"]):
+        table.add_row(
+            words,
+            figure(figures["interval"]),
+            interval(figures.get("ci")).strip() or "–",
+            figure(figures["ordinal"]),
+            figure(figures["nominal"]),
+            beside,
+        )
+    console.print(table)
+    console.print()
+    for sentence in quotes(report):
+        console.print(escape(sentence), style="bold" if sentence.startswith("Quote") else None)
+    for warning in report["warnings"]:
+        console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
+
+
+def rows(alpha: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
+    """The alphas that may be shown, each with what must stand beside it."""
+    after = alpha["after_workers"]
+    shown: list[tuple[str, Mapping[str, Any], str]] = [("before", alpha["before"], "")]
+    if after["removes"]:
+        shown.append(("after worker removal", after, f"cross-fitted {figure(after['cross_fitted'])}"))
+    after_z = alpha["after_z"]
+    if after_z["interval"] is not None:
+        shown.append(
+            ("after response z", after_z, f"null {figure(after_z['null'])}, corrected {figure(after_z['corrected'])}")
+        )
+    return shown
+
+
+def title(report: Mapping[str, Any]) -> str:
+    """Name and version of the recipe, and what was changed of it."""
+    details = report["recipe_details"]
+    changed = f" with other {', '.join(details['changed'])}" if details["changed"] else ""
+    return f"{report['recipe']} v{details['version']}{changed}"
+
+
+def plain(text: str) -> str:
+    """A text of strangers without what a terminal would obey."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"

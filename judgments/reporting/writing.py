@@ -1,0 +1,115 @@
+"""Files of a filter run: written beside their place and moved there together, so that a failure leaves none."""
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from annotation.spreadsheets import cell
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from judgments.importing.ratings import RatingsTable
+
+#: Lists of the report that grow with the data: a row of theirs is a line of the file.
+LISTS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
+_READABLE = 0o666
+Write = Callable[[IO[bytes]], None]
+
+
+class NotWrittenError(Exception):
+    """A file that could not be written, and why."""
+
+
+def write_together(files: Mapping[Path, Write]) -> None:
+    """Writes all files, or none: NotWrittenError names the one that could not be written."""
+    ready: list[tuple[str, Path]] = []
+    try:
+        for path, write in files.items():
+            with _named(path):
+                descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+                ready.append((name, path))
+                with os.fdopen(descriptor, "wb") as file:
+                    write(file)
+                Path(name).chmod(_READABLE & ~_mask())
+        while ready:
+            name, path = ready[0]
+            with _named(path):
+                Path(name).replace(path)
+            ready.pop(0)
+    finally:
+        for name, _path in ready:
+            Path(name).unlink(missing_ok=True)
+
+
+def json_of(report: Mapping[str, Any]) -> Write:
+    """The report as JSON; lists that grow with the data have a line per row."""
+
+    def write(file: IO[bytes]) -> None:
+        from pydantic_core import to_json  # noqa: PLC0415  # only here
+
+        file.write(b"{")
+        for number, (name, value) in enumerate(report.items()):
+            file.write((b",\n  " if number else b"\n  ") + to_json(name) + b": ")
+            if name in LISTS and value:
+                first = next(iter(value[0]))
+                between = b'},{"' + first.encode() + b'":'
+                # A quotation mark inside a text is escaped, so this stands between rows only.
+                rows = to_json(value, inf_nan_mode="null")[1:-1].replace(between, b"},\n    " + between[2:])
+                file.write(b"[\n    " + rows + b"\n  ]")
+            else:
+                file.write(to_json(value, indent=2, inf_nan_mode="null").replace(b"\n", b"\n  "))
+        file.write(b"\n}\n")
+
+    return write
+
+
+def csv_of(table: "RatingsTable", kept: "np.ndarray") -> Write:
+    """The kept ratings in the order of submission; names that a spreadsheet would run get an apostrophe."""
+
+    def write(file: IO[bytes]) -> None:
+        import io  # noqa: PLC0415  # only here
+
+        ratings = table.ratings
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
+        out = csv.writer(text)
+        out.writerow(["item", "worker", "score", *table.groups])
+        columns: list[Iterator[Any]] = [
+            _named_cells(list(ratings.item_names), ratings.items[kept]),
+            _named_cells(list(ratings.worker_names), ratings.workers[kept]),
+            iter(ratings.scores[kept].tolist()),
+            *(_named_cells(each.names, each.codes[kept]) for each in table.groups.values()),
+        ]
+        out.writerows(zip(*columns, strict=True))
+        text.flush()
+        text.detach()
+
+    return write
+
+
+def text_of(page: str) -> Write:
+    """A text as UTF-8."""
+    return lambda file: file.write(page.encode()) and None
+
+
+def _named_cells(names: list[str], codes: "np.ndarray") -> Iterator[str]:
+    cells = [cell(name) for name in names]
+    return map(cells.__getitem__, codes.tolist())
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotWrittenError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

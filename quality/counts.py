@@ -1,0 +1,58 @@
+"""From ratings to how often each item got each score: what agreement and filters work on."""
+
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from quality.ratings import Ratings
+
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# Rows whose keys lie in memory at a time; more when the result itself is larger than that.
+ROWS = 1 << 21
+
+
+def cells(ratings: Ratings, rows: slice) -> Counts:
+    """The cell of each rating in the flattened item x value matrix, for a slice of rows."""
+    keys = ratings.items[rows].astype(np.int64)
+    keys *= ratings.scale.size
+    keys += ratings.scores[rows]
+    keys -= ratings.scale.low
+    return keys
+
+
+def checked(ratings: Ratings) -> Ratings:
+    """The ratings themselves, when every score lies on their scale; ValueError otherwise."""
+    if len(ratings):
+        low, high = int(ratings.scores.min()), int(ratings.scores.max())
+        if low < ratings.scale.low or high > ratings.scale.high:
+            outside = low if low < ratings.scale.low else high
+            raise ValueError(
+                f"a score of {outside} is not on the scale from {ratings.scale.low} to {ratings.scale.high}"
+            )
+    return ratings
+
+
+@overload
+def value_counts(ratings: Ratings) -> Counts: ...
+@overload
+def value_counts(ratings: Ratings, weights: npt.ArrayLike) -> Floats: ...
+def value_counts(ratings: Ratings, weights: npt.ArrayLike | None = None) -> Counts | Floats:
+    """How often each item got each score: shape (n_items, scale.size), int64, or float64 with weights.
+
+    `weights` has one number for each rating. Items without a rating have a row of zeros. ValueError for
+    scores outside the scale.
+    """
+    checked(ratings)
+    given = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if given is not None and given.shape != (len(ratings),):
+        raise ValueError("there must be as many weights as ratings")
+    size = ratings.n_items * ratings.scale.size
+    step = max(ROWS, size)
+    total: Counts | Floats = np.zeros(size, dtype=np.int64 if given is None else np.float64)
+    for start in range(0, len(ratings), step):
+        rows = slice(start, start + step)
+        total += np.bincount(cells(ratings, rows), None if given is None else given[rows], size)
+    return total.reshape(ratings.n_items, ratings.scale.size)

@@ -1,0 +1,198 @@
+"""Intervals of Krippendorff's alpha by resampling.
+
+Two-way: items and workers are drawn with replacement, independently of each other, and a rating counts as
+often as its item and its worker together (the pigeonhole bootstrap: Owen 2007, Annals of Applied Statistics
+1(2); Owen and Eckles 2012). Items alone say how alpha varies over items for these workers.
+
+A worker drawn twice meets their own copy on every item they rated. Such a pair agrees by construction and says
+nothing about agreement between people: with ten ratings per item it would lift every replicate by about a
+tenth of what is missing to 1. So only pairs of different workers count. An item in which the drawn workers
+have weights u_j (m = sum of u_j) contributes, as always, m ratings' worth of its mean disagreement over pairs:
+sum over j != k of u_j u_k d_jk, divided by the weight of such pairs, m^2 - sum of u_j^2. With all u = 1 that is
+Krippendorff's 1/(n - 1). Expected disagreement leaves out pairs of a rating with its own copies in the same way.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from quality.alpha import Level, distances, from_coincidences
+from quality.counts import Counts, Floats, cells, value_counts
+from quality.ratings import Ratings
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Over = Literal["both", "items"]
+Weights = npt.NDArray[np.float32]
+
+COVERAGE = 0.95
+# An interval needs this share of the replicates to have an alpha.
+DEFINED = 0.9
+# Items in a block, and weights of workers over all replicates that are made together: what fits a cache.
+ITEMS = 2048
+WEIGHTS = 1 << 20
+
+
+def alpha_interval(
+    ratings: Ratings,
+    *,
+    level: Level = "interval",
+    replicates: int = 1000,
+    seed: int = 0,
+    over: Over = "both",
+) -> tuple[float, float] | None:
+    """The bounds of a 95 % percentile interval of alpha; None where it has none.
+
+    `over="both"` generalises to other items and other workers; `over="items"` holds for these workers only and
+    is much narrower. Deterministic in the seed.
+    """
+    if np.count_nonzero(np.bincount(ratings.workers, minlength=1)) < 2:
+        return None
+    counts = value_counts(ratings)
+    several = counts.sum(axis=1) > 1
+    if not several.any():
+        return None
+    rng = np.random.default_rng(seed)
+    if over == "items":
+        found = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
+    else:
+        found = _over_both(ratings.only(several[ratings.items]), level, replicates, rng)
+    found = found[~np.isnan(found)]
+    if len(found) < DEFINED * replicates:
+        return None
+    low, high = np.quantile(found, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+    return float(low), float(high)
+
+
+def _over_items(
+    counts: Counts, values: Counts, level: Level, replicates: int, rng: np.random.Generator
+) -> Floats:
+    """Alphas of samples of these items.
+
+    Items with the same counts are the same to alpha, so a sample is one multinomial draw over the different
+    histograms, of which there are far fewer than items.
+    """
+    kinds, frequency = _histograms(counts)
+    n = kinds.sum(axis=1)
+    marks = values.astype(np.float64)
+    found = np.full(replicates, np.nan)
+    for replicate in range(replicates):
+        weighted = kinds * (rng.multinomial(len(counts), frequency / len(counts)) / (n - 1))[:, None]
+        together = kinds.T @ weighted - np.diag(weighted.sum(axis=0))
+        value = from_coincidences(together, marks, level)
+        if value is not None:
+            found[replicate] = value
+    return found
+
+
+def _histograms(counts: Counts) -> tuple[Floats, Counts]:
+    """The different rows of a count matrix and how often each is there."""
+    base = int(counts.max()) + 1
+    size = counts.shape[1]
+    if base**size < 1 << 62:
+        keys, frequency = np.unique(counts @ base ** np.arange(size), return_counts=True)
+        return (keys[:, None] // base ** np.arange(size) % base).astype(np.float64), frequency
+    rows, frequency = np.unique(counts, axis=0, return_counts=True)
+    return rows.astype(np.float64), frequency
+
+
+def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.Generator) -> Floats:
+    """Alphas of samples of items and of workers, some replicates at a time, item block by item block."""
+    present, items = np.unique(ratings.items, return_inverse=True)
+    people, workers = np.unique(ratings.workers, return_inverse=True)
+    sample = Ratings(
+        items.astype(np.int32), workers.astype(np.int32), ratings.scores, present, people, ratings.scale
+    )
+    blocks = list(_blocks(sample))
+    values = ratings.scale.values.astype(np.float64)
+    together_at_once = int(np.clip(WEIGHTS // len(people), 1, 32))
+    found = []
+    for start in range(0, replicates, together_at_once):
+        width = min(together_at_once, replicates - start)
+        of_worker, of_item = _drawn(len(people), width, rng), _drawn(len(present), width, rng)
+        sums = _Sums(ratings.scale.size, width)
+        for block in blocks:
+            sums.add(block, of_worker, of_item[block.items])
+        found += [sums.alpha(replicate, values, level) for replicate in range(width)]
+    return np.array(found)
+
+
+def _drawn(size: int, width: int, rng: np.random.Generator) -> Weights:
+    """How often each of `size` is drawn in `size` draws with replacement, for each of `width` replicates."""
+    drawn = np.empty((size, width), dtype=np.float32)
+    for replicate in range(width):
+        drawn[:, replicate] = np.bincount(rng.integers(size, size=size, dtype=np.int32), minlength=size)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Some consecutive items: who gave each of them each score, as a sparse matrix, and who rated each."""
+
+    items: slice
+    by_cell: "csr_array"
+    by_item: "csr_array"
+
+
+def _blocks(ratings: Ratings) -> Iterator[_Block]:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
+
+    counts = value_counts(ratings)
+    items, size = counts.shape
+    # Sorted by item, then by score: the same column of workers serves both matrices.
+    columns = ratings.workers[np.argsort(cells(ratings, slice(None)), kind="stable")]
+    ones = np.ones(len(columns), dtype=np.float32)
+    ends = np.concatenate(([0], np.cumsum(counts.ravel()))).astype(np.int32)
+    for start in range(0, items, ITEMS):
+        stop = min(start + ITEMS, items)
+        cell_ends = ends[start * size : stop * size + 1]
+        rows = slice(cell_ends[0], cell_ends[-1])
+        shape = (stop - start, ratings.n_workers)
+        parts = (ones[rows], columns[rows])
+        yield _Block(
+            slice(start, stop),
+            csr_array((*parts, cell_ends - cell_ends[0]), shape=(shape[0] * size, shape[1])),
+            csr_array((*parts, cell_ends[::size] - cell_ends[0]), shape=shape),
+        )
+
+
+class _Sums:
+    """What alphas of `width` replicates are made of, added up over blocks of items."""
+
+    def __init__(self, size: int, width: int) -> None:
+        self.together = np.zeros((size, size, width))
+        self.marginal = np.zeros((size, width))
+        self.own = np.zeros(width)
+
+    def add(self, block: _Block, of_worker: Weights, of_item: Weights) -> None:
+        """Adds the coincidences of a block of items, weighted by how often items and workers are drawn."""
+        size, width = self.marginal.shape
+        drawn = (block.by_cell @ of_worker).reshape(-1, size, width)
+        copies = block.by_item @ np.square(of_worker)
+        m = drawn.sum(axis=1)
+        pairs = m * m - copies
+        counted = of_item * (pairs > 0)
+        weight = np.divide(counted * m, pairs, out=np.zeros_like(m), where=counted > 0)
+        weighted = drawn * weight[:, None, :]
+        for first in range(size):
+            for second in range(first):
+                pair = np.einsum("iw,iw->w", weighted[:, first], drawn[:, second])
+                self.together[first, second] += pair
+                self.together[second, first] += pair
+        self.marginal += np.einsum("iw,ivw->vw", counted, drawn)
+        self.own += np.einsum("iw,iw->w", np.square(counted), copies)
+
+    def alpha(self, replicate: int, values: Floats, level: Level) -> float:
+        """Alpha of one replicate, nan where all its ratings are the same."""
+        marginal = self.marginal[:, replicate]
+        apart = distances(values, marginal, level)
+        expected = float(marginal @ apart @ marginal)
+        if expected <= 0:
+            return float("nan")
+        total = float(marginal.sum())
+        observed = float((self.together[:, :, replicate] * apart).sum()) / total
+        return 1 - observed * (total * total - float(self.own[replicate])) / expected

@@ -1,0 +1,274 @@
+"""The honest report: what a filter removed, and how good the result is, said so that nobody is misled.
+
+One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null (`quality.nulls`), alpha
+after worker removal beside its cross-fitted twin (`quality.crossfit`); the figure to quote is the split-half
+reliability (`quality.reliability`). What is not defined is null, with words under `reason` in the same object. docs/filter.md
+says field by field what is in it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quality import tables
+from quality.alpha import Level, alpha, alpha_of, pearson_two, percent_agreement
+from quality.counts import value_counts
+from quality.crossfit import cross_fitted
+from quality.figure import Figure
+from quality.icc import correlations_of
+from quality.interval import alpha_interval
+from quality.nulls import Null, corrected, null_alpha
+from quality.p913 import adjusted
+from quality.ratings import Ratings
+from quality.recipes import KAPPA, Z, Recipe
+from quality.reliability import SplitHalf, split_half
+from quality.run import Checks, Floats, Run, run
+from quality.scores import item_scores
+from quality.stated import stated, with_reasons
+from quality.cautions import warnings_of
+
+METHODS = 1
+SPLITS = 20
+_LEVELS: tuple[Level, ...] = ("interval", "ordinal", "nominal")
+_MANY = 100_000
+_NO_Z = "the recipe removes no single responses"
+_NO_INTERVAL = "no interval was asked for (0 replicates)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Which group each rating belongs to: codes (length n) into names; -1 for none."""
+
+    codes: np.ndarray
+    names: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What every part of the report works on."""
+
+    ratings: Ratings
+    run: Run
+    checks: Checks | None
+    seconds: Floats | None
+    replicates: int
+    splits: int
+    seed: int
+    version: str
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.run.recipe
+
+    def repeats(self, most: int) -> int:
+        """How often a random figure is calculated: fewer times where many ratings make each one steady."""
+        return max(2, min(most, most * _MANY // max(len(self.ratings), 1)))
+
+    def signature(self, method: str, **parameters: Any) -> str:
+        """Method, parameters, seed and version in one line, for a caption or a footnote."""
+        parts = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in parameters.items()]
+        return "|".join([method, *parts, f"seed={self.seed}", f"methods={METHODS}", *([self.version] if self.version else [])])
+
+
+def report(
+    ratings: Ratings,
+    recipe: Recipe | Run,
+    *,
+    checks: Checks | None = None,
+    seconds: Floats | None = None,
+    groups: Mapping[str, Grouping] | None = None,
+    replicates: int = 1000,
+    splits: int = SPLITS,
+    seed: int = 0,
+    version: str = "",
+    rows: bool = True,
+) -> dict[str, Any]:
+    """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
+
+    `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves out
+    intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with the data.
+    """
+    done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
+    task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
+    grouped = groups or {}
+    stages = {
+        "before": ratings.only(done.distinct),
+        "after_workers": ratings.only(done.standing),
+        "after_z": ratings.only(done.kept),
+    }
+    scores = item_scores(ratings, done.kept)
+    adjusted_scores = adjusted(stages["after_workers"])
+    said: dict[str, Any] = {
+        "recipe": task.recipe.name,
+        "recipe_details": {
+            "version": task.recipe.version,
+            "rules": list(task.recipe.rules),
+            "parameters": task.recipe.parameters,
+            "changed": list(task.recipe.changed),
+        },
+        "seed": seed,
+        "scale": [ratings.scale.low, ratings.scale.high],
+        "n_ratings": len(ratings),
+        "n_items": int((np.bincount(ratings.items, minlength=ratings.n_items) > 0).sum()),
+        "n_workers": int((np.bincount(ratings.workers, minlength=ratings.n_workers) > 0).sum()),
+        "n_kept": int(done.kept.sum()),
+        "alpha": _alpha(task, stages),
+        "reliability": _reliability(task),
+        "agreement": _agreement(stages),
+        "annotators": _annotators(stages["before"], grouped, done),
+        "removed": tables.removed(ratings, done, grouped),
+        "kept": tables.kept(ratings, done, scores),
+        "scores": tables.histogram(ratings, done),
+        "signatures": {},
+        "warnings": warnings_of(ratings, done, checks, seconds),
+    }
+    said["signatures"] = _signatures(task)
+    if rows:
+        said["removed_workers"] = tables.removed_workers(ratings, done)
+        said["undetermined_workers"] = tables.undetermined_workers(ratings, done)
+        said["removed_ratings"] = tables.removed_ratings(ratings, done)
+        said["workers"] = tables.workers(ratings, done, checks, adjusted_scores)
+        said["items"] = tables.items(ratings, scores, adjusted_scores)
+    return said
+
+
+def _alpha(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
+    before = _stage(task, stages["before"])
+    same = bool((task.run.standing == task.run.distinct).all())
+    after = dict(before) if same else _stage(task, stages["after_workers"])
+    crossed = (
+        cross_fitted(
+            task.ratings.only(task.run.distinct),
+            task.recipe,
+            checks=task.checks,
+            seconds=None if task.seconds is None else task.seconds[task.run.distinct],
+            halvings=task.repeats(10),
+            seed=task.seed,
+        )
+        if task.recipe.judges_workers
+        else None
+    )
+    if crossed is None:
+        after = _joined(after, {"cross_fitted": Figure(before["interval"], _reason(before, "interval"))})
+    else:
+        after = _joined(after, {"cross_fitted": crossed.alpha})
+        after["cross_fitted_removed_workers"] = crossed.removed_workers
+    after["removes"] = int(task.run.removed_workers.sum())
+    return {"before": before, "after_workers": after, "after_z": _after_z(task, stages)}
+
+
+def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
+    if not task.recipe.has(Z):
+        names = ("interval", "ordinal", "nominal", "null", "corrected")
+        said = stated({name: Figure(None, _NO_Z) for name in names})
+        return with_reasons({**said, "ci": None}, {"ci": _NO_Z})
+    said = _stage(task, stages["after_z"])
+    null = null_alpha(
+        stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed
+    )
+    after = Figure(said["interval"], _reason(said, "interval"))
+    said = _joined(said, {"null": null.after, "corrected": corrected(after, null.after)})
+    return {**said, **_about(null)}
+
+
+def _about(null: Null) -> dict[str, Any]:
+    return {"null_sd": null.sd, "null_before": null.before.value, "permutations": null.permutations}
+
+
+def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
+    one = alpha_of(ratings)
+    if one.value is None and "one rater" not in one.reason and len(ratings):
+        counts = value_counts(ratings)
+        figures = {level: alpha(counts, ratings.scale.values, level) for level in _LEVELS}
+    elif one.value is None:
+        figures = dict.fromkeys(_LEVELS, one)
+    else:
+        counts = value_counts(ratings)
+        figures = {level: alpha(counts, ratings.scale.values, level) for level in _LEVELS}
+    said = stated(figures)
+    ci = None
+    why = _NO_INTERVAL
+    if one.value is None:
+        why = one.reason
+    elif task.replicates:
+        ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)
+        why = "not defined: too few items or workers to resample"
+    said["ci"] = None if ci is None else list(ci)
+    return said if ci is not None else with_reasons(said, {"ci": why})
+
+
+def _joined(said: dict[str, Any], figures: Mapping[str, Figure]) -> dict[str, Any]:
+    more = stated(figures)
+    reasons = more.pop("reason", {})
+    joined = {**said, **more}
+    if "reason" in joined:
+        joined["reason"] = dict(joined["reason"])
+    return with_reasons(joined, reasons)
+
+
+def _reason(said: Mapping[str, Any], name: str) -> str:
+    return str(said.get("reason", {}).get(name, ""))
+
+
+def _reliability(task: _Task) -> dict[str, Any]:
+    halves: SplitHalf = split_half(
+        task.ratings, task.recipe, checks=task.checks, seconds=task.seconds, splits=task.splits, seed=task.seed
+    )
+    said = stated({"split_half": halves.half, "spearman_brown": halves.whole})
+    said |= {"sd": halves.sd, "splits": halves.splits, "items": halves.items}
+    if halves.sd is None:
+        with_reasons(said, {"sd": halves.whole.reason or "needs two splits"})
+    return said
+
+
+def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
+    said = {}
+    for name in ("before", "after_workers"):
+        ratings = stages[name]
+        one_way = correlations_of(ratings).one_way
+        said[name] = stated(
+            {
+                "percent": percent_agreement(value_counts(ratings)),
+                "icc_single": one_way.single,
+                "icc_mean": one_way.mean,
+            }
+        )
+    return said
+
+
+def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> dict[str, Any] | None:
+    """Pearson's r between two annotators, by type, for designs in which every item has exactly two; else None."""
+    n = np.bincount(ratings.items, minlength=ratings.n_items)
+    if not len(ratings) or not (n[n > 0] == 2).all():
+        return None
+    said = stated({"pearson": pearson_two(ratings)})
+    said["n_items"] = int((n > 0).sum())
+    if "type" in groups:
+        codes = groups["type"].codes[done.distinct]
+        said["by_type"] = [
+            {
+                "type": name,
+                "n_items": int(len(np.unique(ratings.items[codes == code]))),
+                **stated({"pearson": pearson_two(ratings.only(codes == code))}),
+            }
+            for code, name in enumerate(groups["type"].names)
+        ]
+    return said
+
+
+def _signatures(task: _Task) -> dict[str, str]:
+    recipe = task.recipe
+    return {
+        "filter": task.signature(recipe.name, version=recipe.version, rules="+".join(recipe.rules) or "none", **recipe.parameters),
+        "alpha": task.signature("krippendorff-alpha", levels="interval,ordinal,nominal"),
+        "ci": task.signature("two-way-percentile-bootstrap", level="interval", replicates=task.replicates),
+        "cross_fitted": task.signature("cross-fitted-alpha", halvings=task.repeats(10)),
+        "null": task.signature("alpha-permuted-within-worker", permutations=task.repeats(20)),
+        "reliability": task.signature("split-half", filter="inside-each-half", splits=task.splits),
+        "icc": task.signature("icc1-one-way"),
+        "kappa": task.signature("cohen-kappa", weights=recipe.kappa_weights, reference=recipe.kappa_reference if recipe.has(KAPPA) else "pooled"),
+        "scores": task.signature("mean", sd="sample", trimmed="0.2"),
+        "score_adjusted": task.signature("p913-12.6", shrink=5, ratings="after-workers"),
+    }

@@ -1,0 +1,226 @@
+"""The lists of the honest report: what was removed and by what, workers, items."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quality import kappa
+from quality.p913 import Adjusted
+from quality.ratings import Ratings
+from quality.recipes import Z
+from quality.run import DUPLICATE, RESPONSE_Z, Checks, Run
+from quality.scores import ItemScores
+from quality.stated import number
+
+if TYPE_CHECKING:
+    from quality.report import Grouping
+
+Row = dict[str, Any]
+#: Pairwise kappas look at pairs of workers; above so many workers they are left out.
+MOST_PAIRWISE = 1_000
+NOT_SETTLED = "too few items have ratings of several workers to tell workers' biases from items' scores"
+_NONE_KEPT = "no rating of this item was kept"
+_ONE_KEPT = "needs two ratings"
+_NO_WORKER_RATING = "all ratings of this item are by removed workers"
+
+
+def removed_workers(ratings: Ratings, done: Run) -> list[Row]:
+    """Who was removed, by which rule, on what value."""
+    rows = []
+    for worker in np.flatnonzero(done.removed_workers).tolist():
+        verdict = done.verdicts[int(done.removed_by[worker])]
+        rows.append(
+            {
+                "worker": ratings.worker_names[worker],
+                "reason": verdict.rule,
+                "value": number(float(verdict.value[worker])),
+                "words": verdict.reason(worker),
+            }
+        )
+    return rows
+
+
+def undetermined_workers(ratings: Ratings, done: Run) -> list[Row]:
+    """Who stays although a rule knew too little to decide, a row per worker and rule."""
+    rated = np.bincount(ratings.workers, minlength=ratings.n_workers) > 0
+    rows = []
+    for verdict in done.verdicts:
+        unsure = verdict.undetermined & rated & ~done.removed_workers
+        names = [ratings.worker_names[worker] for worker in np.flatnonzero(unsure)]
+        numbers = verdict.n[unsure].tolist()
+        rows += [
+            {"worker": name, "rule": verdict.rule, "n": n, "words": verdict.words_undetermined.format(n=n)}
+            for name, n in zip(names, numbers, strict=True)
+        ]
+    return rows
+
+
+def removed_ratings(ratings: Ratings, done: Run) -> list[Row]:
+    """Every rating that was not kept, in the order of submission; with its z where the response filter took it."""
+    because = done.removed_because(ratings)
+    rows = np.flatnonzero(because >= 0)
+    last = len(done.reasons) - 1
+    items, workers, reasons = ratings.item_names, ratings.worker_names, done.reasons
+    columns = zip(
+        ratings.items[rows].tolist(),
+        ratings.workers[rows].tolist(),
+        because[rows].tolist(),
+        np.round(done.z[rows].astype(np.float64), 6).tolist(),
+        strict=True,
+    )
+    return [
+        {"item": items[item], "worker": workers[worker], "reason": reasons[reason], "z": z}
+        if reason == last
+        else {"item": items[item], "worker": workers[worker], "reason": reasons[reason]}
+        for item, worker, reason, z in columns
+    ]
+
+
+def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted) -> list[Row]:
+    """A row per worker with ratings: kappas, checks, bias, inconsistency, verdict."""
+    n = np.bincount(ratings.workers, minlength=ratings.n_workers)
+    kept = np.bincount(ratings.workers[done.kept], minlength=ratings.n_workers)
+    distinct = ratings.only(done.distinct)
+    columns = {"kappa": _floats(kappa.pooled(distinct).kappa), "consensus": _floats(kappa.consensus(distinct).kappa)}
+    why = "too few ratings beside others, or no variation"
+    few = int((n > 0).sum()) <= MOST_PAIRWISE
+    columns["pairwise_median"] = (
+        _floats(kappa.pairwise_median(distinct).kappa) if few else [None] * ratings.n_workers
+    )
+    unknown = [None] * ratings.n_workers
+    columns["bias"] = _floats(model.bias) if model.settled else unknown
+    columns["inconsistency"] = _floats(model.inconsistency) if model.settled else unknown
+    reasons = dict.fromkeys(("kappa", "consensus", "pairwise_median"), why)
+    reasons |= dict.fromkeys(
+        ("bias", "inconsistency"), "the worker was removed" if model.settled else NOT_SETTLED
+    )
+    if not few:
+        reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRWISE:,} workers"
+    unsure = done.undetermined
+    presented = checks.presented.tolist() if checks is not None else [0] * ratings.n_workers
+    failed = checks.failed.tolist() if checks is not None else [0] * ratings.n_workers
+    rows = []
+    for worker in np.flatnonzero(n).tolist():
+        by = int(done.removed_by[worker])
+        figures = {name: column[worker] for name, column in columns.items()}
+        row: Row = {
+            "worker": ratings.worker_names[worker],
+            "n": int(n[worker]),
+            "n_kept": int(kept[worker]),
+            **figures,
+            "checks_presented": presented[worker],
+            "checks_failed": failed[worker],
+            "verdict": f"removed: {done.verdicts[by].rule}" if by >= 0 else "undetermined" if unsure[worker] else "kept",
+        }
+        missing = {name: reasons[name] for name, value in figures.items() if value is None}
+        if missing:
+            row["reason"] = missing
+        rows.append(row)
+    return rows
+
+
+def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:
+    """A row per item with ratings: how many, the scores from what was kept, and the adjusted score."""
+    rows = []
+    unscored = _NO_WORKER_RATING if model.settled else NOT_SETTLED
+    columns = zip(
+        ratings.item_names,
+        scores.n_raw.tolist(),
+        scores.n_kept.tolist(),
+        _floats(scores.mean),
+        _floats(scores.sd),
+        _floats(scores.median),
+        _floats(scores.trimmed),
+        _floats(model.quality) if model.settled else [None] * len(scores.n_raw),
+        strict=True,
+    )
+    for name, n_raw, n_kept, mean, sd, median, trimmed, quality in columns:
+        if not n_raw:
+            continue
+        row: Row = {
+            "item": name,
+            "n_raw": n_raw,
+            "n_kept": n_kept,
+            "mean": mean,
+            "sd": sd,
+            "median": median,
+            "trimmed_mean": trimmed,
+            "score_adjusted": quality,
+        }
+        if sd is None or quality is None:
+            why = _ONE_KEPT if n_kept else _NONE_KEPT
+            absent = {key: why for key in ("mean", "sd", "median", "trimmed_mean") if row[key] is None}
+            row["reason"] = absent | ({} if quality is not None else {"score_adjusted": unscored})
+        rows.append(row)
+    return rows
+
+
+def removed(ratings: Ratings, done: Run, groups: Mapping[str, "Grouping"]) -> Row:
+    """How much was removed: in all, by reason, and by group."""
+    because = done.removed_because(ratings)
+    said = _removed(because, done)
+    for name, grouping in groups.items():
+        said[f"by_{name}"] = [
+            {name: label, **_removed(because[grouping.codes == code], done)}
+            for code, label in enumerate(grouping.names)
+        ]
+    return said
+
+
+def _removed(because: np.ndarray, done: Run) -> Row:
+    n = len(because)
+    counts = np.bincount(because + 1, minlength=len(done.reasons) + 1)[1:].tolist()
+    total = sum(counts)
+    return {
+        "n_ratings": n,
+        "removed": total,
+        "share": total / n if n else None,
+        **({} if n else {"reason": {"share": "there are no ratings"}}),
+        "by_reason": {
+            reason: {"removed": count, "share": count / n if n else None}
+            for reason, count in zip(done.reasons, counts, strict=True)
+            if count or reason not in {DUPLICATE, RESPONSE_Z} or (reason == RESPONSE_Z and done.recipe.has(Z))
+        },
+    }
+
+
+def kept(ratings: Ratings, done: Run, scores: ItemScores) -> Row:
+    """How many ratings items keep, and where the cap of the response filter bound."""
+    rated = scores.n_raw > 0
+    n = scores.n_kept[rated]
+    some = len(n) > 0
+    return {
+        "mean_per_item": float(n.mean()) if some else None,
+        "median_per_item": float(np.median(n)) if some else None,
+        "least": int(n.min()) if some else None,
+        "most": int(n.max()) if some else None,
+        "items_without": int((n == 0).sum()),
+        "items_by_n": {str(size): int(count) for size, count in enumerate(np.bincount(n)) if count},
+        "capped_items": int(done.capped_items.sum()),
+        "capped_share": float(done.capped_items[rated].mean()) if some else None,
+        **({} if some else {"reason": dict.fromkeys(("mean_per_item", "median_per_item", "least", "most", "capped_share"), "there are no ratings")}),
+    }
+
+
+def histogram(ratings: Ratings, done: Run) -> Row:
+    """How often each score was given, before and after the filters."""
+    return {
+        name: {
+            str(value): int(count)
+            for value, count in zip(
+                ratings.scale.values,
+                np.bincount(ratings.scores[mask].astype(np.int64) - ratings.scale.low, minlength=ratings.scale.size),
+                strict=True,
+            )
+        }
+        for name, mask in (("before", done.distinct), ("kept", done.kept))
+    }
+
+
+def _floats(column: np.ndarray) -> list[float | None]:
+    """Python floats, None for nan."""
+    values: list[float | None] = column.tolist()
+    for place in np.flatnonzero(np.isnan(column)).tolist():
+        values[place] = None
+    return values
