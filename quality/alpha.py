@@ -54,11 +54,10 @@ def coincidences(counts: npt.NDArray[np.number]) -> Floats:
     total = np.zeros((size, size))
     for start in range(0, len(counts), ITEMS):
         block = counts[start : start + ITEMS].astype(np.float64)
-        n = block.sum(axis=1)
+        n = block @ np.ones(size)
         weight = np.divide(1.0, n - 1, out=np.zeros_like(n), where=n > 1)
-        weighted = block * weight[:, None]
-        total += block.T @ weighted
-        total[np.diag_indices(size)] -= weighted.sum(axis=0)
+        total += block.T @ (block * weight[:, None])
+        total[np.diag_indices(size)] -= weight @ block
     return total
 
 
@@ -101,9 +100,9 @@ def percent_agreement(counts: npt.NDArray[np.number]) -> Figure:
     total, items = 0.0, 0
     for start in range(0, len(counts), ITEMS):
         block = counts[start : start + ITEMS].astype(np.float64)
-        n = block.sum(axis=1)
+        n = block @ np.ones(counts.shape[1])
         pairs = n * (n - 1)
-        same = np.square(block).sum(axis=1) - n
+        same = np.square(block) @ np.ones(counts.shape[1]) - n
         some = pairs > 0
         total += float((same[some] / pairs[some]).sum())
         items += int(some.sum())

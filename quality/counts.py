@@ -1,5 +1,6 @@
 """From ratings to how often each item got each score: what agreement and filters work on."""
 
+from collections.abc import Iterator
 from typing import overload
 
 import numpy as np
@@ -11,7 +12,7 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 # Rows whose keys lie in memory at a time; more when the result itself is larger than that.
-ROWS = 1 << 21
+ROWS = 1 << 17
 
 
 def cells(ratings: Ratings, rows: slice) -> Counts:
@@ -21,6 +22,21 @@ def cells(ratings: Ratings, rows: slice) -> Counts:
     keys += ratings.scores[rows]
     keys -= ratings.scale.low
     return keys
+
+
+def own_cells(ratings: Ratings, rows: slice) -> Counts:
+    """The cell of each rating in the flattened worker x value matrix, for a slice of rows."""
+    keys = ratings.workers[rows].astype(np.int64)
+    keys *= ratings.scale.size
+    keys += ratings.scores[rows]
+    keys -= ratings.scale.low
+    return keys
+
+
+def portions(ratings: Ratings, size: int) -> Iterator[slice]:
+    """Slices of rows to add up into `size` numbers: so large that the adding does not take longest."""
+    step = max(ROWS, size)
+    return (slice(start, start + step) for start in range(0, len(ratings), step))
 
 
 def checked(ratings: Ratings) -> Ratings:
@@ -50,9 +66,7 @@ def value_counts(ratings: Ratings, weights: npt.ArrayLike | None = None) -> Coun
     if given is not None and given.shape != (len(ratings),):
         raise ValueError("there must be as many weights as ratings")
     size = ratings.n_items * ratings.scale.size
-    step = max(ROWS, size)
     total: Counts | Floats = np.zeros(size, dtype=np.int64 if given is None else np.float64)
-    for start in range(0, len(ratings), step):
-        rows = slice(start, start + step)
+    for rows in portions(ratings, size):
         total += np.bincount(cells(ratings, rows), None if given is None else given[rows], size)
     return total.reshape(ratings.n_items, ratings.scale.size)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quality.alpha import Level, alpha_of
+from quality.alpha import Level, alpha
+from quality.counts import value_counts
 from quality.figure import Figure
-from quality.halves import halves_of_items
+from quality.halves import doubled, doubled_checks, halves_of_items
 from quality.ratings import Ratings
 from quality.recipes import Recipe
 from quality.run import Checks, run, without_response_filter
@@ -38,27 +39,30 @@ def cross_fitted(
     halvings: int = 10,
     seed: int = 0,
 ) -> CrossFitted:
-    """Cross-fitted alpha after the recipe's rules about workers; its response filter takes no part."""
+    """Cross-fitted alpha after the recipe's rules about workers; its response filter takes no part.
+
+    `ratings` must be without repeated ratings of a worker on an item.
+    """
     about_workers = without_response_filter(recipe)
+    twice = doubled_checks(checks)
     rng = np.random.default_rng(seed)
     values, removed = [], []
     reason = ""
     for _ in range(halvings):
-        first = halves_of_items(ratings, rng)
-        for decide, measure in ((first, ~first), (~first, first)):
-            decided = run(
-                ratings.only(decide),
-                about_workers,
-                checks=checks,
-                seconds=None if seconds is None else seconds[decide],
-            )
-            measured = ratings.only(measure & ~decided.removed_workers[ratings.workers])
-            figure = alpha_of(measured, level)
-            removed.append(int(decided.removed_workers.sum()))
+        second = halves_of_items(ratings, rng)
+        beside = doubled(ratings, second[ratings.items], items=False)
+        decided = run(beside, about_workers, checks=twice, seconds=seconds, repeated=False)
+        gone = decided.removed_workers
+        # A worker of the first half is 2 c: flipping the last bit asks what the other half decided.
+        measured = ratings.only(~gone[beside.workers ^ 1])
+        counts = value_counts(measured)
+        for half in (second, ~second):
+            figure = alpha(counts[half], ratings.scale.values, level)
             if figure.value is None:
                 reason = figure.reason
             else:
                 values.append(figure.value)
+        removed.append(int(gone.sum()) / 2)
     if not values:
         return CrossFitted(Figure(None, reason), float(np.mean(removed or [0])), halvings)
     return CrossFitted(Figure(float(np.mean(values))), float(np.mean(removed)), halvings)

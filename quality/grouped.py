@@ -1,7 +1,20 @@
-"""Statistics of groups of numbers, all groups at once."""
+"""Rows in groups, all groups at once."""
 
 import numpy as np
 import numpy.typing as npt
+
+
+def stable_order(codes: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """The rows in the order of their codes (0 to 2^31 - 1), rows with the same code in their own order.
+
+    Sorts the codes with their row numbers below them: several times as fast as numpy's stable argsort.
+    """
+    keys = codes.astype(np.int64)
+    keys <<= 32
+    keys |= np.arange(len(keys))
+    keys.sort()
+    keys &= (1 << 32) - 1
+    return keys
 
 
 def medians(

@@ -1,67 +1,98 @@
-"""Random halves: of the items, and of the ratings of each item."""
+"""Two halves of a study beside each other: of the ratings of each item, or of the items.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+Both halves are one study with twice as many workers (and items): code 2 c belongs to the first half and 2 c + 1 to the
+second. A filter that runs on it treats the halves as if neither knew of the other, in one pass.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import overload
 
 import numpy as np
-import numpy.typing as npt
 
 from quality.ratings import Mask, Ratings
+from quality.run import Checks
 
 _BITS = 63
 _LEAST_RANDOM = 12
-
-
-def by_item(ratings: Ratings) -> tuple[Ratings, npt.NDArray[np.int64]]:
-    """The ratings ordered by item, inside an item still by submission; and the row that each came from."""
-    order = np.argsort(ratings.items, kind="stable")
-    return (
-        Ratings(
-            ratings.items[order],
-            ratings.workers[order],
-            ratings.scores[order],
-            ratings.item_names,
-            ratings.worker_names,
-            ratings.scale,
-        ),
-        order,
-    )
+_MANY = 100_000
+_PAIRED_ANEW = 5
 
 
 def halves_of_items(ratings: Ratings, rng: np.random.Generator) -> Mask:
-    """For each rating whether its item is in the first half; half of the items that have ratings are."""
+    """For each item whether it is in the second half; of the items that have ratings, half are."""
     rated = np.flatnonzero(np.bincount(ratings.items, minlength=ratings.n_items))
-    first = np.zeros(ratings.n_items, dtype=np.bool_)
-    first[rng.permutation(rated)[: len(rated) // 2]] = True
-    return first[ratings.items]
+    second = np.zeros(ratings.n_items, dtype=np.bool_)
+    second[rng.permutation(rated)[: (len(rated) + 1) // 2]] = True
+    return second
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Splitter:
-    """Splits the ratings of every item at random into two halves, as often as one likes.
+def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -> Iterator[Mask]:
+    """For each split, which ratings are in the second half; each half has n // 2 or one more of an item's n.
 
-    `ratings` must be ordered by item. Where an item has an odd number, chance says which half gets one more.
+    The ratings of an item are paired at random, and a coin for each pair says which of the two goes where. Of more
+    than 100,000 ratings the pairs are drawn anew for every fifth split only.
     """
-
-    ratings: Ratings
-
-    def masks(self, rng: np.random.Generator, splits: int) -> Iterator[Mask]:
-        """For each split, which ratings are in the first half."""
-        items = self.ratings.items
-        n = np.bincount(items, minlength=self.ratings.n_items)
-        starts = np.cumsum(n) - n
-        start = starts[items]
-        position = np.arange(len(items)) - start
-        bits = int(n.max(initial=1)).bit_length()
-        random_bits = min(_BITS - bits - int(self.ratings.n_items).bit_length(), 32)
-        if random_bits < _LEAST_RANDOM:
-            raise ValueError("too many items with too many ratings to be split")
-        base = (items.astype(np.int64) << (bits + random_bits)) | position
-        for _ in range(splits):
-            keys = base | (rng.integers(0, 1 << random_bits, len(items), dtype=np.int64) << bits)
+    keep = _PAIRED_ANEW if len(ratings) > _MANY else 1
+    order = np.argsort(ratings.items, kind="stable")
+    items = ratings.items[order].astype(np.int64)
+    n = np.bincount(items, minlength=ratings.n_items)
+    pairs = (n + 1) // 2
+    first_pair = (np.cumsum(pairs) - pairs)[items]
+    start = (np.cumsum(n) - n)[items]
+    position = np.arange(len(items)) - start
+    pair = (first_pair + position // 2).astype(np.int32)
+    odd = (position % 2).astype(np.bool_)
+    bits = int(n.max(initial=1)).bit_length()
+    free = min(_BITS - bits - int(ratings.n_items).bit_length(), 32)
+    if free < _LEAST_RANDOM:
+        raise ValueError("too many items with too many ratings to be split")
+    base = (items << (bits + free)) | position
+    shuffled = order
+    for split in range(splits):
+        if split % keep == 0:
+            keys = base | (rng.integers(0, 1 << free, len(items), dtype=np.int64) << bits)
             keys.sort()
-            shuffled = (keys & ((1 << bits) - 1)) + start
-            size = n // 2 + (n % 2) * rng.integers(0, 2, len(n))
-            mask = np.empty(len(items), dtype=np.bool_)
-            mask[shuffled] = position < size[items]
-            yield mask
+            shuffled = order[(keys & ((1 << bits) - 1)) + start]
+        coins = rng.integers(0, 2, int(pairs.sum()), dtype=np.bool_)
+        second = np.empty(len(items), dtype=np.bool_)
+        second[shuffled] = coins[pair] ^ odd
+        yield second
+
+
+def doubled(ratings: Ratings, second: Mask, *, items: bool) -> Ratings:
+    """The two halves beside each other: workers are doubled, and items too where `items` says so."""
+    half = second.astype(np.int32)
+    return Ratings(
+        ratings.items * 2 + half if items else ratings.items,
+        ratings.workers * 2 + half,
+        ratings.scores,
+        _Doubled(ratings.item_names) if items else ratings.item_names,
+        _Doubled(ratings.worker_names),
+        ratings.scale,
+    )
+
+
+def doubled_checks(checks: Checks | None) -> Checks | None:
+    """Each half knows all checks of its workers: they are not about items."""
+    return None if checks is None else Checks(checks.presented.repeat(2), checks.failed.repeat(2))
+
+
+class _Doubled(Sequence[str]):
+    """Every name twice, without a copy."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def __len__(self) -> int:
+        return 2 * len(self.names)
+
+    @overload
+    def __getitem__(self, code: int) -> str: ...
+    @overload
+    def __getitem__(self, code: slice) -> list[str]: ...
+    def __getitem__(self, code: int | slice) -> str | list[str]:
+        if isinstance(code, slice):
+            return [self.names[each // 2] for each in range(*code.indices(len(self)))]
+        if not 0 <= code < len(self):
+            raise IndexError(code)
+        return self.names[code // 2]

@@ -47,8 +47,8 @@ def alpha_interval(
 ) -> tuple[float, float] | None:
     """The bounds of a 95 % percentile interval of alpha; None where it has none.
 
-    `over="both"` generalises to other items and other workers; `over="items"` holds for these workers only and
-    is much narrower. Deterministic in the seed.
+    `over="both"` generalises to other items and other workers; `over="items"` holds for these workers only
+    and is much narrower. Deterministic in the seed.
     """
     if np.count_nonzero(np.bincount(ratings.workers, minlength=1)) < 2:
         return None

@@ -6,17 +6,16 @@ Never on ratings that a z filter has been over: it hides the workers who should 
 once; remove duplicates first (quality.technical).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from quality.counts import ROWS, Counts, Floats, cells, value_counts
+from quality.counts import Counts, Floats, cells, own_cells, portions, value_counts
 from quality.figure import NO_PAIRS, NO_RATINGS, NO_VARIATION, Figure
 from quality.grouped import medians
 from quality.pairs import pair_cells
-from quality.ratings import Mask, Ratings
+from quality.ratings import Ratings
 
 Weights = str | npt.ArrayLike
 
@@ -91,21 +90,25 @@ def pooled(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     workers share more than one item.
     """
     counts = value_counts(ratings)
-    apart = disagreement(weights, ratings.scale.size)
-    others = _share_of_each_other(counts)
-    # What a rating costs against the others of its item. The weights have a 0 on the diagonal, so the rating
-    # itself may stay among them.
-    cost = ((counts @ apart.T) * others[:, None]).ravel()
-    shares = [np.ascontiguousarray(counts[:, value] * others) for value in range(ratings.scale.size)]
-    sums = _Sums(ratings)
-    for rows in sums.portions():
-        items = ratings.items[rows]
-        weight = others[items]
-        sums.add(rows, weight > 0, cost[cells(ratings, rows)])
-        for value, share in enumerate(shares):
-            sums.add_reference(rows, value, share[items])
-        sums.take_own(rows, weight)
-    return sums.kappas(apart)
+    size = ratings.scale.size
+    apart = disagreement(weights, size)
+    given, marks = _linear_in(apart, weights)
+    n = counts @ np.ones(size)
+    several = n > 1
+    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=several)[:, None]
+    of_others = [(((counts @ mark)[:, None] - mark) * share).ravel() for mark in marks]
+    # By worker and own score: how many ratings, and the sums of their references' marks.
+    sums = np.zeros((1 + len(marks), ratings.n_workers * size))
+    for rows in portions(ratings, sums.shape[1]):
+        own, keys = own_cells(ratings, rows), cells(ratings, rows)
+        counted = None if several.all() else several[ratings.items[rows]]
+        sums[0] += np.bincount(own, counted, sums.shape[1])
+        for place, mark in enumerate(of_others, start=1):
+            sums[place] += np.bincount(own, mark[keys], sums.shape[1])
+    by_score = sums.reshape(len(sums), -1, size)
+    observed = np.einsum("rwx,xr->w", by_score, given)
+    chance = np.einsum("wx,xr,rw->w", by_score[0], given, by_score.sum(axis=2), optimize=True)
+    return _kappas(observed, chance, by_score[0].sum(axis=1))
 
 
 def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
@@ -117,26 +120,35 @@ def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     counts = value_counts(ratings)
     size = ratings.scale.size
     apart = disagreement(weights, size)
-    n, total = counts.sum(axis=1), counts @ np.arange(size)
-    sums = _Sums(ratings)
-    for rows in sums.portions():
-        items, own = ratings.items[rows], ratings.scores[rows].astype(np.int64) - ratings.scale.low
-        several = n[items] > 1
-        others, rest = np.maximum(1, n[items] - 1), total[items] - own
-        lower = np.where(several, (2 * rest + others - 1) // (2 * others), 0)
-        upper = np.where(several, (2 * rest + others) // (2 * others), 0)
-        sums.add(rows, several, (apart[own, lower] + apart[own, upper]) / 2 * several)
-        for value in range(size):
-            sums.add_reference(rows, value, ((lower == value) / 2 + (upper == value) / 2) * several)
-    return sums.kappas(apart)
+    x = np.arange(size)
+    others = (counts.sum(axis=1) - 1)[:, None]
+    rest = (counts @ x)[:, None] - x
+    below, above = (
+        (2 * rest + others - 1) // np.maximum(1, 2 * others),
+        (2 * rest + others) // np.maximum(1, 2 * others),
+    )
+    # Twice the consensus of each cell, odd where it lies between two scores; a last one for no others at all.
+    none = 2 * size - 1
+    twice = np.where(others > 0, below + above, none).clip(0, none).astype(np.int16).ravel()
+    table = np.zeros(ratings.n_workers * size * (none + 1), dtype=np.int64)
+    for rows in portions(ratings, table.size):
+        keys = own_cells(ratings, rows)
+        keys *= none + 1
+        keys += twice[cells(ratings, rows)]
+        table += np.bincount(keys, minlength=table.size)
+    halves = (np.arange(none)[:, None] // 2 == x) / 2 + ((np.arange(none)[:, None] + 1) // 2 == x) / 2
+    said = table.reshape(-1, size, none + 1)[:, :, :none] @ halves
+    observed = np.einsum("wab,ab->w", said, apart)
+    own, reference = said.sum(axis=2), said.sum(axis=1)
+    return _kappas(observed, (own @ apart * reference).sum(axis=1), own.sum(axis=1))
 
 
 def pairwise_median(ratings: Ratings, weights: Weights = "quadratic", *, least: int = 5) -> WorkerKappas:
     """The median of each worker's kappas with every other worker (ADEM, Lowe et al. 2017).
 
-    Pairs count that share at least `least` items and whose kappa is defined. The tables of all pairs come from
-    sorting the pairs of ratings inside items, so that the work grows with these and not with the square of the
-    workers; `n` is as for the other kappas.
+    Pairs count that share at least `least` items and whose kappa is defined. The tables of all pairs come
+    from sorting the pairs of ratings inside items, so that the work grows with these and not with the square
+    of the workers; `n` is as for the other kappas.
     """
     size = ratings.scale.size
     apart = disagreement(weights, size)
@@ -158,56 +170,23 @@ def pairwise_median(ratings: Ratings, weights: Weights = "quadratic", *, least: 
     return WorkerKappas(medians(np.concatenate(workers), np.concatenate(values), ratings.n_workers), n)
 
 
-def _share_of_each_other(counts: Counts) -> Floats:
-    """1/(n - 1) of every item, 0 for items with fewer than two ratings."""
-    n = counts.sum(axis=1)
-    return np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
+def _linear_in(apart: Floats, weights: Weights) -> tuple[Floats, Floats]:
+    """Two matrices `given` (size, 1 + r) and `marks` (r, size): apart[a, b] = given[a] . (1, marks[:, b]).
+
+    Marks are what has to be added up about a reference to know what it costs. Quadratic weights need two.
+    """
+    x = np.arange(len(apart), dtype=np.float64)
+    if isinstance(weights, str) and weights == "quadratic":
+        return np.stack([x * x, -2 * x, np.ones(len(x))], axis=1), np.stack([x, x * x])
+    return np.hstack([apart[:, :1], apart[:, 1:] - apart[:, :1]]), np.eye(len(x))[1:]
 
 
-class _Sums:
-    """What a kappa of each worker against a reference is made of, added up over portions of the ratings."""
+def _kappas(observed: Floats, chance: Floats, n: Floats) -> WorkerKappas:
+    """1 - observed / expected for each worker; `chance` is n times the expected disagreement.
 
-    def __init__(self, ratings: Ratings) -> None:
-        self.ratings = ratings
-        self.size = ratings.scale.size
-        self.workers = ratings.n_workers
-        self.own = np.zeros(self.workers * self.size)
-        self.reference = np.zeros((self.size, self.workers))
-        self.observed = np.zeros(self.workers)
-
-    def portions(self) -> Iterator[slice]:
-        """Slices of rows, large enough that adding up a portion is not what takes the time."""
-        step = max(ROWS, self.workers * self.size)
-        return (slice(start, start + step) for start in range(0, len(self.ratings), step))
-
-    def add(self, rows: slice, counted: Mask, cost: Floats) -> None:
-        """The worker's own ratings where they count, and what each costs against its reference."""
-        self.observed += np.bincount(self.ratings.workers[rows], cost, self.workers)
-        self.own += np.bincount(self._own_cells(rows), counted, self.own.size)
-
-    def add_reference(self, rows: slice, value: int, share: Floats) -> None:
-        """How much of each rating's reference has one value."""
-        self.reference[value] += np.bincount(self.ratings.workers[rows], share, self.workers)
-
-    def take_own(self, rows: slice, share: Floats) -> None:
-        """Takes each rating itself out of its reference, which it has this share of."""
-        own = np.bincount(self._own_cells(rows), share, self.own.size)
-        self.reference -= own.reshape(self.workers, self.size).T
-
-    def kappas(self, apart: Floats) -> WorkerKappas:
-        """1 - observed / expected for each worker."""
-        own = self.own.reshape(self.workers, self.size)
-        n = own.sum(axis=1)
-        chance = ((own @ apart) * self.reference.T).sum(axis=1)
-        # References are sums of fractions: an expected disagreement of nothing may come out as 1e-17.
-        defined = chance > 1e-9 * n
-        kappa = np.full(self.workers, np.nan)
-        kappa[defined] = 1 - self.observed[defined] * n[defined] / chance[defined]
-        return WorkerKappas(kappa, n.astype(np.int64))
-
-    def _own_cells(self, rows: slice) -> Counts:
-        keys = self.ratings.workers[rows].astype(np.int64)
-        keys *= self.size
-        keys += self.ratings.scores[rows]
-        keys -= self.ratings.scale.low
-        return keys
+    References are sums of fractions: a chance of nothing may come out as 1e-17.
+    """
+    defined = chance > 1e-9 * n
+    kappa = np.full(len(n), np.nan)
+    kappa[defined] = 1 - observed[defined] * n[defined] / chance[defined]
+    return WorkerKappas(kappa, np.rint(n).astype(np.int64))

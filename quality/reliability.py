@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from quality.figure import NO_RATINGS, NO_VARIATION, Figure
-from quality.halves import Splitter, by_item
+from quality.halves import doubled, doubled_checks, splits_of_ratings
 from quality.ratings import Mask, Ratings
 from quality.recipes import Recipe
 from quality.run import Checks, run
+from quality.technical import duplicates
 
 Floats = npt.NDArray[np.float64]
 TOO_FEW = "not defined: fewer than three items keep a rating in both halves"
@@ -49,12 +50,16 @@ def split_half(
     """Split-half reliability of the means that the recipe leaves, over `splits` random splits."""
     if not len(ratings):
         return _none(NO_RATINGS)
-    rows, order = by_item(ratings)
-    taken = None if seconds is None else seconds[order]
+    distinct = ~duplicates(ratings)
+    rows = ratings if distinct.all() else ratings.only(distinct)
+    taken = None if seconds is None else seconds[distinct]
+    twice = doubled_checks(checks)
     halves, wholes, items = [], [], []
     reason = TOO_FEW
-    for first in Splitter(rows).masks(np.random.default_rng(seed), splits):
-        one, two = (_means(rows, mask, recipe, checks, taken) for mask in (first, ~first))
+    for second in splits_of_ratings(rows, splits, np.random.default_rng(seed)):
+        beside = doubled(rows, second, items=True)
+        kept = run(beside, recipe, checks=twice, seconds=taken, repeated=False).kept
+        one, two = _means(beside, kept).reshape(-1, 2).T
         both = ~(np.isnan(one) | np.isnan(two))
         r = _pearson(one[both], two[both]) if both.sum() >= _LEAST_ITEMS else None
         if r is None or r <= -1:
@@ -78,15 +83,10 @@ def _none(reason: str) -> SplitHalf:
     return SplitHalf(Figure(None, reason), Figure(None, reason), None, 0.0, 0)
 
 
-def _means(
-    ratings: Ratings, half: Mask, recipe: Recipe, checks: Checks | None, seconds: Floats | None
-) -> Floats:
-    """Mean of every item from the ratings of the half that the recipe keeps; nan where none is kept."""
-    own = ratings.only(half)
-    kept = run(own, recipe, checks=checks, seconds=None if seconds is None else seconds[half]).kept
-    items, scores = own.items[kept], own.scores[kept]
-    n = np.bincount(items, minlength=ratings.n_items)
-    sums = np.bincount(items, weights=scores, minlength=ratings.n_items)
+def _means(ratings: Ratings, kept: Mask) -> Floats:
+    """Mean of every item from the ratings that are kept; nan where none is."""
+    n = np.bincount(ratings.items, weights=kept, minlength=ratings.n_items)
+    sums = np.bincount(ratings.items, weights=ratings.scores * kept, minlength=ratings.n_items)
     return np.divide(sums, n, out=np.full(ratings.n_items, np.nan), where=n > 0)
 
 

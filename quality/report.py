@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from quality import tables
-from quality.alpha import Level, alpha, alpha_of, pearson_two, percent_agreement
+from quality.alpha import Level, alpha_of, coincidences, from_coincidences, pearson_two, percent_agreement
 from quality.counts import value_counts
 from quality.crossfit import cross_fitted
 from quality.figure import Figure
-from quality.icc import correlations_of
+from quality.icc import one_way
 from quality.interval import alpha_interval
 from quality.nulls import Null, corrected, null_alpha
 from quality.p913 import adjusted
@@ -26,6 +26,7 @@ from quality.recipes import KAPPA, Z, Recipe
 from quality.reliability import SplitHalf, split_half
 from quality.run import Checks, Floats, Run, run
 from quality.scores import item_scores
+from quality.sums import sums_of
 from quality.stated import stated, with_reasons
 from quality.cautions import warnings_of
 
@@ -33,6 +34,8 @@ METHODS = 1
 SPLITS = 20
 _LEVELS: tuple[Level, ...] = ("interval", "ordinal", "nominal")
 _MANY = 100_000
+_ENOUGH = 250_000
+_LEAST_SPLITS = 5
 _NO_Z = "the recipe removes no single responses"
 _NO_INTERVAL = "no interval was asked for (0 replicates)"
 
@@ -65,6 +68,14 @@ class _Task:
     def repeats(self, most: int) -> int:
         """How often a random figure is calculated: fewer times where many ratings make each one steady."""
         return max(2, min(most, most * _MANY // max(len(self.ratings), 1)))
+
+    @property
+    def halvings(self) -> int:
+        """Splits behind the reliability: all that were asked for up to 250,000 ratings, then fewer, never below 5.
+
+        The more ratings, the less one split differs from the next; the report says how much (`sd`).
+        """
+        return min(self.splits, max(_LEAST_SPLITS, self.splits * _ENOUGH // max(len(self.ratings), 1)))
 
     def signature(self, method: str, **parameters: Any) -> str:
         """Method, parameters, seed and version in one line, for a caption or a footnote."""
@@ -178,15 +189,8 @@ def _about(null: Null) -> dict[str, Any]:
 
 
 def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
-    one = alpha_of(ratings)
-    if one.value is None and "one rater" not in one.reason and len(ratings):
-        counts = value_counts(ratings)
-        figures = {level: alpha(counts, ratings.scale.values, level) for level in _LEVELS}
-    elif one.value is None:
-        figures = dict.fromkeys(_LEVELS, one)
-    else:
-        counts = value_counts(ratings)
-        figures = {level: alpha(counts, ratings.scale.values, level) for level in _LEVELS}
+    figures = alphas(ratings)
+    one = figures["interval"]
     said = stated(figures)
     ci = None
     why = _NO_INTERVAL
@@ -197,6 +201,16 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
         why = "not defined: too few items or workers to resample"
     said["ci"] = None if ci is None else list(ci)
     return said if ci is not None else with_reasons(said, {"ci": why})
+
+
+def alphas(ratings: Ratings) -> dict[str, Figure]:
+    """Alpha at the three levels, from one table of coincidences."""
+    one = alpha_of(ratings)
+    if one.value is None:
+        return dict.fromkeys(_LEVELS, one)
+    together = coincidences(value_counts(ratings))
+    values = ratings.scale.values.astype(np.float64)
+    return {level: Figure(from_coincidences(together, values, level)) for level in _LEVELS}
 
 
 def _joined(said: dict[str, Any], figures: Mapping[str, Figure]) -> dict[str, Any]:
@@ -214,7 +228,7 @@ def _reason(said: Mapping[str, Any], name: str) -> str:
 
 def _reliability(task: _Task) -> dict[str, Any]:
     halves: SplitHalf = split_half(
-        task.ratings, task.recipe, checks=task.checks, seconds=task.seconds, splits=task.splits, seed=task.seed
+        task.ratings, task.recipe, checks=task.checks, seconds=task.seconds, splits=task.halvings, seed=task.seed
     )
     said = stated({"split_half": halves.half, "spearman_brown": halves.whole})
     said |= {"sd": halves.sd, "splits": halves.splits, "items": halves.items}
@@ -227,12 +241,12 @@ def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
     said = {}
     for name in ("before", "after_workers"):
         ratings = stages[name]
-        one_way = correlations_of(ratings).one_way
+        single = one_way(sums_of(ratings))
         said[name] = stated(
             {
                 "percent": percent_agreement(value_counts(ratings)),
-                "icc_single": one_way.single,
-                "icc_mean": one_way.mean,
+                "icc_single": single.single,
+                "icc_mean": single.mean,
             }
         )
     return said
@@ -266,7 +280,7 @@ def _signatures(task: _Task) -> dict[str, str]:
         "ci": task.signature("two-way-percentile-bootstrap", level="interval", replicates=task.replicates),
         "cross_fitted": task.signature("cross-fitted-alpha", halvings=task.repeats(10)),
         "null": task.signature("alpha-permuted-within-worker", permutations=task.repeats(20)),
-        "reliability": task.signature("split-half", filter="inside-each-half", splits=task.splits),
+        "reliability": task.signature("split-half", filter="inside-each-half", splits=task.halvings),
         "icc": task.signature("icc1-one-way"),
         "kappa": task.signature("cohen-kappa", weights=recipe.kappa_weights, reference=recipe.kappa_reference if recipe.has(KAPPA) else "pooled"),
         "scores": task.signature("mean", sd="sample", trimmed="0.2"),

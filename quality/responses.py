@@ -7,50 +7,75 @@ first. On noise it manufactures agreement: see docs/quality.md before using it.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from quality.counts import ROWS, Counts, Floats, cells, value_counts
+from quality.counts import Counts, Floats, value_counts
+from quality.grouped import stable_order
 from quality.ratings import Mask, Ratings
 
-# Items decided at a time.
-ITEMS = 1 << 15
+# Items decided and rows looked up at a time: what fits a cache.
+ITEMS = 1 << 14
+ROWS = 1 << 16
+SMALL = 1 << 31
+
+STAYS, GOES, IN_PART = 0, 1, 2
 
 Ties = Literal["submission", "group"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """What happens to an item's ratings of a value: arrays of shape (values, items).
+
+    A tie group is an item's ratings that lie equally far from its mean, on either side. `group` is the lower
+    value of the tie group, `quota` how many of its ratings go, `before` how many go that lie farther out.
+    `fate` is STAYS, GOES or IN_PART.
+    """
+
+    fate: npt.NDArray[np.int8]
+    group: npt.NDArray[np.int8]
+    quota: npt.NDArray[np.int32]
+    before: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
 class ZRemoved:
     """What the filter removes.
 
-    `mask` (length n) is True for removed ratings, `z` (length n) the signed z of every rating inside its item
-    (0 where the item's ratings are all the same), `rank` (length n) 1 for the first removed of an item, 2 for
-    the second …, 0 for the kept. `capped_items` (length n_items) is True where the cap or the number to keep
-    saved ratings that were far enough out.
+    `mask` (length n) is True for removed ratings; `capped_items` (length n_items) is True where the cap, or
+    the number to keep, saved ratings that were far enough out. `z` and `rank` are made when asked for.
     """
 
     mask: Mask
-    z: Floats
-    rank: npt.NDArray[np.int32]
     capped_items: Mask
+    _ratings: Ratings
+    _plan: _Plan
+    _ddof: int
 
+    @cached_property
+    def z(self) -> Floats:
+        """The signed z of each rating inside its item, length n; 0 where the item has no variation."""
+        counts = value_counts(self._ratings)
+        x = self._ratings.scale.values
+        n, s, q = counts.sum(axis=1), counts @ x, counts @ (x * x)
+        several = n > self._ddof
+        variance = (n * q - s * s) / np.maximum(1, n * (n - self._ddof))
+        scale = np.divide(1.0, np.sqrt(variance), out=np.zeros(len(n)), where=several & (variance > 0))
+        mean = s / np.maximum(1, n)
+        return (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plan:
-    """What happens to each cell of the flattened item x value matrix; `capped` has a value per item.
-
-    A tie group is an item's ratings that lie equally far from its mean, on either side. `group` is the first
-    cell of the cell's tie group, `quota` how many ratings of the group go (0 where the cell is near the
-    mean), `before` how many go in groups farther out.
-    """
-
-    group: npt.NDArray[np.int64]
-    quota: npt.NDArray[np.int32]
-    before: npt.NDArray[np.int32]
-    z: Floats
-    capped: Mask
+    @cached_property
+    def rank(self) -> npt.NDArray[np.int32]:
+        """1 for the first removed rating of an item, 2 for the second …, 0 for those kept; length n."""
+        rank = np.zeros(len(self.mask), dtype=np.int32)
+        rows = np.flatnonzero(self.mask)
+        here = _cells(self._ratings, rows)
+        rank[rows] = self._plan.before.take(here) + _place(self._ratings, rows, self._plan) + 1
+        return rank
 
 
 def z_removed(
@@ -74,45 +99,49 @@ def z_removed(
     q the sum of squares of the item's n ratings. Floats decide 16 of the 715 sets of nine ratings wrongly.
     """
     counts = value_counts(ratings)
-    items, size = counts.shape
+    shape = (ratings.scale.size, ratings.n_items)
     plan = _Plan(
-        np.zeros(items * size, dtype=np.int64),
-        np.zeros(items * size, dtype=np.int32),
-        np.zeros(items * size, dtype=np.int32),
-        np.zeros(items * size),
-        np.zeros(items, dtype=np.bool_),
+        np.empty(shape, np.int8),
+        np.empty(shape, np.int8),
+        np.empty(shape, np.int32),
+        np.empty(shape, np.int32),
     )
-    for start in range(0, items, ITEMS):
-        block = np.ascontiguousarray(counts[start : start + ITEMS].T)
-        n = block.sum(axis=0)
-        far, z = _far(block, n, limit, ddof)
+    capped = np.zeros(ratings.n_items, dtype=np.bool_)
+    for start in range(0, ratings.n_items, ITEMS):
+        block = _transposed(counts[start : start + ITEMS])
+        here = slice(start, start + block.shape[1])
+        n = block.sum(axis=0, dtype=block.dtype)
+        far = _far(block, n, limit, ddof) & (n >= least)
         room = np.maximum(0, n - keep if cap is None else np.minimum(cap, n - keep))
-        group, before, total = _tie_groups(block, n, far & (n >= least))
+        group, before, size = _tie_groups(block, n, far)
         left = room - before
-        quota = np.where(total <= left, total, 0) if ties == "group" else np.clip(left, 0, total)
-        cells_here = slice(start * size, start * size + block.size)
-        plan.group[cells_here] = (group + np.arange(start, start + len(n)) * size).T.ravel()
-        plan.quota[cells_here] = quota.T.ravel()
-        plan.before[cells_here] = before.T.ravel()
-        plan.z[cells_here] = z.T.ravel()
-        plan.capped[start : start + len(n)] = (before + total).max(axis=0) > room
-    return _carried_out(ratings, plan)
+        quota = size * (size <= left) if ties == "group" else np.clip(left, 0, size)
+        plan.group[:, here], plan.quota[:, here], plan.before[:, here] = group, quota, before
+        plan.fate[:, here] = (quota > 0).astype(np.int8) + ((quota > 0) & (quota < size))
+        capped[here] = (before + size).max(axis=0) > room
+    return ZRemoved(_mask(ratings, plan), capped, ratings, plan, ddof)
 
 
-def _far(block: Counts, n: Counts, limit: float, ddof: int) -> tuple[Mask, Floats]:
-    """Which cells with ratings lie too far from the mean, and every cell's z; `block` is values x items."""
-    x = np.arange(len(block))[:, None]  # the scale moved to 0: neither z nor the test changes
-    s, q = (block * x).sum(axis=0), (block * x * x).sum(axis=0)
+def _transposed(counts: Counts) -> Counts:
+    """The block values x items, in 32 bits where its sums of squares leave room for the exact test."""
+    largest = int(counts.sum(axis=1).max(initial=0))
+    fits = (len(counts.T) * max(1, largest)) ** 2 * max(1, largest) < SMALL
+    return np.ascontiguousarray(counts.T, dtype=np.int32 if fits else np.int64)
+
+
+def _far(block: Counts, n: Counts, limit: float, ddof: int) -> Mask:
+    """Which cells have ratings that lie too far from the mean; `block` is values x items."""
+    x = np.arange(len(block), dtype=block.dtype)[:, None]  # the scale moved to 0: the test stays the same
+    s, q = (block * x).sum(axis=0, dtype=block.dtype), (block * x * x).sum(axis=0, dtype=block.dtype)
     off, spread = n * x - s, n * q - s * s
-    deviation = np.sqrt(n * spread / np.maximum(1, n - ddof))
-    z = np.divide(off, deviation, out=np.zeros(off.shape), where=deviation > 0)
-    exact = Fraction(str(limit)) ** 2
-    over, under = exact.as_integer_ratio()
-    largest = int(n.max(initial=0))
-    if (len(block) * largest) ** 2 * max(1, largest) * max(over, under) >= 1 << 62:
-        off, spread, n = off.astype(object), spread.astype(object), n.astype(object)
-    far = off * off * (np.maximum(n, ddof) - ddof) * under > over * n * spread
-    return far.astype(np.bool_) & (block > 0), z
+    over, under = (Fraction(str(limit)) ** 2).as_integer_ratio()
+    largest = max(1, int(n.max(initial=0)))
+    bound = (len(block) * largest) ** 2 * largest * max(over, under)
+    if bound > np.iinfo(block.dtype).max:
+        wide: type = np.int64 if bound < 1 << 62 else object
+        off, spread, n = off.astype(wide), spread.astype(wide), n.astype(wide)
+    far = off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread
+    return far.astype(np.bool_) & (block > 0)
 
 
 def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Counts]:
@@ -120,40 +149,49 @@ def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Co
 
     The last is 0 where the cell itself is no candidate.
     """
-    values = len(block)
-    x = np.arange(values)[:, None]
-    distance = np.abs(n * x - (block * x).sum(axis=0))
-    candidates = np.where(far, block, 0)
-    group, before, total = np.zeros_like(block), np.zeros_like(block), np.zeros_like(block)
-    for value in reversed(range(values)):
+    x = np.arange(len(block), dtype=block.dtype)[:, None]
+    distance = np.abs(n * x - (block * x).sum(axis=0, dtype=block.dtype))
+    candidates = block * far
+    group, before, size = np.empty_like(block), np.zeros_like(block), np.zeros_like(block)
+    for value in reversed(range(len(block))):
         before += candidates[value] * (distance[value] > distance)
         level = distance[value] == distance
-        total += candidates[value] * level
-        group[level] = value
-    total[~far] = 0
-    return group, before, total
+        size += candidates[value] * level
+        np.copyto(group, value, where=level)
+    size *= far
+    return group, before, size
 
 
-def _carried_out(ratings: Ratings, plan: _Plan) -> ZRemoved:
-    rows_in_all = len(ratings)
-    z = np.empty(rows_in_all)
-    found: list[npt.NDArray[np.int64]] = []
-    for start in range(0, rows_in_all, ROWS):
-        keys = cells(ratings, slice(start, start + ROWS))
-        z[start : start + ROWS] = plan.z[keys]
-        near = np.flatnonzero(plan.quota[keys])
-        found.append(plan.group[keys[near]] * rows_in_all + (near + start))
-    mask, rank = np.zeros(rows_in_all, dtype=np.bool_), np.zeros(rows_in_all, dtype=np.int32)
-    candidates = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-    candidates.sort()
-    group, rows = np.divmod(candidates, max(1, rows_in_all))
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    place = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
-    # One of a group's two cells may be empty; a cell that has ratings holds the group's numbers.
-    keys = (
-        ratings.items[rows].astype(np.int64) * ratings.scale.size + ratings.scores[rows] - ratings.scale.low
-    )
-    goes = place < plan.quota[keys]
-    mask[rows[goes]] = True
-    rank[rows[goes]] = plan.before[keys[goes]] + place[goes] + 1
-    return ZRemoved(mask, z, rank, plan.capped)
+def _mask(ratings: Ratings, plan: _Plan) -> Mask:
+    """The removed rows: whole tie groups by their cell, parts of a group in the order of submission."""
+    mask = np.zeros(len(ratings), dtype=np.bool_)
+    parts = [np.zeros(0, dtype=np.int64)]
+    for start in range(0, len(ratings), ROWS):
+        rows = slice(start, start + ROWS)
+        fate = plan.fate.take(_cells(ratings, rows))
+        np.equal(fate, GOES, out=mask[rows])
+        parts.append(np.flatnonzero(fate == IN_PART) + start)
+    partly = np.concatenate(parts)
+    mask[partly] = _place(ratings, partly, plan) < plan.quota.take(_cells(ratings, partly))
+    return mask
+
+
+def _cells(ratings: Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """Where in a flattened array of shape (values, items) the rows belong."""
+    keys = ratings.scores[rows].astype(np.int64)
+    keys -= ratings.scale.low
+    keys *= ratings.n_items
+    keys += ratings.items[rows]
+    return keys
+
+
+def _place(ratings: Ratings, rows: npt.NDArray[np.intp], plan: _Plan) -> npt.NDArray[np.int64]:
+    """How many of the given rows, which are in order, come before each in its item's tie group."""
+    items = ratings.items[rows].astype(np.int64)
+    groups = plan.group.take(_cells(ratings, rows)) + items * ratings.scale.size
+    order = stable_order(groups)
+    ordered = groups[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
+    return place

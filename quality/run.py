@@ -81,13 +81,18 @@ class Run:
 
 
 def run(
-    ratings: Ratings, recipe: Recipe, *, checks: Checks | None = None, seconds: Floats | None = None
+    ratings: Ratings,
+    recipe: Recipe,
+    *,
+    checks: Checks | None = None,
+    seconds: Floats | None = None,
+    repeated: bool = True,
 ) -> Run:
     """Runs the recipe's rules in their fixed order. `seconds` has the time of each rating, nan for unknown.
 
-    A rule without anything to look at (no checks, no times) does not run; `verdicts` then lacks it.
+    `repeated` false says that no worker rated an item twice, which then is not looked for. A rule without anything to look at (no checks, no times) does not run; `verdicts` then lacks it.
     """
-    distinct = ~duplicates(ratings)
+    distinct = ~duplicates(ratings) if repeated else np.ones(len(ratings), dtype=np.bool_)
     standing = distinct
     gone = np.full(ratings.n_workers, -1, dtype=np.int8)
     verdicts: list[Verdicts] = []

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from quality.report import Grouping
 
 Row = dict[str, Any]
-#: Pairwise kappas look at pairs of workers; above so many workers they are left out.
-MOST_PAIRWISE = 1_000
+#: Pairwise kappas look at pairs of ratings of an item; above so many pairs they are left out.
+MOST_PAIRS = 1_000_000
 NOT_SETTLED = "too few items have ratings of several workers to tell workers' biases from items' scores"
 _NONE_KEPT = "no rating of this item was kept"
 _ONE_KEPT = "needs two ratings"
@@ -84,7 +84,8 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     distinct = ratings.only(done.distinct)
     columns = {"kappa": _floats(kappa.pooled(distinct).kappa), "consensus": _floats(kappa.consensus(distinct).kappa)}
     why = "too few ratings beside others, or no variation"
-    few = int((n > 0).sum()) <= MOST_PAIRWISE
+    per_item = np.bincount(distinct.items, minlength=ratings.n_items)
+    few = int((per_item * (per_item - 1)).sum()) <= 2 * MOST_PAIRS
     columns["pairwise_median"] = (
         _floats(kappa.pairwise_median(distinct).kappa) if few else [None] * ratings.n_workers
     )
@@ -96,7 +97,7 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
         ("bias", "inconsistency"), "the worker was removed" if model.settled else NOT_SETTLED
     )
     if not few:
-        reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRWISE:,} workers"
+        reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRS:,} pairs of ratings"
     unsure = done.undetermined
     presented = checks.presented.tolist() if checks is not None else [0] * ratings.n_workers
     failed = checks.failed.tolist() if checks is not None else [0] * ratings.n_workers

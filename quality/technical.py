@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from quality.grouped import medians
+from quality.grouped import medians, stable_order
 from quality.ratings import Mask, Ratings
 from quality.verdicts import Verdicts
 
@@ -62,7 +62,7 @@ def straight_lining(ratings: Ratings, *, least: int = 10, share: float = 1.0) ->
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     longest = np.zeros(ratings.n_workers, dtype=np.int64)
     if len(ratings):
-        order = np.argsort(ratings.workers, kind="stable")
+        order = stable_order(ratings.workers)
         workers, scores = ratings.workers[order], ratings.scores[order]
         starts = np.flatnonzero(
             np.concatenate(([True], (workers[1:] != workers[:-1]) | (scores[1:] != scores[:-1])))
