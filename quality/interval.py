@@ -4,12 +4,12 @@ Two-way: items and workers are drawn with replacement, independently of each oth
 often as its item and its worker together (the pigeonhole bootstrap: Owen 2007, Annals of Applied Statistics
 1(2); Owen and Eckles 2012). Items alone say how alpha varies over items for these workers.
 
-A worker drawn twice meets their own copy on every item they rated. Such a pair agrees by construction and says
-nothing about agreement between people: with ten ratings per item it would lift every replicate by about a
-tenth of what is missing to 1. So only pairs of different workers count. An item in which the drawn workers
-have weights u_j (m = sum of u_j) contributes, as always, m ratings' worth of its mean disagreement over pairs:
-sum over j != k of u_j u_k d_jk, divided by the weight of such pairs, m^2 - sum of u_j^2. With all u = 1 that is
-Krippendorff's 1/(n - 1). Expected disagreement leaves out pairs of a rating with its own copies in the same way.
+A worker drawn twice meets their own copy on every item they rated. Such a pair agrees by construction and
+says nothing about agreement between people: with ten ratings per item it would lift every replicate by about
+a tenth of what is missing to 1. So only pairs of different workers count. An item whose workers have been
+drawn u_j times (m = sum of u_j) contributes m ratings' worth of its mean disagreement d over pairs: the sum
+over j != k of u_j u_k d_jk, divided by the weight of such pairs, m^2 - sum of u_j^2. With all u = 1 that is
+Krippendorff's 1/(n - 1). The expected disagreement leaves out a rating's pairs with its own copies.
 """
 
 from collections.abc import Iterator
