@@ -11,6 +11,9 @@ def everything() -> None:
         {
             "candidates.imported": "imported answers of systems",
             "candidates.human": "made held-out answers candidates",
+            "candidates.exact": "set copies of references aside",
+            "candidate.withdrawn": "took a system's answer out",
+            "candidate.put_back": "put a system's answer back",
             "filter.applied": "applied filters to judgments",
             "filter.undone": "undid filters",
         }

@@ -17,6 +17,9 @@ class System(models.Model):
         PROGRAM = "program"
         HUMAN = "human", "people"
 
+    #: The name of the system of people: held-out answers, and answers that a file gives to it.
+    PEOPLE = "human"
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="systems", db_index=False)
     name = models.CharField(max_length=100)
     kind = models.CharField(max_length=7, choices=Kind, default=Kind.PROGRAM)
@@ -65,6 +68,8 @@ class Candidate(models.Model):
     opinion = models.CharField(max_length=7, choices=Answer.Opinion, blank=True)
     entities = models.JSONField(default=list, help_text="Spans of the text: {start, end, text}.")
     aside = models.CharField(max_length=9, choices=Aside, blank=True, help_text="Empty: it is judged.")
+    aside_reason = models.CharField(max_length=300, blank=True, help_text="Why it was taken out or put back.")
+    kept = models.BooleanField(default=False, help_text="Judged even where it is the same as a reference.")
     line = models.BigIntegerField(null=True, blank=True, help_text="In its file.")
     created_at = models.DateTimeField()
 

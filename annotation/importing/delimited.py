@@ -1,0 +1,155 @@
+"""Rows of CSV and TSV, many at a time: what every line costs is decided here.
+
+A chunk of text without quotation marks is split; the csv module takes lines as an iterator over whole chunks,
+so that a row costs no Python code before it is looked at.
+"""
+
+import csv
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import StringIO
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from annotation.importing.reader import BATCH, ignore
+from annotation.importing.records import FileRefusedError, Refuse
+from annotation.importing.source import Source
+
+if TYPE_CHECKING:
+    import _csv
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+Row = list[str]
+#: What a blank line is read as.
+BLANK: tuple[Row, ...] = ([], [""])
+
+
+class Table(ABC):
+    """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
+
+    `given` maps fields to columns. `places` says in which column each field stands, `width` how many columns
+    the first row has.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        format: str,
+        given: Mapping[str, str] | None = None,
+        header: bool | None = None,
+    ) -> None:
+        self.source = source
+        self.format = format
+        first = self._first_line()
+        self.delimiter = "\t" if format == "tsv" else _delimiter(first)
+        row: Row = next(self._split([first]), [])
+        self.header, self.columns, self.mapping = self.find_columns(row, dict(given or {}), header)
+        self.width = len(row)
+        self.places = {ours: self.columns.index(theirs) for ours, theirs in self.mapping.items()}
+
+    @abstractmethod
+    def find_columns(
+        self, row: Row, given: dict[str, str], header: bool | None
+    ) -> tuple[bool, list[str], dict[str, str]]:
+        """Whether the first row is a header, the columns' names, and which of them holds which field."""
+
+    @property
+    def said(self) -> str:
+        """The format in words."""
+        named = "with a header" if self.header else "without a header"
+        return f"{self.format.upper()}, {DELIMITERS[self.delimiter]}-separated, {named}"
+
+    def _first_line(self) -> str:
+        for _line, text in self.source.chunks(ignore):
+            for line in StringIO(text, newline="\n"):
+                if line.strip():
+                    return line.rstrip("\n")
+        raise FileRefusedError(f"{self.source.name} has no line that can be read.")
+
+    def _split(self, lines: Iterable[str]) -> "_csv.Reader":
+        if self.format == "tsv":
+            return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+        return csv.reader(lines, delimiter=self.delimiter)
+
+    def rows(self, refuse: Refuse) -> Iterator[tuple[list[Row], list[int] | range]]:
+        """Rows with the numbers of their lines, many at a time, without the header."""
+        skip = self.header
+        for rows, numbers in self.all_rows(refuse):
+            if not skip:
+                yield rows, numbers
+                continue
+            at = next((at for at, row in enumerate(rows) if row not in BLANK), -1)
+            if at >= 0:
+                skip = False
+                yield rows[at + 1 :], numbers[at + 1 :]
+
+    def all_rows(
+        self, refuse: Refuse, step: int = 0, wanted: Callable[[int, int], bool] | None = None
+    ) -> Iterator[tuple[list[Row], list[int] | range]]:
+        """Up to the first quotation mark, splitting is all that the csv module would do, and much faster.
+
+        `step` rows are given at a time, and none where `wanted` says no to their first and last line.
+        """
+        step = step or BATCH
+        chunks = self.source.chunks(refuse)
+        quotes = self.format != "tsv"
+        for line, text in chunks:
+            if quotes and '"' in text:
+                yield from self._quoted(chain([(line, text)], chunks), line, refuse)
+                return
+            lines = text.split("\n")
+            lines.pop()
+            for begin in range(0, len(lines), step):
+                numbers = range(line + begin, line + min(begin + step, len(lines)))
+                if wanted is None or wanted(numbers[0], numbers[-1]):
+                    rows = [each.split(self.delimiter) for each in lines[begin : begin + step]]
+                    yield rows, numbers
+
+    def _quoted(
+        self, chunks: Iterable[tuple[int, str]], line: int, refuse: Refuse
+    ) -> Iterator[tuple[list[Row], list[int] | range]]:
+        """Rows of text with quoted fields, which may go over several lines."""
+        lines = chain.from_iterable(StringIO(text, newline="\n") for _line, text in chunks)
+        reader = csv.reader(lines, delimiter=self.delimiter)
+        while True:
+            before = line + reader.line_num
+            rows: list[Row] = []
+            trouble = ""
+            try:
+                rows.extend(islice(reader, BATCH))  # keeps what came before an error
+            except csv.Error as error:
+                trouble = str(error)
+            after = line + reader.line_num
+            numbers: list[int] | range = range(before, after)
+            if trouble or after - before != len(rows):
+                numbers = _numbers(rows, before)
+            if trouble:
+                start = numbers[-1] + 1 + _ends_in(rows[-1]) if rows else before
+                refuse(
+                    start,
+                    f"A field that begins here does not end ({trouble}); lines up to {after - 1} are lost.",
+                )
+            if rows:
+                yield rows, numbers
+            elif not trouble:
+                return
+
+
+def _delimiter(line: str) -> str:
+    """The separator that the first line has most of, outside of quotes; a comma if there is none."""
+    bare = "".join(line.split('"')[::2])
+    return max(DELIMITERS, key=lambda each: (bare.count(each), each == ","))
+
+
+def _numbers(rows: list[Row], before: int) -> list[int]:
+    """Numbers of the rows' first lines where some rows have several."""
+    numbers, line = [], before
+    for row in rows:
+        numbers.append(line)
+        line += 1 + _ends_in(row)
+    return numbers
+
+
+def _ends_in(row: Row) -> int:
+    return sum(value.count("\n") for value in row)

@@ -1,0 +1,173 @@
+"""`manage.py import-candidates`: answers of systems become candidates to be judged."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.services.importing import ImportRefusedError, Progress, silent
+from judgments.importing.formats import FIELDS, FORMATS
+from judgments.services.candidates import human_candidates
+from judgments.services.importing import Options, import_candidates
+from projects.models import Project
+
+_SHOWN = 10
+
+
+class Command(BaseCommand):
+    """Parses, calls the services, prints."""
+
+    help = "Import answers of systems, or make held-out answers of people candidates (docs/candidates.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """PROJECT and FILE, or PROJECT --human."""
+        parser.add_argument("project", help="its short name")
+        parser.add_argument("file", type=Path, nargs="?")
+        parser.add_argument("--format", choices=FORMATS, default="auto")
+        parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument(
+            "--system", default="", help="whose answers they are, in lines that do not say so"
+        )
+        parser.add_argument(
+            "--column",
+            action="append",
+            default=[],
+            metavar="FIELD=COLUMN",
+            help=f"such as text=Answer, or query_id= for none; repeat. Fields: {', '.join(FIELDS)}",
+        )
+        header = parser.add_mutually_exclusive_group()
+        header.add_argument(
+            "--header", action="store_true", default=None, help="the first line names columns"
+        )
+        header.add_argument("--no-header", dest="header", action="store_false", help="it is data already")
+        parser.add_argument(
+            "--keep-exact", action="store_true", help="have copies of a reference judged as well"
+        )
+        parser.add_argument("--strict", action="store_true", help="one bad line refuses the file")
+        parser.add_argument("--dry-run", action="store_true", help="read and sort; store nothing")
+        parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
+        parser.add_argument("--human", action="store_true", help="make held-out answers candidates, no file")
+        parser.add_argument("--as", dest="user", help="whom the log names (default: the system)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import, and say what came of it; a refused file ends it with status 1."""
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project {options['project']!r}.")
+        actor = _user(options["user"])
+        if options["human"] == (options["file"] is not None):
+            raise CommandError("Name a file, or give --human for answers that are held out.")
+        if options["human"]:
+            self._human(project, actor)
+            return
+        try:
+            with _progress() as progress:
+                report = import_candidates(
+                    project=project,
+                    path=options["file"],
+                    options=_options(options),
+                    actor=actor,
+                    dry_run=options["dry_run"],
+                    progress=progress,
+                )
+        except ImportRefusedError as error:
+            raise CommandError(str(error)) from error
+        if options["report"]:
+            try:
+                options["report"].write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            except OSError as error:
+                raise CommandError(f"The report could not be written: {error}.") from error
+        self._show(report)
+
+    def _human(self, project: Project, actor: Any) -> None:
+        done = human_candidates(project, actor=actor)
+        self.stdout.write(
+            f"{done.new} held-out answers became candidates ({done.exact} of them set aside as copies of a "
+            f"reference), {done.back} came back, {done.withdrawn} were taken out."
+        )
+        if done.judged:
+            self.stdout.write(
+                f"{done.judged} are no longer held out, but people judged them already: they stay."
+            )
+
+    def _show(self, report: dict[str, Any]) -> None:
+        self.stdout.write(f"{report['file']}: {report['format_words']}.")
+        rows = [(f"{report['unit']}s read", report["records"])]
+        rows += [(f"  {each['words']}", each["count"]) for each in report["rules"].values()]
+        notes = [
+            ("without any reference to compare with", report["without_reference"]),
+            ("of queries that are taken out: not judged", report["query_out"]),
+            ("further answers of a line, left out", report["further"]),
+        ]
+        rows += [(f"  ({words})", number) for words, number in notes if number]
+        width = max(len(words) for words, _ in rows)
+        for words, number in rows:
+            self.stdout.write(f"{words:<{width}}  {number:>12,}")
+        for name, counts in list(report["systems"].items())[:_SHOWN]:
+            said = ", ".join(f"{count:,} {rule}" for rule, count in counts.items() if count)
+            self.stdout.write(f"{name}: {said}")
+        for each in report["refusals"][:_SHOWN]:
+            field = "" if each["field"] == report["unit"] else f", {each['field']}"
+            words = f"{each['reason']} {each['remedy']}".strip()
+            self.stdout.write(f"{report['file']}, {report['unit']} {each['line']}{field}: {words}")
+        if report["refused"] > _SHOWN:
+            self.stdout.write(f"… and {report['refused'] - _SHOWN:,} more; --report FILE lists them.")
+        if report["dry_run"]:
+            self.stdout.write("A dry run: nothing was stored.")
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Bars on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
+    from rich.progress import Progress as Bars  # noqa: PLC0415
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield show
+
+
+def _options(given: dict[str, Any]) -> Options:
+    return Options(
+        format=given["format"],
+        encoding=given["encoding"],
+        columns=_pairs(given["column"]),
+        header=given["header"],
+        system=given["system"],
+        strict=given["strict"],
+        keep_exact=given["keep_exact"],
+    )
+
+
+def _pairs(given: list[str]) -> dict[str, str]:
+    pairs = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name.strip():
+            raise CommandError(f"--column {each!r} is not of the form FIELD=COLUMN.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _user(name: str | None) -> Any:
+    if name is None:
+        return None
+    user = get_user_model().objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"There is no user named {name!r}.")
+    return user

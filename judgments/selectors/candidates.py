@@ -1,0 +1,105 @@
+"""Which answers of systems people are to judge, and how many of them there are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Query
+from judgments.models import Candidate, FilterRun, Judgment, Score, System
+from projects.models import Project
+
+#: Queries about which nobody is asked any more. Candidates of all others are judged, also of those that wait.
+OUT = (Query.Status.WITHDRAWN, Query.Status.EXCLUDED)
+#: The order in which tables show why candidates are set aside.
+ASIDE: Mapping[str, str] = dict(Candidate.Aside.choices)
+
+
+def to_judge(project: Project) -> QuerySet[Candidate]:
+    """Candidates that people judge, in the order of their keys.
+
+    None that is set aside, and none of a query that screening excluded or a researcher took out. How far a
+    query is in the pipeline does not matter otherwise: a project that only judges never screens its queries.
+    """
+    return (
+        Candidate.objects.filter(system__project=project, aside="")
+        .exclude(query__status__in=OUT)
+        .order_by("pk")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCounts:
+    """A system with how many answers it has, how many are set aside and why, and how many were judged.
+
+    `judged` counts candidates with a judgment, `judgments` the judgments. `mean` is the mean over its
+    candidates of their mean scores by the filter runs in force; None without such a run.
+    """
+
+    system: System
+    answers: int
+    to_judge: int
+    query_out: int
+    exact: int
+    empty: int
+    withdrawn: int
+    judged: int
+    judgments: int
+    mean: float | None
+
+
+def systems(project: Project) -> list[SystemCounts]:
+    """All systems of a project by name, in four statements."""
+    found = list(System.objects.filter(project=project).order_by("kind", "name"))
+    aside = Candidate.Aside
+    out = Q(query__status__in=OUT)
+    counts = {
+        row["system"]: row
+        for row in Candidate.objects.filter(system__in=found)
+        .order_by()
+        .values("system")
+        .annotate(
+            answers=Count("pk"),
+            to_judge=Count("pk", filter=Q(aside="") & ~out),
+            query_out=Count("pk", filter=Q(aside="") & out),
+            exact=Count("pk", filter=Q(aside=aside.EXACT)),
+            empty=Count("pk", filter=Q(aside=aside.EMPTY)),
+            withdrawn=Count("pk", filter=Q(aside=aside.WITHDRAWN)),
+        )
+    }
+    judged = {
+        system: (candidates, judgments)
+        for system, candidates, judgments in Judgment.objects.filter(candidate__system__in=found)
+        .order_by()
+        .values_list("candidate__system")
+        .annotate(candidates=Count("candidate", distinct=True), judgments=Count("pk"))
+    }
+    means = dict(
+        Score.objects.filter(run__state=FilterRun.State.IN_FORCE, candidate__system__in=found)
+        .order_by()
+        .values_list("candidate__system")
+        .annotate(value=Avg("mean"))
+    )
+    return [_counted(system, counts.get(system.pk, {}), judged.get(system.pk), means) for system in found]
+
+
+def _counted(
+    system: System,
+    row: Mapping[str, int],
+    judged: tuple[int, int] | None,
+    means: Mapping[int, float | None],
+) -> SystemCounts:
+    names = ("answers", "to_judge", "query_out", "exact", "empty", "withdrawn")
+    candidates, judgments = judged or (0, 0)
+    return SystemCounts(
+        system,
+        **{name: row.get(name, 0) for name in names},
+        judged=candidates,
+        judgments=judgments,
+        mean=means.get(system.pk),
+    )
+
+
+def unjudged(rows: QuerySet[Candidate]) -> QuerySet[Candidate]:
+    """Those about which nobody has said anything yet."""
+    return rows.filter(~Exists(Judgment.objects.filter(candidate=OuterRef("pk"))))

@@ -1,0 +1,461 @@
+"""Files of systems' answers become candidates, once, and every line that does not says why."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from annotation.services.importing import ImportRefusedError
+from judgments.models import Candidate, CandidateSource, System
+from judgments.services.importing import Options, import_candidates, preview
+from projects.models import Event
+from tests.judgments.candidates_world import make_candidate, make_project, make_query, make_system, write
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project("reading")
+
+
+@pytest.fixture
+def oak(project):
+    return make_query(project, "How old is oak", "It is old.", key="q1")
+
+
+@pytest.fixture
+def rome(project):
+    return make_query(project, "Capital of Italy", key="q2", yes_no=True)
+
+
+@pytest.fixture
+def run(project, tmp_path):
+    """Import a file with this content and give back its report."""
+
+    def do(content, name="answers.jsonl", *, dry_run=False, **options):
+        path = write(tmp_path, name, content)
+        return import_candidates(project=project, path=path, options=Options(**options), dry_run=dry_run)
+
+    return do
+
+
+def became(report):
+    return {rule: each["count"] for rule, each in report["rules"].items() if each["count"]}
+
+
+def refusals(report):
+    return [(each["line"], each["field"], each["reason"]) for each in report["refusals"]]
+
+
+def stored(**wanted):
+    rows = Candidate.objects.filter(**wanted).order_by("pk")
+    return [(row.system.name, row.query.key, row.text) for row in rows.select_related("system", "query")]
+
+
+# Formats
+
+
+def test_jsonl_names_queries_by_id_or_text_and_systems_by_a_member(run, oak, rome):
+    report = run([
+        {"query_id": "q1", "system": "one", "answer": "Very old."},
+        {"query": "capital  of ITALY", "system": "one", "answer": " Rome. "},
+        {"id": "q1", "system": "two", "answer": "Young."},
+        {"query": "q2", "system": "two", "answer": "Milan."},
+    ])  # fmt: skip
+    assert became(report) == {"new": 4}
+    assert stored() == [
+        ("one", "q1", "Very old."), ("one", "q2", "Rome."), ("two", "q1", "Young."), ("two", "q2", "Milan."),
+    ]  # fmt: skip
+    assert list(Candidate.objects.order_by("pk").values_list("line", flat=True)) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.txt"])
+def test_csv_with_quoted_answers_plain_or_packed(run, oak, name):
+    report = run('query_id,system,answer\nq1,one,"Old, very\nold."\n', name)
+    assert (became(report), report["format"]) == ({"new": 1}, "csv")
+    assert stored() == [("one", "q1", "Old, very\nold.")]
+
+
+def test_tsv_without_a_system_column_takes_the_option(run, oak, rome):
+    report = run('question\tanswer\nhow old is oak\tOld.\ncapital of italy\t"Rome"\n', "a.tsv", system="one")
+    assert report["format_words"] == "TSV, tab-separated, with a header"
+    assert stored() == [("one", "q1", "Old."), ("one", "q2", '"Rome"')]
+
+
+def test_columns_are_mapped_by_hand(run, oak):
+    report = run(
+        "id;frage;antwort\n7;How old is oak;Alt.\n", "a.csv", system="one",
+        columns={"query_id": "", "query": "frage", "text": "antwort"},
+    )  # fmt: skip
+    assert became(report) == {"new": 1}
+
+
+def test_a_table_without_a_header_maps_columns_by_number(run, oak):
+    run("q1,one,Old.\n", "a.csv", header=False, columns={"query_id": "1", "system": "2", "text": "3"})
+    assert stored() == [("one", "q1", "Old.")]
+
+
+def test_a_json_list_counts_records(run, oak):
+    report = run(json.dumps([{"query_id": "q1", "system": "one", "answer": "Old."}, 7]), "a.json")
+    assert became(report) == {"new": 1, "refused": 1}
+    assert report["unit"] == "record"
+
+
+def test_dureader_results_give_their_first_answer_with_its_label_and_entities(run, oak, rome):
+    report = run(
+        [
+            {"question_id": "q2", "question_type": "YES_NO", "answers": ["Yes, Rome is.", "No."],
+             "yesno_answers": ["Yes", "No"], "entity_answers": [["Rome"], []]},
+            {"query_id": "q1", "query_type": "ENTITY", "answers": [], "yesno_answers": [], "entities": [[]]},
+        ],
+        system="bidaf",
+    )  # fmt: skip
+    assert (report["format"], report["further"], became(report)) == ("dureader", 1, {"new": 1, "empty": 1})
+    row = Candidate.objects.get(query=rome)
+    assert (row.text, row.opinion) == ("Yes, Rome is.", "Yes")
+    assert row.entities == [{"start": 5, "end": 9, "text": "Rome"}]
+    assert Candidate.objects.get(query=oak).aside == "empty"
+
+
+def test_dureader_results_need_their_system_named(run, oak):
+    with pytest.raises(ImportRefusedError, match="do not name their system"):
+        run([{"question_id": "q1", "answers": ["Old."], "yesno_answers": [], "entity_answers": [[]]}])
+
+
+def test_a_query_in_a_conversation_is_found_by_its_turns_or_its_id(run, project, oak):
+    make_query(project, "how old is it", key="q3", context=[{"text": "what is oak"}])
+    turns = {"query": "How old is it", "context_turns": ["What is oak"], "system": "one", "answer": "Old."}
+    report = run([turns, {**turns, "context_turns": [], "system": "two"}])
+    assert stored() == [("one", "q3", "Old.")]
+    assert [each["field"] for each in report["refusals"]] == ["query"]
+
+
+def test_people_in_a_file_are_the_system_human(run, oak):
+    run([{"query_id": "q1", "system": "Human", "answer": "Old."}])
+    assert System.objects.values_list("name", "kind").get() == ("human", "human")
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("word", "stored_as"),
+    [("yes", "Yes"), ("NO", "No"), ("Depends", "Depends"), ("", ""), (None, ""), ("No_Opinion", "")],
+)
+def test_opinions_are_taken_in_any_case(run, oak, word, stored_as):
+    run([{"query_id": "q1", "system": "one", "answer": "Old.", "opinion": word}])
+    assert Candidate.objects.get().opinion == stored_as
+
+
+@pytest.mark.parametrize(
+    ("entities", "spans"),
+    [
+        (["Rome", "Rome"], [(4, 8), (13, 17)]),
+        ([{"start": 4, "end": 8, "text": "Rome"}], [(4, 8)]),
+        ([{"start": 13, "end": 17}], [(13, 17)]),
+        ('["Rome"]', [(4, 8)]),
+        ("Rome", [(4, 8)]),
+    ],
+)
+def test_entities_are_strings_or_spans_of_the_answer(run, oak, entities, spans):
+    run([{"query_id": "q1", "system": "one", "answer": "Old Rome and Rome", "entities": entities}])
+    found = Candidate.objects.get().entities
+    assert [(each["start"], each["end"]) for each in found] == spans
+    assert {each["text"] for each in found} == {"Rome"}
+
+
+def test_spans_count_in_the_answer_as_the_file_has_it(run, oak):
+    spans = [{"start": 6, "end": 10}]
+    run([{"query_id": "q1", "system": "one", "answer": "  Old Rome\n", "entities": spans}])
+    row = Candidate.objects.get()
+    assert (row.text, row.entities) == ("Old Rome", [{"start": 4, "end": 8, "text": "Rome"}])
+
+
+# What is set aside
+
+
+@pytest.mark.parametrize("copy", ["It is old.", "it IS old", "It  is old .", "it is old?!"])
+def test_copies_of_a_reference_are_set_aside(run, oak, copy):
+    report = run([{"query_id": "q1", "system": "one", "answer": copy}])
+    assert became(report) == {"exact": 1}
+    assert report["systems"]["one"]["exact"] == 1
+    assert Candidate.objects.get().aside == "exact"
+
+
+@pytest.mark.parametrize("other", ["It is very old.", "Old is it.", "It, is old.", "The it is old."])
+def test_other_answers_are_no_copies(run, oak, other):
+    assert became(run([{"query_id": "q1", "system": "one", "answer": other}])) == {"new": 1}
+
+
+def test_copies_can_be_kept(run, oak):
+    report = run([{"query_id": "q1", "system": "one", "answer": "It is old"}], keep_exact=True)
+    assert became(report) == {"kept": 1}
+    assert Candidate.objects.values_list("aside", "kept").get() == ("", True)
+
+
+@pytest.mark.parametrize("nothing", ["", "   ", None])
+def test_no_answer_is_set_aside(run, oak, nothing):
+    assert became(run([{"query_id": "q1", "system": "one", "answer": nothing}])) == {"empty": 1}
+    assert Candidate.objects.values_list("aside", "text").get() == ("empty", "")
+
+
+def test_the_report_counts_what_cannot_be_compared_or_judged(run, project, rome):
+    make_query(project, "gone", "x", key="q9", status="withdrawn")
+    report = run([{"query_id": key, "system": "one", "answer": "A."} for key in ("q2", "q9")])
+    assert (report["without_reference"], report["query_out"]) == (1, 1)
+
+
+# Once and again
+
+
+def test_the_same_file_again_changes_nothing(run, oak, rome):
+    lines = [
+        {"query_id": "q1", "system": "one", "answer": "It is old.", "opinion": "yes", "entities": ["old"]},
+        {"query_id": "q2", "system": "one", "answer": ""},
+    ]
+    run(lines)
+    before = list(Candidate.objects.values())
+    report = run(lines)
+    assert (became(report), report["source"], report["stored"]) == ({"unchanged": 2}, None, 0)
+    assert list(Candidate.objects.values()) == before
+    assert CandidateSource.objects.count() == Event.objects.filter(action="candidates.imported").count() == 1
+
+
+def test_a_line_that_is_repeated_in_its_file_is_counted(run, oak):
+    line = {"query_id": "q1", "system": "one", "answer": "Old."}
+    assert became(run([line, {**line, "answer": " Old."}])) == {"new": 1, "repeated": 1}
+
+
+def test_another_answer_in_the_file_is_refused_with_the_line_of_the_first(run, oak):
+    line = {"query_id": "q1", "system": "one", "answer": "Old."}
+    report = run([line, {**line, "answer": "Young."}])
+    assert became(report) == {"new": 1, "conflict": 1}
+    ((number, field, reason),) = refusals(report)
+    assert (number, field) == (2, "text")
+    assert reason.endswith("has another answer to this query, in line 1.")
+    assert "another name" in report["refusals"][0]["remedy"]
+    assert stored() == [("one", "q1", "Old.")]
+
+
+def test_another_answer_than_that_of_an_earlier_file_is_refused(run, oak, rome):
+    line = {"query_id": "q1", "system": "one", "answer": "Old."}
+    run([{"query_id": "q2", "system": "one", "answer": "Rome."}, line], "first.jsonl")
+    report = run([{**line, "answer": "Young."}, {**line, "opinion": "no"}], "second.jsonl")
+    assert next(reason for *_, reason in refusals(report)).endswith("in line 2 of first.jsonl.")
+    assert became(report) == {"conflict": 2}
+    assert stored(query=oak) == [("one", "q1", "Old.")]
+
+
+def test_another_label_for_the_same_text_is_a_conflict_that_says_so(run, oak):
+    line = {"query_id": "q1", "system": "one", "answer": "Old."}
+    run([line])
+    ((_, _, reason),) = refusals(run([{**line, "opinion": "no"}]))
+    assert "the same answer with another label" in reason
+
+
+def test_what_a_researcher_took_out_stays_out(run, project, oak):
+    make_candidate(make_system(project, "one"), oak, "Old.", aside="withdrawn")
+    assert became(run([{"query_id": "q1", "system": "one", "answer": "Old."}])) == {"unchanged": 1}
+    assert Candidate.objects.get().aside == "withdrawn"
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "words"),
+    [
+        ({"query_id": "q7"}, "query_id", "no query with the id"),
+        ({"query_id": None, "query": "who is Rex"}, "query", "neither as id nor as text"),
+        ({"query_id": None}, "query", "names no query"),
+        ({"query_id": True}, "query_id", "neither text nor a number"),
+        ({"query_id": "q1", "query": "Capital of Italy"}, "query_id", "is another than"),
+        ({"system": ""}, "system", "does not name its system"),
+        ({"system": ["one"]}, "system", "no text"),
+        ({"system": "x" * 101}, "system", "101 characters"),
+        ({"answer": {"text": "Old."}}, "text", "no text"),
+        ({"answer": "x" * 20_001}, "text", "20,001 characters"),
+        ({"answer": "a\0b"}, "line", "NUL"),
+        ({"answer": "\ud800"}, "line", "cannot be stored"),
+        ({"opinion": "maybe"}, "opinion", "none of yes, no, depends"),
+        ({"opinion": True}, "opinion", "none of yes, no, depends"),
+        ({"entities": ["Rome"]}, "entities", "does not stand in the answer"),
+        ({"entities": ["Old", "Old"]}, "entities", "once more"),
+        ({"entities": [{"start": 0, "end": 99}]}, "entities", "no part of the answer"),
+        ({"entities": [{"start": 0, "end": 3, "text": "Rome"}]}, "entities", "the answer has"),
+        ({"entities": [{"start": -1, "end": 3}]}, "entities", "no part of the answer"),
+        ({"entities": 7}, "entities", "no list"),
+        ({"entities": "[broken"}, "entities", "begin like JSON"),
+        ({"entities": ["Old"] * 201}, "entities", "201 entities"),
+        ({"context_turns": [7]}, "context", "no list of texts"),
+    ],
+)
+def test_a_bad_line_says_which_field_is_wrong_and_what_to_do(run, oak, rome, tmp_path, line, field, words):
+    good = {"query_id": "q2", "system": "one", "answer": "Rome."}
+    bad = {"query_id": "q1", "system": "one", "answer": "Old.", **line}
+    content = "".join(json.dumps(each) + "\n" for each in (good, bad))
+    report = run(content)
+    ((number, named, reason),) = refusals(report)
+    assert (number, named) == (2, field)
+    assert words in reason
+    assert report["refusals"][0]["remedy"]
+    assert stored() == [("one", "q2", "Rome.")]
+
+
+def test_lines_that_cannot_be_read_are_refused_one_by_one(run, oak):
+    good = json.dumps({"query_id": "q1", "system": "one", "answer": "Old."}).encode()
+    report = run(b"\n".join([good, b"{broken", b"[1]", b'{"query_id": "\xff"}', b"", good]))
+    assert [each["line"] for each in report["refusals"]] == [2, 3, 4]
+    assert became(report) == {"new": 1, "refused": 3, "repeated": 1}
+    assert report["records"] == 5
+
+
+def test_a_table_row_with_too_many_columns_is_refused(run, oak):
+    report = run("query_id,system,answer\nq1,one,Old, very old\n", "a.csv")
+    assert refusals(report) == [
+        (2, "line", "The line has 4 columns instead of 3. Quote a text that has the separator in it.")
+    ]
+
+
+def test_strict_refuses_the_file_at_the_first_bad_line_and_changes_nothing(run, oak):
+    lines = [
+        {"query_id": "q1", "system": "one", "answer": "Old."},
+        {"query_id": "q1", "system": "two", "answer": "Old.", "opinion": "perhaps"},
+    ]
+    with pytest.raises(ImportRefusedError) as caught:
+        run(lines, strict=True)
+    assert str(caught.value).startswith("answers.jsonl, line 2, opinion: The opinion ")
+    assert str(caught.value).endswith("Write one of these, or nothing. Nothing was imported.")
+    assert not Candidate.objects.exists() and not System.objects.exists()
+
+
+def test_a_dry_run_reports_the_same_and_stores_nothing(run, oak, rome):
+    lines = [
+        {"query_id": "q1", "system": "one", "answer": "It is old."},
+        {"query_id": "q1", "system": "one", "answer": "Young."},
+        {"query_id": "q2", "system": "one", "answer": "Rome."},
+    ]
+    dry = run(lines, dry_run=True)
+    assert (
+        not Candidate.objects.exists()
+        and not System.objects.exists()
+        and not Event.objects.filter(action="candidates.imported").exists()
+    )
+    wet = run(lines)
+    assert dry["rules"] == wet["rules"] and dry["refusals"] == wet["refusals"]
+    assert became(wet) == {"exact": 1, "new": 1, "conflict": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("\n \n", "no line that can be read"),
+        ("{broken\n", "no object"),
+        ("query_id,answer\nq1,Old.\n", "Nothing names the system"),
+        ("query_id,system\nq1,one\n", "Nothing holds the answer"),
+        ("system,answer\none,Old.\n", "Nothing names the query"),
+        ("answer,answer\n1,2\n", "two columns have one name"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_what_is_missing(run, oak, content, words):
+    with pytest.raises(ImportRefusedError, match=words):
+        run(content, "a.csv")
+
+
+def test_a_field_or_column_that_is_not_there_is_named(run, oak):
+    with pytest.raises(ImportRefusedError, match="no field 'texts'"):
+        run("query_id,answer\nq1,Old.\n", "a.csv", system="x", columns={"texts": "answer"})
+    with pytest.raises(ImportRefusedError, match="no column 'reply'"):
+        run("query_id,answer\nq1,Old.\n", "a.csv", system="x", columns={"text": "reply"})
+
+
+def test_a_column_of_answers_taken_for_systems_is_noticed(run, oak, monkeypatch):
+    monkeypatch.setattr("judgments.importing.sorting.MOST_SYSTEMS", 3)
+    lines = [{"query_id": "q1", "system": f"s{number}", "answer": "A."} for number in range(4)]
+    with pytest.raises(ImportRefusedError, match="names more than 3 systems"):
+        run(lines)
+
+
+def test_the_size_of_batches_changes_nothing(project, oak, rome, tmp_path, monkeypatch):
+    lines = [
+        {"query_id": f"q{number % 3}", "system": f"s{number % 4}", "answer": f"A {number % 7}."}
+        for number in range(40)
+    ]
+    path = write(tmp_path, "a.jsonl", lines)
+    whole = import_candidates(project=project, path=path, dry_run=True)
+    monkeypatch.setattr("judgments.importing.sorting.BATCH", 3)
+    monkeypatch.setattr("judgments.importing.queries._MOST", 2)
+    monkeypatch.setattr("judgments.services.importing._BATCH", 2)
+    small = import_candidates(project=project, path=path)
+    assert small["rules"] == whole["rules"]
+    assert Candidate.objects.count() == whole["stored"]
+
+
+def test_other_projects_and_unfinished_imports_lend_no_queries(run, project, oak):
+    make_query(make_project(), "theirs", key="q7")
+    oak.source.state = "importing"
+    oak.source.save()
+    report = run([{"query_id": key, "system": "one", "answer": "A."} for key in ("q1", "q7")])
+    assert became(report) == {"unknown": 2}
+
+
+# A look before, and the command
+
+
+def test_a_preview_shows_rows_columns_and_what_is_refused(tmp_path, oak):
+    path = write(tmp_path, "a.csv", "query_id,system,answer,opinion\nq1,one,Old.,\nq1,two,Old.,maybe\n")
+    seen = preview(path)
+    assert seen.columns == ["query_id", "system", "answer", "opinion"]
+    assert seen.mapping == {
+        "query_id": "query_id",
+        "system": "system",
+        "text": "answer",
+        "opinion": "opinion",
+    }
+    assert [(row.line, row.system, row.text) for row in seen.rows] == [(2, "one", "Old.")]
+    assert seen.refusals[0][0] == 3
+
+
+def test_the_command_prints_counts_and_refusals(project, oak, tmp_path, capsys):
+    User.objects.create_user("ada")
+    path = write(tmp_path, "a.jsonl", [
+        {"query_id": "q1", "system": "one", "answer": "It is old"},
+        {"query_id": "q1", "system": "two", "answer": "Old."},
+        {"query_id": "q8", "system": "two", "answer": "Old."},
+    ])  # fmt: skip
+    report = tmp_path / "report.json"
+    call_command("import-candidates", "reading", str(path), "--report", str(report), "--as", "ada")
+    said = capsys.readouterr().out
+    assert "new, set aside: the same as a reference" in said
+    assert "one: 1 exact" in said and "two: 1 new, 1 unknown" in said
+    assert "a.jsonl, line 3, query_id: The project has no query with the id" in said
+    assert json.loads(report.read_text())["stored"] == 2
+    assert Event.objects.get(action="candidates.imported").actor.username == "ada"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere", "x"], "no project"),
+        (["reading"], "Name a file"),
+        (["reading", "x", "--human"], "Name a file"),
+        (["reading", "missing.jsonl"], "cannot be read"),
+        (["reading", "x", "--column", "text"], "not of the form"),
+        (["reading", "x", "--as", "nobody"], "no user"),
+    ],
+)
+def test_the_command_says_what_is_wrong_with_its_arguments(project, arguments, words):
+    with pytest.raises(CommandError, match=words):
+        call_command("import-candidates", *arguments)
+
+
+def test_the_example_file_can_be_imported(project):
+    make_query(project, "does rice keep", key="181574")
+    make_query(project, "what is the capital of italy", "Rome, since 1871.")
+    make_query(project, "how long does a cold last")
+    call_command("import-candidates", "reading", "examples/candidates.jsonl")
+    asides = list(Candidate.objects.order_by("pk").values_list("aside", flat=True))
+    assert asides == ["", "", "", "exact", "empty"]
