@@ -1,11 +1,13 @@
 """Bundling units into HITs: pure functions, the same result for the same seed.
 
 A bundle has up to `units_per_hit` units that need the same number of people, the overlap units, and checks at
-seeded places. HITs of ten or more places are split where the endpoint's fees make that cheaper.
+seeded places. Units that belong together come in one bundle where it has room for all of them. HITs of ten or
+more places are split where the endpoint's fees make that cheaper.
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from crowd.kinds import Pending
@@ -13,6 +15,7 @@ from money.fees import reward_fee
 
 #: The largest HIT below the higher fee tier.
 SMALL_HIT = 9
+_NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,14 @@ def bundle(
     checks: Sequence[str],
     checks_per_hit: int,
     seed: int,
+    together: Mapping[str, str] = _NOTHING,
 ) -> list[Bundle]:
     """Bundles for what is pending.
 
     Units are shuffled by the seed and grouped by how many people they still miss, so that no bundle asks
-    more people than its units need. Each bundle draws its checks without repetition.
+    more people than its units need. Units with the same entry in `together` are not torn apart unless they
+    are more than `units_per_hit`; bundles may stay smaller for it. Each bundle draws its checks without
+    repetition.
     """
     shuffler = random.Random(f"bundle:{seed}")  # noqa: S311 - reproducible, not secret
     by_people: dict[int, list[str]] = {}
@@ -45,14 +51,48 @@ def bundle(
             by_people.setdefault(item.missing, []).append(item.unit)
     bundles: list[Bundle] = []
     for people in sorted(by_people, reverse=True):
-        units = sorted(by_people[people])
-        shuffler.shuffle(units)
-        for start in range(0, len(units), units_per_hit):
-            own = [(unit, "unit") for unit in units[start : start + units_per_hit]]
+        groups = _shuffled(sorted(by_people[people]), together, shuffler)
+        for units in _packed(groups, units_per_hit):
+            own = [(unit, "unit") for unit in units]
             shared = [(unit, "overlap") for unit in overlap]
             drawn = shuffler.sample(list(checks), min(checks_per_hit, len(checks)))
             bundles.append(Bundle(tuple(_mixed(own + shared, drawn, shuffler)), people))
     return bundles
+
+
+def _shuffled(units: Sequence[str], together: Mapping[str, str], shuffler: random.Random) -> list[list[str]]:
+    """What belongs together, in a shuffled order and shuffled in itself; a unit without others is alone."""
+    groups: dict[tuple[bool, str], list[str]] = defaultdict(list)
+    for unit in units:
+        groups[(unit in together, together.get(unit, unit))].append(unit)
+    shuffled = list(groups.values())
+    shuffler.shuffle(shuffled)
+    for group in shuffled:
+        shuffler.shuffle(group)
+    return shuffled
+
+
+def _packed(groups: Iterable[Sequence[str]], room: int) -> list[list[str]]:
+    """The groups in parts of at most `room`, each where the least room is left that is enough for it."""
+    parts: list[list[str]] = []
+    with_room: dict[int, list[int]] = defaultdict(list)
+    for piece in _pieces(groups, room):
+        free = next((left for left in range(len(piece), room) if with_room[left]), None)
+        if free is None:
+            parts.append(list(piece))
+            number, free = len(parts) - 1, room
+        else:
+            number = with_room[free].pop(0)
+            parts[number].extend(piece)
+        with_room[free - len(piece)].append(number)
+    return parts
+
+
+def _pieces(groups: Iterable[Sequence[str]], room: int) -> Iterator[Sequence[str]]:
+    """Groups that are larger than `room` cut up, the others whole."""
+    for group in groups:
+        for start in range(0, len(group), room):
+            yield group[start : start + room]
 
 
 def _mixed(units: list[tuple[str, str]], checks: list[str], shuffler: random.Random) -> list[tuple[str, str]]:
@@ -77,8 +117,9 @@ def _cost(sizes: Sequence[int], reward_cents: int, fee_profile: str) -> int:
     )
 
 
-def order_for(units: Sequence[str], *, seed: int, worker: str) -> list[str]:
-    """The order in which one worker sees the units of a HIT."""
-    ordered = list(units)
-    random.Random(f"order:{seed}:{worker}").shuffle(ordered)  # noqa: S311 - reproducible, not secret
-    return ordered
+def order_for(
+    units: Sequence[str], *, seed: int, worker: str, together: Mapping[str, str] = _NOTHING
+) -> list[str]:
+    """The order in which one worker sees the units of a HIT; what belongs together is not torn apart."""
+    shuffler = random.Random(f"order:{seed}:{worker}")  # noqa: S311 - reproducible, not secret
+    return [unit for group in _shuffled(units, together, shuffler) for unit in group]

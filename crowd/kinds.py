@@ -55,10 +55,15 @@ class Parsed:
 
 @runtime_checkable
 class StageKind(Protocol):
-    """One kind of work. Units are named by strings that mean something to the kind alone."""
+    """One kind of work. Units are named by strings that mean something to the kind alone.
+
+    With `blind`, a page does not have the units' names but their places in the HIT: workers must not read
+    from it which units are checks, or where something comes from.
+    """
 
     name: str
     label: str
+    blind: bool
 
     @property
     def config(self) -> type[StageConfig]:
@@ -72,6 +77,12 @@ class StageKind(Protocol):
 
     def overlap(self, stage: Stage) -> list[str]:
         """Units that everybody gets, besides their own."""
+
+    def together(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """Which units belong together: what they have in common, by unit; who is left out stands alone.
+
+        They come in one HIT where it has room for all of them, and stand one after the other in it.
+        """
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """What the worker sees of a unit."""
@@ -104,6 +115,8 @@ class StageKind(Protocol):
 class SimpleKind:
     """What most kinds do not need, answered with nothing; inherit to write less."""
 
+    blind = False
+
     def checks(self, stage: Stage) -> list[str]:
         """No attention checks."""
         return []
@@ -111,6 +124,10 @@ class SimpleKind:
     def overlap(self, stage: Stage) -> list[str]:
         """No overlap."""
         return []
+
+    def together(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """Every unit stands alone."""
+        return {}
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:
         """Nothing to fail."""

@@ -1,5 +1,6 @@
 """What this room adds to others when Django starts."""
 
+from crowd.kinds import register
 from projects.services import know_actions
 
 
@@ -22,6 +23,9 @@ def everything() -> None:
 
 def _kinds() -> None:
     """Judging."""
+    from judgments.kinds.judging import Judging  # noqa: PLC0415 - needs the models
+
+    register(Judging())
 
 
 def _pages() -> None:

@@ -66,7 +66,9 @@ def arrive(
 def units_of(assignment: Assignment) -> list[str]:
     """The units of an assignment, in its worker's order."""
     units = sorted(assignment.claims.values_list("unit", flat=True))
-    return order_for(units, seed=assignment.stage.seed, worker=assignment.worker.external_id)
+    stage = assignment.stage
+    together = kind_of(stage).together(stage, units) if len(units) > 1 else {}
+    return order_for(units, seed=stage.seed, worker=assignment.worker.external_id, together=together)
 
 
 def _known(stage: Stage, external_id: str, worker_id: str) -> Assignment | None:

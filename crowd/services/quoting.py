@@ -107,13 +107,16 @@ def bundles_to_publish(stage: Stage) -> list[bundles.Bundle]:
     """What is left to ask, in bundles."""
     kind = kind_of(stage)
     wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
+    pending = left_to_ask(stage)
+    several = pending and stage.units_per_hit > 1
     return bundles.bundle(
-        left_to_ask(stage),
+        pending,
         units_per_hit=stage.units_per_hit,
         overlap=kind.overlap(stage),
         checks=kind.checks(stage),
         checks_per_hit=stage.checks_per_hit,
         seed=stage.seed + (0 if wave is None else wave + 1),
+        together=kind.together(stage, [item.unit for item in pending]) if several else {},
     )
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from crowd.kinds import kind_of
@@ -41,6 +41,12 @@ class Somebody:
     number: int
     profile: Profile
     seed: int
+
+    @property
+    def own_profile(self) -> Profile:
+        """The profile with this person's own bias."""
+        bias = self.chance("bias").gauss(0.0, self.profile.bias_spread)
+        return replace(self.profile, bias=self.profile.bias + bias)
 
     def chance(self, *about: object) -> random.Random:
         """This person's own chance about something, the same whenever it is asked."""
@@ -89,7 +95,7 @@ def answer_unit(stage: Stage, form: Form, unit: str, who: Somebody, *, attempt: 
     """Fields of one unit by their full names, as this person fills them in at the n-th attempt."""
     asked = _Asked(stage, form, who, who.chance("answer", unit, attempt))
     kind = kind_of(stage)
-    known = kind.simulate(stage, unit, who.profile, asked.rng) if isinstance(kind, Knowing) else None
+    known = kind.simulate(stage, unit, who.own_profile, asked.rng) if isinstance(kind, Knowing) else None
     filled: dict[str, str] = {}
     for found in form.of(unit):
         value = _value(asked, found, known)
@@ -175,7 +181,7 @@ def effort_of(form: Form, unit: str, filled: Mapping[str, str], who: Somebody) -
     rng = who.chance("effort", unit)
     profile = who.profile
     haste = profile.pace * rng.lognormvariate(0.0, profile.spread)
-    reading = len(form.texts.get(unit, "").split()) / _WORDS_PER_SECOND * haste
+    reading = len(form.said_of(unit).split()) / _WORDS_PER_SECOND * haste
     written = [filled[found.name] for found in form.of(unit) if found.kind == "text" and found.name in filled]
     others = len(filled) - len(written)
     made = Effort(seconds=reading + others * _SECONDS_PER_CHOICE * haste)

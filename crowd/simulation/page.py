@@ -34,22 +34,34 @@ class Field:
 
 @dataclass(slots=True)
 class Form:
-    """The page's form. `texts` has what the page says about each unit, "" what it says to all."""
+    """The page's form. `texts` has what the page says about each unit, "" what it says to all.
+
+    `behind` has the units of names that stand for them in the page.
+    """
 
     action: str = ""
     draft_url: str = ""
     hidden: dict[str, str] = field(default_factory=dict)
     fields: dict[str, Field] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    behind: dict[str, str] = field(default_factory=dict)
 
     @property
     def units(self) -> list[str]:
         """Units in the order of the page."""
-        return list(dict.fromkeys(found.unit for found in self.fields.values()))
+        return list(dict.fromkeys(self._unit_of(found) for found in self.fields.values()))
 
     def of(self, unit: str) -> list[Field]:
         """The fields of a unit."""
-        return [found for found in self.fields.values() if found.unit == unit]
+        return [found for found in self.fields.values() if self._unit_of(found) == unit]
+
+    def said_of(self, unit: str) -> str:
+        """What the page says about a unit."""
+        names = {of: name for name, of in self.behind.items()}
+        return self.texts.get(names.get(unit, unit), "")
+
+    def _unit_of(self, found: Field) -> str:
+        return self.behind.get(found.unit, found.unit)
 
 
 def read_form(html: str, url: str) -> Form | None:

@@ -54,6 +54,9 @@ class World(Protocol):
     def is_ours(self, frame_url: str) -> bool:
         """Whether a task page is the stage's, and not another one's in the same group."""
 
+    def units_behind(self, page_url: str) -> dict[str, str]:
+        """Units by what stands for them in a task page; empty where they stand there themselves."""
+
     def count(self, what: str, who: Somebody) -> None:
         """Note that something happened."""
 
@@ -105,7 +108,7 @@ class Person:
         if not self._world.is_ours(taken["frame_url"]):
             return (yield from self._give_back(taken, "elsewhere"))
         page = yield from self._insist(lambda: self._browser.get(taken["frame_url"]))
-        form = read_form(page.text, taken["frame_url"]) if page.status == 200 else None
+        form = self._read(page.text, taken["frame_url"]) if page.status == 200 else None
         if form is None:
             if page.status != 403:
                 self._world.trouble(f"The task page answered {page.status}: {page.text[:200]!r}")
@@ -134,11 +137,17 @@ class Person:
             form.hidden["telemetry"] = json.dumps(self._telemetry(effort))
         return (yield from self._send(taken, form, answers, twice=twice))
 
+    def _read(self, html: str, url: str) -> Form | None:
+        form = read_form(html, url)
+        if form is not None and form.fields:
+            form.behind = self._world.units_behind(url)
+        return form
+
     def _send(self, taken: dict[str, Any], form: Form, answers: dict[str, str], *, twice: bool) -> Life[str]:
         """Submit the page; mend what it finds wrong, and hand its receipt over."""
         for attempt in range(1 + _TIMES_A_FORM_IS_MENDED):
             page = yield from self._insist(self._click(form.action, {**form.hidden, **answers}, twice=twice))
-            found = read_form(page.text, form.action)
+            found = self._read(page.text, form.action)
             if page.status == 200:
                 return (yield from self._hand_over(found, twice=twice)) if found else "submitted"
             if page.status != 422 or found is None:

@@ -21,8 +21,9 @@ class Profile:
     """One kind of person.
 
     `pace` is the median time as a share of what a careful reader needs, `spread` the sigma of its log-normal
-    distribution. `mistakes` is the share of answers that miss what they meant; the other three are
-    probabilities per HIT.
+    distribution. `mistakes` is the share of answers that miss what they meant; the three after it are
+    probabilities per HIT. `bias_spread` is by how many points of a scale people differ in how strict they
+    are (a standard deviation), `bias` by how many points somebody lies above the truth.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Profile:
     leaves: float = 0.0
     returns: float = 0.0
     clicks_twice: float = 0.0
+    bias_spread: float = 0.4
+    bias: float = 0.0
 
 
 PROFILES: Mapping[str, Profile] = {

@@ -17,7 +17,8 @@ from django.db.models import Max
 
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
-from crowd.models import Assignment, Hit, MarketOperation, Stage
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, SimulationError, mark_simulated
 from crowd.simulation.answers import Somebody
@@ -86,6 +87,13 @@ class Marketplace:
         if key not in self._keys:
             self.look()
         return key in self._keys
+
+    def units_behind(self, page_url: str) -> dict[str, str]:
+        """Units by their places, where the kind shows nothing but these."""
+        if not kind_of(self.stage).blind:
+            return {}
+        units = HitUnit.objects.filter(hit__key=_key_in(page_url)).values_list("position", "unit")
+        return {str(position): unit for position, unit in units}
 
     def count(self, what: str, who: Somebody) -> None:
         """Note what became of a HIT."""

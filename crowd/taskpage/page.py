@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit
 from crowd.taskpage import fields, tokens
+from crowd.taskpage.names import names_in_page
 from crowd.taskpage.tokens import Ticket
 
 #: A field of the page's own in drafts, beside those of the units.
@@ -37,14 +38,25 @@ class Problem:
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a unit goes by in the page: the name before those of its fields, and what its ids begin with."""
+
+    name: str
+    id: str
+
+
 def task_page(
     request: HttpRequest, hit: Hit, units: Sequence[str], *, shown: Shown | None = None, status: int = 200
 ) -> HttpResponse:
     """The page of a HIT: for the worker at work, or without one as a preview that takes nothing."""
     values = (shown.assignment.draft if shown.values is None else shown.values) if shown else {}
     errors = shown.errors if shown else {}
+    names = names_in_page(hit, units)
     parts = [
-        _unit(hit, unit, f"u{number}-", values, errors.get(unit, {}), preview=shown is None)
+        _unit(
+            hit, unit, Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=shown is None
+        )
         for number, unit in enumerate(units, 1)
     ]
     problems = [
@@ -68,7 +80,7 @@ def task_page(
 def _unit(
     hit: Hit,
     unit: str,
-    mark: str,
+    mark: Mark,
     values: Mapping[str, str],
     errors: Mapping[str, str],
     *,
@@ -79,9 +91,9 @@ def _unit(
         page.template,
         {
             **page.context,
-            "prefix": f"{unit}|",
-            "id": mark,
-            "values": fields.of_unit(values, unit),
+            "prefix": f"{mark.name}|",
+            "id": mark.id,
+            "values": fields.of_unit(values, mark.name),
             "errors": errors,
             "preview": preview,
         },

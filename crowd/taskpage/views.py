@@ -22,6 +22,7 @@ from crowd.services import drafts, receipts
 from crowd.services.arrivals import RETURN_IT, arrive, units_of
 from crowd.taskpage import fields, tokens
 from crowd.taskpage.fields import UnreadableError
+from crowd.taskpage.names import names_in_page
 from crowd.taskpage.origins import known_origin
 from crowd.taskpage.page import Shown, task_page
 from crowd.taskpage.tokens import Ticket
@@ -172,7 +173,8 @@ def _store(
         return task_page(request, hit, units, shown=shown, status=413)
     if not kept:
         return None
-    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(form, unit)) for unit in units}
+    names = names_in_page(hit, units)
+    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(form, names[unit])) for unit in units}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
         return task_page(request, hit, units, shown=Shown(assignment, ticket, errors=errors), status=422)

@@ -92,3 +92,39 @@ def test_each_worker_has_their_own_order_and_keeps_it(units, seed, worker):
 def test_two_workers_see_twenty_units_in_different_orders():
     units = [f"unit:{number}" for number in range(20)]
     assert order_for(units, seed=1, worker="A1") != order_for(units, seed=1, worker="A2")
+
+
+@given(pendings, shapes, st.integers(1, 5))
+def test_what_belongs_together_comes_in_one_bundle_unless_it_is_too_much(pending, shape, groups):
+    together = {item.unit: str(number % groups) for number, item in enumerate(pending) if number % 3}
+    where = {}
+    for number, made in enumerate(bundle(pending, **shape, together=together)):
+        own = [unit for unit, role in made.units if role == "unit"]
+        assert len(own) <= shape["units_per_hit"]
+        where |= dict.fromkeys(own, (number, made.people))
+    assert set(where) == {item.unit for item in pending if item.missing > 0} - set(shape["overlap"])
+    for group in set(together.values()):
+        for people in {made for _, made in where.values()}:
+            mine = [
+                place
+                for unit, (place, asks) in where.items()
+                if together.get(unit) == group and asks == people
+            ]
+            if len(mine) <= shape["units_per_hit"]:
+                assert len(set(mine)) <= 1
+
+
+def test_groups_fill_the_room_that_others_leave():
+    pending = [Pending(f"{group}{number}", 1) for group in "abcd" for number in range(3)]
+    together = {item.unit: item.unit[0] for item in pending}
+    single = [Pending(f"single{number}", 1) for number in range(4)]
+    shape = {"units_per_hit": 4, "overlap": [], "checks": [], "checks_per_hit": 0, "seed": 1}
+    assert [len(made.units) for made in bundle(pending + single, **shape, together=together)] == [4, 4, 4, 4]
+
+
+@given(st.integers(), st.text(max_size=10))
+def test_what_belongs_together_stands_one_after_the_other_in_every_order(seed, worker):
+    units = [f"{group}{number}" for group in "abcde" for number in range(4)]
+    ordered = order_for(units, seed=seed, worker=worker, together={unit: unit[0] for unit in units})
+    assert sorted(ordered) == units
+    assert [len({unit[0] for unit in ordered[start : start + 4]}) for start in range(0, 20, 4)] == [1] * 5

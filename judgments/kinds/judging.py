@@ -1,0 +1,117 @@
+"""Judging: people say how correct the answers of systems are (paper 002, section 4.2; paper 004, section 2).
+
+Protocols: with one unit per HIT it is that of KPQA; with many, attention checks and shared queries it is the
+survey of ADEM. `docs/judging.md` has both.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation import scopes
+from crowd.kinds import Page, Parsed, Pending, SimpleKind
+from crowd.models import Assignment, Stage
+from crowd.simulation.profiles import Profile
+from judgments import units
+from judgments.kinds.judging_config import JudgingConfig, judging_config
+from judgments.kinds.judging_form import LONGEST_COMMENT, read_judgment
+from judgments.kinds.judging_simulation import simulated_judgment
+from judgments.models import AttentionCheck
+from judgments.selectors.enough import missing_judgments
+from judgments.selectors.judging import (
+    candidates_of,
+    candidates_to_judge,
+    shared_queries,
+    sums_by_candidate,
+)
+from judgments.selectors.shown import queries_of, query_of, shown
+from judgments.selectors.wording import texts_of
+from judgments.services.checks import ensure_checks
+from judgments.services.judging import record_judgment
+
+
+class Judging(SimpleKind):
+    """Units are `candidate:PK` of answers that are not set aside, and `check:PK` for attention checks."""
+
+    name = "judging"
+    label = "Judging: how correct are systems' answers?"
+    config = JudgingConfig
+    blind = True
+
+    def pending(self, stage: Stage) -> Iterator[Pending]:
+        """Answers with fewer judgments that count than are wanted; shared ones come with all others."""
+        config = judging_config(stage)
+        shared = shared_queries(stage, config)
+        rows = candidates_to_judge(stage, config).exclude(query__in=shared).order_by("pk")
+        candidates = list(rows.values_list("pk", flat=True))
+        for candidate, n in missing_judgments(stage, config, candidates, sums_by_candidate(stage)):
+            yield Pending(units.of_candidate(candidate), n)
+
+    def checks(self, stage: Stage) -> list[str]:
+        """One unit per attention check, which are made when they are first asked for."""
+        return [units.of_check(check) for check in ensure_checks(stage, judging_config(stage))]
+
+    def overlap(self, stage: Stage) -> list[str]:
+        """All answers to the shared queries."""
+        config = judging_config(stage)
+        shared = shared_queries(stage, config)
+        return [units.of_candidate(pk) for pk in candidates_of(stage, config, shared)] if shared else []
+
+    def together(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """Answers to one query."""
+        return {unit: str(query) for unit, query in queries_of(units).items()}
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """Passages, question, predicted and correct answer, then the scale; nothing about the system."""
+        config = judging_config(stage)
+        found = shown(unit, config, seed)
+        return Page(
+            "judgments/judging.html",
+            {
+                "turns": found.material.turns if config.context else (),
+                "passages": found.material.passages if config.passages else (),
+                "question": found.material.query.text,
+                "predicted": found.text,
+                "correct": found.correct,
+                "instructions": config.instructions,
+                "asked": config.question,
+                "labels": _numbered(config.labels),
+                "aspects": [(each.name, each.question, _numbered(each.labels)) for each in config.aspects],
+                "comment": config.comment,
+                "longest_comment": LONGEST_COMMENT,
+            },
+        )
+
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+        """The scores, on the stage's scales."""
+        return read_judgment(judging_config(stage), form)
+
+    def passes(self, stage: Stage, unit: str, response: Any) -> bool:
+        """The score is one of those that the check accepts."""
+        accepted = AttentionCheck.objects.values_list("accepted", flat=True)
+        return response["score"] in accepted.get(pk=units.check_of(unit))
+
+    def scopes(self, stage: Stage, unit: str) -> list[str]:
+        """Who wrote an answer to the query judges none of them."""
+        return [scopes.judge(query_of(unit))]
+
+    def marks(self, stage: Stage, unit: str) -> list[str]:
+        """Who judged an answer has read correct ones, and writes none to the query."""
+        return [scopes.distil(query_of(unit))]
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Keep the judgment, or the answer to a check."""
+        record_judgment(assignment=assignment, unit=unit, response=response)
+
+    def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
+        """What somebody who read everything chooses."""
+        return simulated_judgment(stage, unit, profile, rng)
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """The query and the answer, cut."""
+        return texts_of(units)
+
+
+def _numbered(labels: Sequence[str]) -> list[tuple[str, str]]:
+    """Scores as the form sends them, with their labels."""
+    return [(str(score), label) for score, label in enumerate(labels, 1)]

@@ -1,0 +1,180 @@
+"""Options of correctness judging (paper 002, section 4.2 and figure 6; paper 004, section 2)."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from crowd.kinds import StageConfig, config_of
+from crowd.models import Stage
+
+#: Figure 6 of paper 002.
+LABELS = ("completely wrong", "vital error", "ambiguous", "minor error", "completely correct")
+_INSTRUCTIONS = (
+    "Read the passages and the question. Then read the predicted answer, which a program or a person gave, "
+    "and the correct answer, and say how correct the predicted answer is. It may use other words than the "
+    "correct answer and still be correct."
+)
+_INSTRUCTION = "This line is here to see whether the answers are read. Please choose {score} for it."
+
+Label = Annotated[str, Field(min_length=1, max_length=120)]
+Labels = Annotated[tuple[Label, ...], Field(min_length=2, max_length=7)]
+
+
+class _Part(BaseModel):
+    """A table inside the options; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Aspect(_Part):
+    """A further question about the same answer, asked after the overall one."""
+
+    name: str = Field(
+        min_length=1, max_length=40, pattern=r"^[a-z][a-z0-9_-]*$", description="Names it in the data."
+    )
+    question: str = Field(min_length=1, max_length=300, description="What judges read.")
+    labels: Labels = Field(default=LABELS, description="Its scale, from the lowest score, which is 1.")
+
+
+class Gold(_Part):
+    """An attention check that a researcher wrote: an answer to a query, and the scores that pass."""
+
+    query: str = Field(min_length=1, max_length=200, description="The key of the query.")
+    text: str = Field(min_length=1, max_length=5000, description="What is shown as the answer.")
+    accepted: tuple[int, ...] = Field(min_length=1, max_length=6, description="The scores that pass.")
+    reason: str = Field(default="", max_length=300, description="Why these.")
+
+
+class JudgingConfig(StageConfig):
+    """What judges see and are asked, which attention checks are made, and how many judgments are enough."""
+
+    instructions: str = Field(
+        default=_INSTRUCTIONS, max_length=4000, description="What stands above the scale."
+    )
+    question: str = Field(
+        default="How correct is the predicted answer?",
+        min_length=1,
+        max_length=300,
+        description="The overall question, which stands first and on its own.",
+    )
+    labels: Labels = Field(
+        default=LABELS,
+        description="The scale, two to seven labels from the lowest score, which is 1.",
+    )
+    aspects: tuple[Aspect, ...] = Field(
+        default=(),
+        max_length=6,
+        description="Further questions after the overall one: name, question, and labels for another scale.",
+    )
+    comment: bool = Field(default=False, description="Offer a field for a comment, which may stay empty.")
+    systems: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
+        default=(),
+        max_length=100,
+        description="Names of the systems whose answers are judged; none means all of the project.",
+    )
+    passages: bool = Field(default=True, description="Show the curated passages of the query.")
+    context: bool = Field(default=True, description="Show the earlier turns of the conversation.")
+    reference: Literal["one", "all", "none"] = Field(
+        default="one",
+        description="Correct answers that judges see: one reference, chosen by the seed and the same for "
+        "everybody; all of them; or none.",
+    )
+    shared_queries: int = Field(
+        default=0,
+        ge=0,
+        le=50,
+        description="Queries, chosen by the seed, all of whose answers everybody judges besides their own; "
+        "agreement between all judges can then be measured on them.",
+    )
+    foreign_checks: int = Field(
+        default=6,
+        ge=0,
+        le=200,
+        description="Attention checks that show an answer to another query. Checks are made only if the "
+        "stage has checks_per_hit.",
+    )
+    reference_checks: int = Field(
+        default=6, ge=0, le=200, description="Attention checks that show a reference as the predicted answer."
+    )
+    instruction_checks: int = Field(
+        default=0, ge=0, le=200, description="Attention checks whose answer says which score to choose."
+    )
+    instruction: str = Field(
+        default=_INSTRUCTION,
+        max_length=300,
+        description="What such a check says; {score} stands for the score.",
+    )
+    gold: tuple[Gold, ...] = Field(
+        default=(),
+        max_length=200,
+        description="Attention checks that you write: query, text, accepted scores, reason.",
+    )
+    redundancy_mode: Literal["fixed", "precision", "decision"] = Field(
+        default="fixed",
+        description="When an answer has enough judgments: fixed, as many as the stage's redundancy; "
+        "precision, when the mean is known to half_width; decision, when it is clear on which side of "
+        "threshold the mean lies.",
+    )
+    least_judgments: int = Field(
+        default=5,
+        ge=2,
+        le=100,
+        description="Modes precision and decision: fewest judgments of an answer.",
+    )
+    most_judgments: int = Field(
+        default=15, ge=2, le=100, description="Modes precision and decision: most judgments of an answer."
+    )
+    half_width: float = Field(
+        default=0.8,
+        ge=0.05,
+        le=3,
+        description="Mode precision: half the width of the 95 % interval of the mean, in points.",
+    )
+    threshold: float = Field(
+        default=3.5, ge=1, le=7, description="Mode decision: the mean from which an answer counts as correct."
+    )
+
+    @field_validator("instruction")
+    @classmethod
+    def _says_the_score(cls, text: str) -> str:
+        if "{score}" not in text:
+            raise ValueError("it does not say where {score} stands")
+        return text
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "JudgingConfig":
+        names = [aspect.name for aspect in self.aspects]
+        if len(set(names)) < len(names) or RESERVED.intersection(names):
+            raise ValueError("aspects need names of their own, other than score and comment")
+        wrong = [gold for gold in self.gold if not all(1 <= score <= self.points for score in gold.accepted)]
+        if wrong:
+            raise ValueError(f"gold of {wrong[0].query} accepts a score that is not on the scale")
+        if self.most_judgments < self.least_judgments:
+            raise ValueError("most_judgments is below least_judgments")
+        return self
+
+    @property
+    def points(self) -> int:
+        """The number of points of the overall scale; scores are 1 to this."""
+        return len(self.labels)
+
+    @property
+    def low(self) -> tuple[int, ...]:
+        """Scores that a wrong answer may get: the lower two fifths of the scale, 1 and 2 of five."""
+        return tuple(range(1, max(1, self.points * 2 // 5) + 1))
+
+    @property
+    def high(self) -> tuple[int, ...]:
+        """Scores that a right answer may get: as many as `low`, from above; 4 and 5 of five."""
+        return tuple(self.points + 1 - score for score in reversed(self.low))
+
+
+#: Fields of the form that are no aspects.
+RESERVED = frozenset({"score", "comment"})
+
+
+def judging_config(stage: Stage) -> JudgingConfig:
+    """The stage's options, typed."""
+    config = config_of(stage)
+    assert isinstance(config, JudgingConfig)
+    return config

@@ -1,0 +1,161 @@
+"""Attention checks drawn from the data: items whose right score is known, and that look like all others.
+
+- Foreign: an answer that a system gave to another query. It could be right by accident, so these are left
+  out: yes-no queries; queries that ask nearly the same; answers that share half of their words with a
+  reference or with another answer of the query, or stand in its passages; texts of fewer than three words;
+  texts that were given to more than one query, such as "no answer".
+- Reference: one of the query's references as the answer. Judges then see another one as the correct answer.
+  Two references may disagree, so only those are taken that are much alike; where a query has no such pair,
+  the same text stands in both places, which is always fair.
+- Instruction: a line that says which score to choose.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from judgments.drawing import rank
+from judgments.rules.likeness import contained, covered, nearest, size
+
+_SHARED = 0.5
+_SAME_QUESTION = 0.7
+_STANDS_IN = 0.7
+_ALIKE = 0.5
+_LEAST_WORDS = 3
+#: Donors that are looked at for one query.
+_TRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One query of the stage with what checks are made of."""
+
+    pk: int
+    key: str
+    text: str
+    yes_no: bool
+    answers: Sequence[str]
+    references: Sequence[str]
+    passages: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An attention check as it is stored."""
+
+    key: str
+    source: str
+    query: int
+    text: str
+    accepted: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many checks of each source, on which scale."""
+
+    foreign: int
+    reference: int
+    instruction: int
+    points: int
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    instruction_words: str
+
+
+def draw_checks(items: Sequence[Item], wanted: Wanted, seed: int) -> list[Check]:
+    """As many checks as are wanted and can be made; the same for the same seed, however sorted."""
+    repeated = {
+        text for text, n in Counter(text for item in items for text in set(item.answers)).items() if n > 1
+    }
+    makers: list[tuple[str, int, Callable[[Item], Check | None]]] = [
+        ("foreign", wanted.foreign, lambda item: _foreign(item, items, repeated, wanted, seed)),
+        ("reference", wanted.reference, lambda item: _reference(item, wanted, seed)),
+        ("instruction", wanted.instruction, lambda item: _instruction(item, wanted, seed)),
+    ]
+    return [check for source, count, make in makers for check in _some(items, source, count, make, seed)]
+
+
+def _some(
+    items: Sequence[Item], source: str, count: int, make: Callable[[Item], Check | None], seed: int
+) -> Iterator[Check]:
+    """The first `count` that can be made; those about queries with references alike come first."""
+    made = 0
+    for item in _drawn(items, source, seed):
+        if made >= count:
+            return
+        check = make(item)
+        if check is not None:
+            made += 1
+            yield check
+
+
+def _drawn(items: Sequence[Item], source: str, seed: int) -> list[Item]:
+    pairs_first = source == "reference"
+    return sorted(
+        items,
+        key=lambda item: (pairs_first and not _alike(item), rank(source, seed, item.key)),
+    )
+
+
+def _named(source: str, item: Item) -> str:
+    """The check's key: that of its query, or where that is too long a digest of it."""
+    name = f"{source}:{item.key}"
+    return name if len(name) <= 100 else f"{source}:{rank(item.key).hex()}"
+
+
+def _foreign(
+    item: Item, items: Sequence[Item], repeated: set[str], wanted: Wanted, seed: int
+) -> Check | None:
+    if item.yes_no:
+        return None
+    donors = sorted(
+        (other for other in items if other.pk != item.pk), key=lambda o: rank(seed, item.key, o.key)
+    )
+    for donor in donors[:_TRIES]:
+        for text in sorted(donor.answers, key=lambda text: rank(seed, item.key, text)):
+            if text not in repeated and not _right_by_accident(text, item, donor):
+                reason = "It answers another question."
+                return Check(_named("foreign", item), "foreign", item.pk, text, wanted.low, reason)
+    return None
+
+
+def _right_by_accident(text: str, item: Item, donor: Item) -> bool:
+    return (
+        size(text) < _LEAST_WORDS
+        or contained(item.text, donor.text) > _SAME_QUESTION
+        or any(contained(text, other) >= _SHARED for other in (*item.references, *item.answers))
+        or any(contained(a, b) >= _SHARED for a in donor.references for b in item.references)
+        or covered(text, item.passages) >= _STANDS_IN
+    )
+
+
+def _alike(item: Item) -> list[str]:
+    """References that are much like another one of their query."""
+    return [
+        text
+        for text in item.references
+        if nearest(text, [other for other in item.references if other != text]) >= _ALIKE
+    ]
+
+
+def _reference(item: Item, wanted: Wanted, seed: int) -> Check | None:
+    text = min(_alike(item) or item.references, key=lambda text: rank(seed, item.key, text), default=None)
+    if text is None:
+        return None
+    reason = "It is one of the correct answers."
+    return Check(_named("reference", item), "reference", item.pk, text, wanted.high, reason)
+
+
+def _instruction(item: Item, wanted: Wanted, seed: int) -> Check:
+    score = 1 + rank("score", seed, item.key)[0] % wanted.points
+    text = wanted.instruction_words.replace("{score}", str(score))
+    return Check(
+        _named("instruction", item),
+        "instruction",
+        item.pk,
+        text,
+        (score,),
+        "The line says which score to choose.",
+    )

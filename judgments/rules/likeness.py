@@ -1,0 +1,33 @@
+"""How much two texts share, in any script."""
+
+from collections.abc import Iterable
+
+from annotation.flags.tokens import shingles
+
+
+def contained(text: str, other: str) -> float:
+    """Share of the shorter text's words that the other one has too, from 0 to 1; 0 where one has none."""
+    a, b = shingles(text), shingles(other)
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def overlap(text: str, other: str) -> float:
+    """F1 of the words of two texts, each word once, from 0 to 1."""
+    a, b = shingles(text), shingles(other)
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+def nearest(text: str, others: Iterable[str]) -> float:
+    """The overlap with the one that is most alike; 0 without any."""
+    return max((overlap(text, other) for other in others), default=0.0)
+
+
+def covered(text: str, by: Iterable[str]) -> float:
+    """Share of the text's words that stand somewhere in the others."""
+    words = shingles(text)
+    return len(words & frozenset().union(*map(shingles, by))) / len(words) if words else 0.0
+
+
+def size(text: str) -> int:
+    """How many different words there are to compare."""
+    return len(shingles(text))

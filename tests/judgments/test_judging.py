@@ -1,0 +1,235 @@
+"""Judging through the task page: what judges see and send, what is kept, and what is asked again."""
+
+import re
+
+import pytest
+from pydantic import ValidationError
+
+from annotation.models import Query
+from crowd.kinds import kind_of
+from crowd.models import Exclusion
+from judgments.kinds.judging_config import JudgingConfig
+from judgments.models import Judgment
+from judgments.units import of_candidate
+from tests.annotation.distilling import make_stage as make_distillation
+from tests.annotation.distilling import write
+from tests.judgments.judging_world import (
+    CORRECT,
+    GAS,
+    PASSAGE,
+    PREDICTED,
+    judge,
+    make_candidate,
+    make_query,
+    make_stage,
+    pending,
+    reject,
+    remove,
+    send,
+    visitor,
+)
+from tests.taskpage.world import text as words
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert('x')</script>\u202e\"'&{{7*7}}"
+
+
+def test_a_judge_reads_passage_question_predicted_and_correct_answer_in_the_order_of_kpqa():
+    stage = make_stage()
+    page = words(visitor(stage, make_candidate(make_query(stage.project))).open())
+    places = [
+        page.index(part)
+        for part in (
+            f"Passage {PASSAGE}",
+            f"Question {GAS}",
+            f"Predicted answer {PREDICTED}",
+            f"Correct answer {CORRECT}",
+            "How correct is the predicted answer?",
+            "1 completely wrong",
+            "2 vital error",
+            "3 ambiguous",
+            "4 minor error",
+            "5 completely correct",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_nothing_is_chosen_beforehand_and_the_systems_name_is_nowhere():
+    stage = make_stage()
+    page = visitor(stage, make_candidate(make_query(stage.project), "secret-system")).open().content.decode()
+    assert page.count('type="radio"') == 5
+    assert not re.search(r"<input[^>]* checked[^>]*type=\"radio\"|type=\"radio\"[^>]* checked", page)
+    assert "secret-system" not in page
+
+
+def test_a_score_is_kept_with_its_worker_and_its_assignment():
+    stage = make_stage()
+    candidate = make_candidate(make_query(stage.project))
+    judgment = judge(stage, candidate, 4, worker="A1")
+    assert (judgment.score, judgment.aspects, judgment.comment) == (4, {}, "")
+    assert judgment.assignment.response == {of_candidate(candidate.pk): {"score": 4, "aspects": {}}}
+
+
+@pytest.mark.parametrize("score", ["", "0", "6", "4.0", "four", "٤", "-1"])
+def test_what_is_no_score_of_the_scale_is_said_and_nothing_is_kept(score):
+    stage = make_stage()
+    candidate = make_candidate(make_query(stage.project))
+    response = send(visitor(stage, candidate), candidate, score=score)
+    assert response.status_code == 422
+    assert "Choose a score from 1, completely wrong, to 5, completely correct." in words(response)
+    assert not Judgment.objects.exists()
+
+
+def test_aspects_follow_the_overall_question_and_are_kept_by_name():
+    aspect = {
+        "name": "topicality",
+        "question": "Is it about the question?",
+        "labels": ["no", "partly", "yes"],
+    }
+    stage = make_stage(config={"aspects": [aspect], "comment": True})
+    candidate = make_candidate(make_query(stage.project))
+    rosa = visitor(stage, candidate)
+    page = words(rosa.open())
+    assert page.index("How correct is") < page.index("Is it about the question?") < page.index("Comment, if")
+    refused = send(rosa, candidate, score="2", topicality="4")
+    assert "Choose a score for “Is it about the question?”" in words(refused)
+    send(rosa, candidate, score="2", topicality="3", comment=" Half of it. ")
+    judgment = Judgment.objects.get()
+    assert (judgment.score, judgment.aspects, judgment.comment) == (2, {"topicality": 3}, "Half of it.")
+
+
+def test_passages_turns_and_references_are_shown_as_the_options_say():
+    stage = make_stage(config={"passages": False, "context": False, "reference": "none"})
+    query = make_query(stage.project, context=[{"text": "tell me about fuels", "answer": "They burn."}])
+    page = words(visitor(stage, make_candidate(query)).open())
+    assert PASSAGE not in page
+    assert "tell me about fuels" not in page
+    assert CORRECT not in page
+    assert "Correct answer" not in page.replace("the correct answer", "")
+    told = make_stage(project=stage.project)
+    page = words(visitor(told, make_candidate(query, "other")).open())
+    assert "Before this question tell me about fuels They burn." in page
+
+
+def test_one_reference_is_drawn_by_the_seed_and_everybody_sees_the_same():
+    references = tuple(f"It comes from place number {number}." for number in range(8))
+    seen = set()
+    stage = make_stage()
+    query = make_query(stage.project, references=references)
+    for seed in range(5):
+        made = make_stage(project=stage.project, seed=seed)
+        candidate = query.candidates_to_judge.first() or make_candidate(query)
+        pages = [words(visitor(made, candidate, worker=worker).open()) for worker in ("A1", "A2")]
+        shown = [[text for text in references if text in page] for page in pages]
+        assert shown[0] == shown[1]
+        assert len(shown[0]) == 1
+        seen.add(shown[0][0])
+    assert len(seen) > 1
+
+
+def test_all_references_are_shown_where_that_is_asked_for():
+    stage = make_stage(config={"reference": "all"})
+    query = make_query(stage.project, references=("From methane.", "Out of the ground.", "From methane."))
+    page = words(visitor(stage, make_candidate(query)).open())
+    assert page.count("From methane.") == 1
+    assert "Out of the ground." in page
+
+
+def test_hostile_text_stays_text():
+    stage = make_stage(config={"question": HOSTILE, "labels": [HOSTILE, "good"]})
+    query = make_query(stage.project, f"what is {HOSTILE}", (HOSTILE + "r",), passages=(HOSTILE + "p",))
+    response = visitor(stage, make_candidate(query, text=HOSTILE + "c")).open()
+    assert "<script>alert" not in response.content.decode()
+    assert words(response).count("<script>alert('x')</script>") == 6
+    assert "49" not in words(response)
+
+
+def test_the_page_is_small():
+    stage = make_stage()
+    page = visitor(stage, make_candidate(make_query(stage.project))).open()
+    assert len(page.content) < 8_000
+
+
+def test_every_answer_waits_for_as_many_judges_as_the_stage_wants():
+    stage = make_stage()
+    query = make_query(stage.project)
+    first, second = make_candidate(query, "a"), make_candidate(query, "b")
+    judge(stage, first, 3, worker="A1")
+    assert pending(stage) == {of_candidate(first.pk): 2, of_candidate(second.pk): 3}
+
+
+def test_rejected_and_removed_judgments_are_asked_for_again():
+    stage = make_stage()
+    candidate = make_candidate(make_query(stage.project))
+    judgments = [judge(stage, candidate, 3, worker=f"A{number}") for number in range(3)]
+    assert pending(stage) == {}
+    reject(judgments[0])
+    run = remove(judgments[1])
+    assert pending(stage) == {of_candidate(candidate.pk): 2}
+    run.state = "undone"
+    run.save()
+    assert pending(stage) == {of_candidate(candidate.pk): 1}
+
+
+def test_what_is_set_aside_taken_out_or_of_another_system_is_not_judged():
+    stage = make_stage(config={"systems": ["unilm"]})
+    query = make_query(stage.project)
+    make_candidate(query, "unilm", CORRECT, aside="exact")
+    make_candidate(query, "mhpgm")
+    for number, status in enumerate((Query.Status.WITHDRAWN, Query.Status.EXCLUDED)):
+        gone = make_query(stage.project, f"taken out {number}")
+        make_candidate(gone)
+        Query.objects.filter(pk=gone.pk).update(status=status)
+    assert pending(stage) == {}
+
+
+def test_pending_asks_the_database_a_few_times_whatever_there_is(django_assert_max_num_queries):
+    stage = make_stage()
+    for number in range(12):
+        candidate = make_candidate(make_query(stage.project, f"question {number}"))
+        judge(stage, candidate, 3, worker="A1")
+    with django_assert_max_num_queries(3):
+        assert len(pending(stage)) == 12
+
+
+def test_whoever_wrote_an_answer_to_the_query_judges_none_of_them():
+    distillation = make_distillation()
+    query = make_query(distillation.project)
+    write(distillation, query, "It comes from the ground.", worker="AWRITER")
+    stage = make_stage(distillation.project, endpoint=distillation.endpoint)
+    candidate = make_candidate(query)
+    assert "You cannot do this HIT" in words(visitor(stage, candidate, worker="AWRITER").open())
+    assert visitor(stage, candidate, worker="AOTHER").open().status_code == 200
+
+
+def test_whoever_judged_has_read_correct_answers_and_writes_none_to_that_query():
+    distillation = make_distillation()
+    query = make_query(distillation.project)
+    judge(make_stage(project=distillation.project), make_candidate(query), 5, worker="AJUDGE")
+    assert list(Exclusion.objects.values_list("scope", flat=True)) == [f"query:{query.pk}:distil"]
+
+
+def test_researchers_read_query_and_answer():
+    stage = make_stage()
+    candidate = make_candidate(make_query(stage.project))
+    unit = of_candidate(candidate.pk)
+    said = kind_of(stage).wording(stage, [unit])[unit]
+    assert GAS in said
+    assert PREDICTED in said
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"labels": ["one"]}, "at least 2 items"),
+        ({"labels": list("abcdefgh")}, "at most 7 items"),
+        ({"aspects": [{"name": "score", "question": "Why?"}]}, "names of their own"),
+        ({"gold": [{"query": "q", "text": "t", "accepted": [6]}]}, "not on the scale"),
+        ({"least_judgments": 9, "most_judgments": 3}, "most_judgments is below least_judgments"),
+        ({"instruction": "Please choose."}, "does not say where {score} stands"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_in_words(config, said):
+    with pytest.raises(ValidationError, match=re.escape(said)):
+        JudgingConfig.model_validate(config)
