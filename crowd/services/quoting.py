@@ -1,6 +1,7 @@
 """What a stage still needs, and what that costs: looked at before anything is published."""
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Max, Q
@@ -45,12 +46,15 @@ class Quote:
 EXPECTED_REPLACED = 0.10
 
 
-def left_to_ask(stage: Stage) -> list[Pending]:
-    """Units with the people they still need, beyond those who may still answer open HITs."""
+def left_to_ask(stage: Stage, pending: Iterable[Pending] | None = None) -> list[Pending]:
+    """Units with the people they still need, beyond those who may still answer open HITs.
+
+    What is needed is what the kind says, or `pending` where something is weighed that is not so yet.
+    """
     under_way = _under_way(stage)
     return [
         Pending(item.unit, item.missing - under_way[item.unit])
-        for item in kind_of(stage).pending(stage)
+        for item in (kind_of(stage).pending(stage) if pending is None else pending)
         if item.missing > under_way[item.unit]
     ]
 
@@ -80,9 +84,9 @@ def _under_way(stage: Stage) -> dict[str, int]:
     return counts
 
 
-def quote(stage: Stage) -> Quote:
-    """What publishing everything pending costs, with the endpoint's real fee tiers."""
-    made = bundles_to_publish(stage)
+def quote(stage: Stage, left: Sequence[Pending] | None = None) -> Quote:
+    """What publishing everything pending costs, with the endpoint's real fee tiers; or what `left` would."""
+    made = bundles_to_publish(stage, left)
     reward = fees = hits = people = 0
     for bundle in made:
         for size in sizes(stage, bundle.people):
@@ -103,11 +107,11 @@ def quote(stage: Stage) -> Quote:
     )
 
 
-def bundles_to_publish(stage: Stage) -> list[bundles.Bundle]:
-    """What is left to ask, in bundles."""
+def bundles_to_publish(stage: Stage, left: Sequence[Pending] | None = None) -> list[bundles.Bundle]:
+    """What is left to ask, in bundles; or these units."""
     kind = kind_of(stage)
     wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
-    pending = left_to_ask(stage)
+    pending = left_to_ask(stage) if left is None else left
     several = pending and stage.units_per_hit > 1
     return bundles.bundle(
         pending,

@@ -3,8 +3,10 @@
 from judgments.models.candidates import Candidate, CandidateSource, System
 from judgments.models.filtering import FilterRun, Score, Verdict
 from judgments.models.judging import AttentionCheck, CheckAnswer, Judgment
+from judgments.models.reports import AgreementReport
 
 __all__ = [
+    "AgreementReport",
     "AttentionCheck",
     "Candidate",
     "CandidateSource",

@@ -1,0 +1,180 @@
+"""Judgments of a stage as columns: read in chunks, never a model instance per row."""
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db.models import IntegerField, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from crowd.models import Assignment, Stage, Worker
+from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, Verdict
+from judgments.selectors.stamps import NOT_GOOD
+from judgments.units import of_candidate
+from projects.models import Project
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quality.ratings import Mask, Ratings, Scale
+
+    Keys = npt.NDArray[np.int64]
+
+_CHUNK = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StageRatings:
+    """A stage's good judgments in the order of submission, and what belongs to their rows and codes.
+
+    `judgments` and `assignments` are keys, one per row of `ratings`; `candidates` and `workers` are the keys
+    behind the codes of items and workers. `item_names` of `ratings` are units, `worker_names` the marketplace's ids.
+    """
+
+    ratings: "Ratings"
+    judgments: "Keys"
+    assignments: "Keys"
+    candidates: "Keys"
+    workers: "Keys"
+
+    @property
+    def last(self) -> int:
+        """Key of the newest judgment, 0 for none."""
+        return int(self.judgments.max()) if len(self.judgments) else 0
+
+
+def good(rows: QuerySet[Judgment], stage: Stage) -> QuerySet[Judgment]:
+    """Judgments whose assignment counts: neither rejected, nor given back, nor in quarantine.
+
+    Few assignments do not count, so the database looks them up once instead of joining every row.
+    """
+    return rows.exclude(assignment__in=Assignment.objects.filter(stage=stage, state__in=NOT_GOOD).values("pk"))
+
+
+def scale_of(stage: Stage) -> "Scale":
+    """The scale of the stage's options; 1 to 5 where they name none."""
+    from quality.ratings import Scale  # noqa: PLC0415 - numpy
+
+    labels = stage.config.get("labels") if isinstance(stage.config, dict) else None
+    return Scale(1, len(labels)) if labels else Scale()
+
+
+def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
+    """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
+    import numpy as np  # noqa: PLC0415
+
+    from quality.ratings import Ratings  # noqa: PLC0415 - numpy
+
+    some = Judgment.objects.filter(stage=stage)
+    rows = (
+        good(some if last is None else some.filter(pk__lte=last), stage)
+        .order_by("pk")
+        .values_list("pk", "candidate_id", "worker_id", "assignment_id", "score")
+    )
+    names = ("judgment", "candidate", "worker", "assignment", "score")
+    table = np.fromiter(rows.iterator(chunk_size=_CHUNK), dtype=[(name, np.int64) for name in names])
+    candidates, items = np.unique(table["candidate"], return_inverse=True)
+    workers, who = np.unique(table["worker"], return_inverse=True)
+    return StageRatings(
+        Ratings(
+            items.astype(np.int32),
+            who.astype(np.int32),
+            table["score"].astype(np.int16),
+            [of_candidate(key) for key in candidates.tolist()],
+            names_of(workers.tolist()),
+            scale_of(stage),
+        ),
+        table["judgment"].copy(),
+        table["assignment"].copy(),
+        candidates,
+        workers,
+    )
+
+
+def names_of(workers: Sequence[int]) -> list[str]:
+    """The ids of workers at their marketplace."""
+    known: dict[int, str] = {}
+    for some in _chunks(workers):
+        known.update(Worker.objects.filter(pk__in=some).values_list("pk", "external_id"))
+    return [known[worker] for worker in workers]
+
+
+def pseudonym(project: Project, external_id: str) -> str:
+    """A worker's name in files that leave: another in every project, and it leads nobody back."""
+    digest = hmac.new(bytes.fromhex(project.pseudonym_key), external_id.encode(), hashlib.sha256)
+    return f"w{digest.hexdigest()[:12]}"
+
+
+def kept_by(run: FilterRun | None, judgments: "Keys") -> "Mask":
+    """Which of these judgments a run leaves in; all of them without one."""
+    import numpy as np  # noqa: PLC0415
+
+    if run is None:
+        return np.ones(len(judgments), dtype=np.bool_)
+    removed = Verdict.objects.filter(run=run, removes=True, judgment__isnull=False).order_by()
+    keys = np.fromiter(
+        removed.values_list("judgment_id", flat=True).iterator(chunk_size=_CHUNK), dtype=np.int64
+    )
+    return np.isin(judgments, keys, invert=True)
+
+
+def seconds_per_assignment(stage: Stage, workers: Sequence[int] | None = None) -> dict[int, float]:
+    """Active seconds of each good assignment, as the task page measured them (else from opening to sending)."""
+    rows = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD)
+    if workers is not None:
+        rows = rows.filter(worker__in=workers)
+    active = Cast(KeyTextTransform("active_ms", "telemetry"), IntegerField())
+    measured = rows.annotate(active=active)
+    found = {
+        pk: ms / 1000
+        for pk, ms in measured.filter(active__gt=0).values_list("pk", "active").iterator(chunk_size=_CHUNK)
+    }
+    others = measured.filter(Q(active=None) | Q(active__lte=0)).exclude(stored_at=None)
+    for pk, arrived, stored in others.values_list("pk", "arrived_at", "stored_at").iterator(chunk_size=_CHUNK):
+        found[pk] = (stored - arrived).total_seconds()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a candidate is: its system's name, its query's key and type; a query without a type has ""."""
+
+    system: str
+    query: str
+    type: str
+
+
+def about(candidates: Sequence[int]) -> dict[int, About]:
+    """What these candidates are, by key."""
+    found: dict[int, About] = {}
+    for some in _chunks(candidates):
+        rows = Candidate.objects.filter(pk__in=some)
+        columns = rows.values_list("pk", "system__name", "query__key", "query__type")
+        found.update((pk, About(*rest)) for pk, *rest in columns)
+    return found
+
+
+def checks_of(stage: Stage, until: datetime | None = None) -> list[tuple[int, int, bool]]:
+    """Answers to attention checks by (worker, check, passed), oldest first; only of good assignments."""
+    rows = CheckAnswer.objects.filter(check_item__stage=stage, assignment__state__in=Assignment.GOOD)
+    if until is not None:
+        rows = rows.filter(at__lte=until)
+    return list(rows.order_by("pk").values_list("worker_id", "check_item_id", "passed"))
+
+
+def newer_than(stage: Stage, judgment: int) -> int:
+    """How many good judgments came after this one."""
+    return good(Judgment.objects.filter(stage=stage, pk__gt=judgment), stage).count()
+
+
+def _chunks(keys: Iterable[int]) -> Iterator[list[int]]:
+    """Keys, few enough at a time for one statement."""
+    listed = list(keys)
+    for start in range(0, len(listed), _CHUNK):
+        yield listed[start : start + _CHUNK]
+

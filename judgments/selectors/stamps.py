@@ -1,0 +1,47 @@
+"""What a stage's judgments are at a moment, in a few numbers: whatever is derived from them is kept under it."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Max, Sum
+
+from crowd.models import Assignment, Stage
+from judgments.models import FilterRun, Judgment
+
+#: States whose judgments do not count: rejected, given back, in quarantine.
+NOT_GOOD = tuple(state for state in Assignment.State if state not in Assignment.GOOD)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Two equal stamps mean the same good judgments and the same filters.
+
+    `last` is the key of the newest judgment, `count` how many there are, good or not; `spoilt` and
+    `spoilt_sum` tell which assignments do not count; `run` is the filter run in force, 0 for none.
+    """
+
+    last: int
+    count: int
+    spoilt: int
+    spoilt_sum: int
+    run: int
+
+    def __str__(self) -> str:
+        return f"{self.last}-{self.count}-{self.spoilt}-{self.spoilt_sum}-{self.run}"
+
+
+def stamp_of(stage: Stage) -> Stamp:
+    """The stamp of a stage's judgments now, in three questions that indexes answer."""
+    judged = Judgment.objects.filter(stage=stage).aggregate(last=Max("pk"), count=Count("pk"))
+    spoilt = Assignment.objects.filter(stage=stage, state__in=NOT_GOOD).aggregate(
+        count=Count("pk"), sum=Sum("pk")
+    )
+    return Stamp(
+        last=judged["last"] or 0,
+        count=judged["count"],
+        spoilt=spoilt["count"],
+        spoilt_sum=spoilt["sum"] or 0,
+        run=FilterRun.objects.filter(stage=stage, state=FilterRun.State.IN_FORCE)
+        .values_list("pk", flat=True)
+        .first()
+        or 0,
+    )

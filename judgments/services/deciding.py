@@ -1,0 +1,87 @@
+"""Running a recipe over a stage's judgments: nothing is stored here."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from crowd.models import Stage
+from judgments.errors import FilteringError
+from judgments.selectors.ratings import (
+    StageRatings,
+    checks_of,
+    ratings_of_stage,
+    seconds_per_assignment,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quality.recipes import Recipe
+    from quality.run import Checks, Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """What a recipe decides about the judgments of a stage as they are now."""
+
+    columns: StageRatings
+    run: "Run"
+    checks: "Checks"
+    seconds: "npt.NDArray[np.float64] | None"
+
+
+def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
+    """The recipe with these parameters; raises FilteringError with the reason why there is no such recipe.
+
+    Rules in another order than the fixed one are such a reason.
+    """
+    from quality.recipes import RecipeError, recipe_of  # noqa: PLC0415 - numpy
+
+    try:
+        return recipe_of(name, parameters)
+    except RecipeError as error:
+        raise FilteringError(str(error)) from error
+
+
+def decide(
+    stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
+) -> Decided:
+    """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
+    from quality.run import run  # noqa: PLC0415 - numpy
+
+    columns = ratings_of_stage(stage, last)
+    seconds = seconds_of(stage, columns) if recipe.has("technical") else None
+    checks = checks_by_code(stage, columns, until)
+    return Decided(columns, run(columns.ratings, recipe, checks=checks, seconds=seconds), checks, seconds)
+
+
+def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None = None) -> "Checks":
+    """How many attention checks each worker answered and failed, by the worker's code."""
+    import numpy as np  # noqa: PLC0415
+
+    from quality.run import Checks  # noqa: PLC0415 - numpy
+
+    presented: Counter[int] = Counter()
+    failed: Counter[int] = Counter()
+    for worker, _, passed in checks_of(stage, until):
+        presented[worker] += 1
+        failed[worker] += not passed
+    keys = columns.workers.tolist()
+    return Checks(
+        np.array([presented[key] for key in keys], dtype=np.int64),
+        np.array([failed[key] for key in keys], dtype=np.int64),
+    )
+
+
+def seconds_of(stage: Stage, columns: StageRatings) -> "npt.NDArray[np.float64]":
+    """Seconds per rating: those of its assignment, shared by the judgments in it; nan where unknown."""
+    import numpy as np  # noqa: PLC0415
+
+    known = seconds_per_assignment(stage)
+    assignments, at, count = np.unique(columns.assignments, return_inverse=True, return_counts=True)
+    each = np.array([known.get(key, np.nan) for key in assignments.tolist()], dtype=np.float64)
+    seconds: npt.NDArray[np.float64] = (each / count)[at]
+    return seconds

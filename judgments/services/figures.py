@@ -1,0 +1,116 @@
+"""All figures of the honest report of a stage, from its columns; nothing is stored here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crowd.models import Stage
+from distillery.version import VERSION
+from judgments.models import FilterRun, Verdict
+from judgments.selectors.ratings import About, about, pseudonym
+from judgments.services.deciding import Decided, decide, recipe_named
+
+if TYPE_CHECKING:
+    from quality.report import Grouping
+
+#: Parts of the report that grow with the data.
+ROWS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
+REPLICATES = 1000
+NO_TYPE = "no type"
+_PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The report, its rows apart from it, and what it was made of."""
+
+    report: dict[str, Any]
+    rows: dict[str, Any]
+    last: int
+    judgments: int
+
+
+def whole_report(
+    stage: Stage,
+    run: FilterRun | None,
+    progress: Callable[[int, int, str], None],
+    *,
+    replicates: int = REPLICATES,
+) -> Whole:
+    """The honest report of the run in force, on the judgments that it saw; without a run, on all as they are."""
+    from quality.two_workers import busiest  # noqa: PLC0415 - numpy
+    from quality.report import report  # noqa: PLC0415 - numpy
+
+    progress(0, _PARTS, "Reading the judgments")
+    recipe = recipe_named(run.recipe, run.parameters) if run else recipe_named("none", {})
+    decided = decide(
+        stage, recipe, last=run.last_judgment if run else None, until=run.created_at if run else None
+    )
+    columns, ratings = decided.columns, decided.columns.ratings
+    known = about(columns.candidates.tolist())
+    each = [known[key] for key in columns.candidates.tolist()]
+    progress(1, _PARTS, "Intervals and halves")
+    said = report(
+        ratings,
+        decided.run,
+        checks=decided.checks,
+        seconds=decided.seconds,
+        groups={
+            "system": _grouping([one.system for one in each], decided),
+            "type": _grouping([one.type or NO_TYPE for one in each], decided),
+        },
+        replicates=replicates,
+        seed=run.seed if run else 0,
+        version=f"distillery={VERSION}",
+    )
+    progress(2, _PARTS, "Workers in pairs")
+    said["differs"] = _differs(run, decided)
+    pairs = busiest(ratings.only(decided.run.distinct))
+    said["pairs"] = {
+        "workers": [int(columns.workers[code]) for code in pairs.workers.tolist()],
+        "cells": [
+            [[pairs.common(i, j), pairs.kappa(i, j).value] for j in range(i)]
+            for i in range(len(pairs.workers))
+        ],
+    }
+    return Whole(said, _rows(stage, said, columns.ratings.item_names, each), columns.last, len(ratings))
+
+
+def _grouping(names: Sequence[str], decided: Decided) -> "Grouping":
+    import numpy as np  # noqa: PLC0415
+
+    from quality.report import Grouping  # noqa: PLC0415 - numpy
+
+    known = sorted(set(names))
+    codes = np.array([known.index(name) for name in names], dtype=np.int64)
+    return Grouping(codes[decided.columns.ratings.items] if len(names) else codes, known)
+
+
+def _rows(
+    stage: Stage, said: dict[str, Any], units: Sequence[str], each: Sequence[About]
+) -> dict[str, Any]:
+    """What grows with the data, taken out of the report; workers under pseudonyms, items with what they are."""
+    rows = {name: said.pop(name) for name in ROWS if name in said}
+    items: Mapping[str, About] = dict(zip(units, each, strict=True))
+    names: dict[str, str] = {}
+    for listed in rows.values():
+        for row in listed:
+            if "worker" in row:
+                given = row["worker"]
+                row["worker"] = names.setdefault(given, pseudonym(stage.project, given))
+            if "item" in row and "n_raw" in row:
+                row |= {"query": items[row["item"]].query, "system": items[row["item"]].system}
+    return rows
+
+
+def _differs(run: FilterRun | None, decided: Decided) -> int:
+    """Judgments about which a run decided otherwise than it would now: work was rejected since, say."""
+    if run is None:
+        return 0
+    stored = set(
+        Verdict.objects.filter(run=run, removes=True, judgment__isnull=False).values_list(
+            "judgment_id", flat=True
+        )
+    )
+    now = set(decided.columns.judgments[~decided.run.kept].tolist())
+    return len(stored ^ now)

@@ -1,0 +1,66 @@
+"""The honest report of a stage, worked out by a job: asking for it, making it."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import timezone
+
+from crowd.models import Stage
+from jobs import services as jobs
+from jobs.models import Job, JobState
+from judgments.models import AgreementReport, FilterRun
+from judgments.selectors.stamps import stamp_of
+
+REPORT = "judgments.report"
+#: Grows when the report has other figures, so that old ones are made again.
+VERSION = 1
+_OVER = (JobState.FAILED, JobState.CANCELLED)
+Progress = Callable[[int, int, str], None]
+
+
+def ask(*, stage: Stage) -> Job:
+    """Have the report made of the judgments as they are now; one job however often it is asked for."""
+    stamp = stamp_of(stage)
+    job = jobs.enqueue(
+        kind=REPORT, payload={"stage": stage.pk}, effect=f"{prefix(stage)}{VERSION}:{stamp}"
+    )
+    if job.state in _OVER:
+        jobs.retry(job_id=job.pk)
+    return job
+
+
+def prefix(stage: Stage) -> str:
+    """How the names of a stage's reports begin, as the effects of jobs."""
+    return f"agreement:{stage.pk}:"
+
+
+def make(stage: Stage, progress: Progress) -> AgreementReport:
+    """The report as a row that is not stored yet."""
+    from judgments.services.figures import whole_report  # noqa: PLC0415 - numpy
+
+    begun = time.monotonic()
+    stamp = stamp_of(stage)
+    run = FilterRun.objects.filter(pk=stamp.run).first()
+    made = whole_report(stage, run, progress)
+    return AgreementReport(
+        stage=stage,
+        run=run,
+        stamp=f"{VERSION}:{stamp}",
+        last_judgment=made.last,
+        judgments=made.judgments,
+        report=made.report,
+        rows=made.rows,
+        seconds=time.monotonic() - begun,
+        created_at=timezone.now(),
+    )
+
+
+def keep(row: AgreementReport) -> int:
+    """Store a report, in place of one of the same stamp; its key."""
+    values: dict[str, Any] = {
+        name: getattr(row, name)
+        for name in ("run", "last_judgment", "judgments", "report", "rows", "seconds", "created_at")
+    }
+    stored, _ = AgreementReport.objects.update_or_create(stage=row.stage, stamp=row.stamp, defaults=values)
+    return int(stored.pk)

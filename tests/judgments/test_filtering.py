@@ -1,0 +1,271 @@
+"""Filters over a stage's judgments: preview, applying, undoing, asking again."""
+
+import threading
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from crowd.models import Assignment
+from jobs.models import Job
+from judgments.errors import FilteringError
+from judgments.models import FilterRun, Judgment, Score, Verdict
+from judgments.selectors.ratings import newer_than, ratings_of_stage
+from judgments.services import filtering
+from projects.models import Event
+from tests.judgments.desk_world import Place, candidate_of, check, judge, make_place, worker_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def me() -> User:
+    return User.objects.create_user("ada")
+
+
+@pytest.fixture
+def place() -> Place:
+    """Two items with three honest judges, and a fourth who fails every check."""
+    place = make_place()
+    judge(
+        place,
+        [(item, worker, score) for item, score in (("q1", 5), ("q2", 1)) for worker in ("A", "B", "C")],
+    )
+    judge(place, [("q1", "SPAM", 1), ("q2", "SPAM", 5)])
+    for honest in ("A", "B", "C"):
+        check(place, honest, [True] * 4)
+    check(place, "SPAM", [False] * 4)
+    return place
+
+
+def preview(place, recipe="default", **parameters):
+    return filtering.preview(place.stage, recipe, parameters)
+
+
+def apply(place, me, recipe="default", *, seen=None, once="", **parameters):
+    return filtering.apply(
+        stage=place.stage, recipe=recipe, parameters=parameters, actor=me, seen=seen, once=once
+    )
+
+
+def test_a_preview_says_what_would_happen_and_stores_nothing(place):
+    found = preview(place)
+    assert found.sentence == (
+        "Would remove 1 of 4 workers, 2 of 8 ratings; 0 items fall below the target of 3; "
+        "topping up costs 0.00 USD."
+    )
+    assert [(each.rule, each.workers, each.ratings) for each in found.reasons] == [("attention checks", 1, 2)]
+    assert (found.undetermined, found.seen) == (3, 0)
+    assert not FilterRun.objects.exists()
+
+
+def test_a_preview_counts_what_falls_below_the_target_and_what_that_costs(place):
+    place.stage.redundancy = 4
+    place.stage.save()
+    found = preview(place)
+    assert (found.target, found.below, found.fallen) == (4, 2, 2)
+    assert (found.top_up.assignments, found.top_up.total_cents) == (2, 24)
+
+
+def test_items_that_lacked_judgments_before_are_not_charged_to_the_filter(place):
+    place.stage.redundancy = 10
+    place.stage.save()
+    found = preview(place)
+    assert (found.below, found.fallen) == (2, 0)
+    assert found.top_up.assignments == 2
+
+
+def test_applying_stores_verdicts_and_scores(place, me):
+    run = apply(place, me)
+    assert (run.state, run.recipe, run.created_by) == ("in force", "default", me)
+    assert run.last_judgment == Judgment.objects.latest("pk").pk
+    about = run.verdicts.get(worker=worker_of(place, "SPAM"), judgment=None)
+    assert (about.removes, about.rule, about.value) == (True, "attention checks", 4.0)
+    assert about.reason == "failed 4 of 4 attention checks"
+    removed = run.verdicts.filter(judgment__isnull=False)
+    assert sorted(removed.values_list("judgment__score", flat=True)) == [1, 5]
+    unsure = run.verdicts.filter(removes=False)
+    assert {(each.worker.external_id, each.rule) for each in unsure} == {
+        ("A", "kappa"), ("B", "kappa"), ("C", "kappa"),
+    }  # fmt: skip
+    score = run.scores.get(candidate=candidate_of(place, "q1"))
+    assert (score.n_raw, score.n_kept, score.mean, score.sd, score.median) == (4, 3, 5.0, 0.0, 5.0)
+    assert Judgment.objects.count() == 8
+
+
+def test_the_log_says_who_applied_what(place, me):
+    run = apply(place, me, checks_failed=3)
+    event = Event.objects.get(action="filter.applied")
+    assert (event.actor, event.subject) == (me, place.stage.slug)
+    assert event.details["recipe"] == "default v1, changed: checks_failed"
+    assert event.details["removed_ratings"] == 2
+    assert event.details["run"] == run.pk
+
+
+def test_all_parameters_are_stored_so_that_the_run_can_be_made_again(place, me):
+    run = apply(place, me, kappa_below=0.1)
+    assert run.parameters == {
+        "rules": ["checks", "kappa"], "checks_failed": 2, "checks_least": 4, "kappa_below": 0.1,
+        "kappa_least": 10, "kappa_weights": "quadratic", "kappa_reference": "pooled",
+    }  # fmt: skip
+    again = filtering.preview(place.stage, run.recipe, run.parameters)
+    assert again.title == "default v1, changed: kappa_below"
+
+
+def test_responses_removed_by_z_carry_their_z_and_rank(me):
+    place = make_place()
+    judge(place, [("q", name, score) for name, score in zip("ABCDE", (1, 4, 4, 4, 4), strict=True)])
+    run = apply(place, me, "kpqa-2021")
+    verdict = run.verdicts.get()
+    assert (verdict.worker.external_id, verdict.rule, verdict.rank) == ("A", "z", 1)
+    assert verdict.value == pytest.approx(-2.0, abs=1e-3)
+    assert verdict.reason == "lies 2.00 standard deviations from the mean of its answer; the limit is 1"
+    assert run.scores.get().mean == 4.0
+
+
+def test_a_second_judgment_of_the_same_answer_is_set_aside_by_every_recipe(me):
+    place = make_place()
+    judge(place, [("q", "A", 1), ("q", "B", 2), ("q", "A", 5)])
+    run = apply(place, me, "none")
+    verdict = run.verdicts.get()
+    assert (verdict.rule, verdict.judgment.score) == ("duplicate", 5)
+    assert run.scores.get().mean == 1.5
+
+
+def test_the_reverse_order_of_rules_is_refused(place, me):
+    for call in (preview, lambda place, **given: apply(place, me, **given)):
+        with pytest.raises(FilteringError, match="order of the rules is fixed"):
+            call(place, rules=["z", "kappa"])
+    assert not FilterRun.objects.exists()
+
+
+def test_recipes_and_parameters_that_do_not_exist_are_named(place):
+    with pytest.raises(FilteringError, match="no recipe 'best'"):
+        preview(place, "best")
+    with pytest.raises(FilteringError, match="no parameter 'k'"):
+        preview(place, k=1)
+    with pytest.raises(FilteringError, match="must be from -1 to 1"):
+        preview(place, kappa_below=2)
+
+
+def test_work_that_does_not_count_is_not_looked_at(place, me):
+    Assignment.objects.filter(worker=worker_of(place, "SPAM")).update(state="rejected")
+    assert preview(place).ratings == 6
+    assert len(ratings_of_stage(place.stage).ratings) == 6
+
+
+def test_a_stage_without_judgments_cannot_be_filtered(me):
+    with pytest.raises(FilteringError, match="no judgments yet"):
+        apply(make_place(), me)
+
+
+def test_a_later_run_supersedes_the_one_before(place, me):
+    first = apply(place, me)
+    second = apply(place, me, "none", seen=first.pk)
+    first.refresh_from_db()
+    assert (first.state, first.ended_by, second.state) == ("superseded", me, "in force")
+    assert first.verdicts.count() == 6
+
+
+def test_a_double_click_applies_once(place, me):
+    first = apply(place, me, once="7f")
+    assert apply(place, me, once="7f", seen=0) == first
+    assert FilterRun.objects.count() == 1
+    assert Event.objects.filter(action="filter.applied").count() == 1
+
+
+def test_who_looked_before_somebody_else_applied_is_told(place, me):
+    apply(place, me)
+    with pytest.raises(FilteringError, match="since you looked"):
+        apply(place, me, "none", seen=0)
+    assert FilterRun.objects.get().recipe == "default"
+
+
+def test_undoing_needs_a_reason_and_happens_once(place, me):
+    run = apply(place, me)
+    with pytest.raises(FilteringError, match="needs a reason"):
+        filtering.undo(run, "  ", me)
+    filtering.undo(run, "too strict", me)
+    run.refresh_from_db()
+    assert (run.state, run.reason, run.ended_by) == ("undone", "too strict", me)
+    assert Event.objects.get(action="filter.undone").details == {"run": run.pk, "why": "too strict"}
+    with pytest.raises(FilteringError, match="no longer in force"):
+        filtering.undo(run, "again", me)
+    assert run.verdicts.count() == 6
+
+
+def test_the_run_notes_the_newest_judgment_that_it_saw(place, me):
+    run = apply(place, me)
+    judge(place, [("q1", "LATE", 3)])
+    assert newer_than(place.stage, run.last_judgment) == 1
+    assert Score.objects.filter(run=run, candidate=candidate_of(place, "q1")).get().n_raw == 4
+
+
+def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
+    first = apply(place, me)
+
+    def dies(*_, **__):
+        raise RuntimeError("power cut")
+
+    monkeypatch.setattr(filtering.Score.objects, "bulk_create", dies)
+    with pytest.raises(RuntimeError):
+        apply(place, me, "none")
+    first.refresh_from_db()
+    assert first.state == "in force"
+    assert FilterRun.objects.count() == 1
+    assert Verdict.objects.exclude(run=first).count() == 0
+
+
+def test_applying_asks_for_the_report_to_be_made_again(place, me):
+    apply(place, me)
+    assert Job.objects.filter(kind="judgments.report").count() == 1
+
+
+def test_topping_up_needs_an_open_stage_and_the_confirmed_amount(place, me):
+    with pytest.raises(FilteringError, match="only an open one asks for more"):
+        filtering.top_up(stage=place.stage, most_cents=100, actor=me)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_who_apply_at_once_leave_one_run_in_force(place, me):
+    other = User.objects.create_user("bo")
+    barrier, failures = threading.Barrier(2), []
+
+    def go(actor, recipe):
+        try:
+            barrier.wait()
+            apply(place, actor, recipe, seen=0)
+        except FilteringError as error:
+            failures.append(str(error))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=go, args=pair) for pair in ((me, "default"), (other, "none"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert FilterRun.objects.filter(state="in force").count() == 1
+    assert FilterRun.objects.count() == 1
+    assert len(failures) == 1
+    run = FilterRun.objects.get()
+    assert Event.objects.filter(action="filter.applied").count() == 1
+    assert not Verdict.objects.exclude(run=run).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_click_that_arrives_twice_at_once_applies_once(place, me):
+    barrier, runs = threading.Barrier(2), []
+
+    def go():
+        barrier.wait()
+        runs.append(apply(place, me, once="8a", seen=0).pk)
+        connection.close()
+
+    threads = [threading.Thread(target=go) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(runs)) == 1
+    assert FilterRun.objects.count() == 1
