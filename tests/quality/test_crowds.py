@@ -20,7 +20,9 @@ def test_the_seed_decides_everything():
     assert not np.array_equal(one.ratings.scores, other.ratings.scores)
 
 
-@pytest.mark.parametrize(("name", "spammers"), [("clean", 0), ("moderate", 22), ("heavy", 52), ("noise", 150)])
+@pytest.mark.parametrize(
+    ("name", "spammers"), [("clean", 0), ("moderate", 22), ("heavy", 52), ("noise", 150)]
+)
 def test_a_crowd_has_its_share_of_spammers(name, spammers):
     assert simulated(CROWDS[name], items=10, seed=0).spammers.sum() == spammers
 
