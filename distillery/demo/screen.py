@@ -90,7 +90,7 @@ class Screen:
         self.done(
             f"Judging: {seen.ratings} scores by {seen.workers} simulated judges. The filters remove "
             f"{seen.removed_workers} judges and {seen.removed_ratings} scores; {seen.below} answers fall "
-            f"below {seen.target} scores, {hits} more HITs ask for them"
+            f"below {seen.target} scores, so others are asked in {hits} more HITs"
         )
 
     def judged(self, now: JudgingSummary) -> None:

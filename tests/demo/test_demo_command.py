@@ -185,6 +185,22 @@ def test_queries_of_the_sample_stand_in_every_state_after_simulated_editors_were
     assert answers["assignments"]["distillation"] == answers["answers"] - 1, "one was rejected"
 
 
+def test_two_systems_were_judged_filtered_and_topped_up_and_the_report_tells_them_apart(demo):
+    judging = demo.summary["judging"]
+    assert set(judging["candidates"]) == {"sample-a", "sample-b"}
+    assert 12 <= min(judging["candidates"].values()) <= 16
+    assert judging["set_aside"] >= 1
+    assert judging["judgments"] >= 9 * sum(judging["candidates"].values())
+    assert judging["judges"] > 15
+    assert judging["removed_judges"] >= 1
+    assert judging["topped_up"] >= 1
+    assert judging["means"]["sample-a"] > judging["means"]["sample-b"] + 1
+    assert judging["alpha_before"] < judging["alpha_after"]
+    assert judging["alpha_cross_fitted"] > judging["alpha_before"]
+    assert judging["reliability"] > 0.8
+    assert "so others are asked in" in demo.words
+
+
 def test_its_task_pages_can_be_opened(demo):
     question = posted(demo.client)[0]["Question"]
     found = re.search(r"<ExternalURL>([^<]+)</ExternalURL>", question)
