@@ -23,11 +23,14 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
     repeated = int((~done.distinct).sum())
     if repeated:
         said.append(
-            f"{repeated:,} ratings repeat an earlier one of the same worker on the same item; the first counts."
+            "Ratings that repeat an earlier one of the same worker on the same item: "
+            f"{repeated:,}. The first counts."
         )
     n = np.bincount(ratings.items[done.distinct], minlength=ratings.n_items)
     n = n[n > 0]
     single = int((n == 1).sum())
+    if len(n) == 1:
+        said.append("There is only one item: its raters cannot agree on differences, alpha is 0 by construction.")
     if single:
         said.append(f"{single:,} of {len(n):,} items have one rating: they say nothing about agreement.")
     counts = np.bincount(ratings.scores.astype(np.int64) - ratings.scale.low)

@@ -66,7 +66,13 @@ def value_counts(ratings: Ratings, weights: npt.ArrayLike | None = None) -> Coun
     if given is not None and given.shape != (len(ratings),):
         raise ValueError("there must be as many weights as ratings")
     size = ratings.n_items * ratings.scale.size
-    total: Counts | Floats = np.zeros(size, dtype=np.int64 if given is None else np.float64)
+    shape = (ratings.n_items, ratings.scale.size)
+    if given is None:
+        counts = np.zeros(size, dtype=np.int64)
+        for rows in portions(ratings, size):
+            counts += np.bincount(cells(ratings, rows), minlength=size)
+        return counts.reshape(shape)
+    weighted = np.zeros(size)
     for rows in portions(ratings, size):
-        total += np.bincount(cells(ratings, rows), None if given is None else given[rows], size)
-    return total.reshape(ratings.n_items, ratings.scale.size)
+        weighted += np.bincount(cells(ratings, rows), given[rows], size)
+    return weighted.reshape(shape)

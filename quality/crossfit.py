@@ -16,6 +16,7 @@ from quality.halves import doubled, doubled_checks, halves_of_items
 from quality.ratings import Ratings
 from quality.recipes import Recipe
 from quality.run import Checks, run, without_response_filter
+from quality.seeds import generator
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def cross_fitted(
     """
     about_workers = without_response_filter(recipe)
     twice = doubled_checks(checks)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "halves of items")
     values, removed = [], []
     reason = ""
     for _ in range(halvings):

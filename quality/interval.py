@@ -22,6 +22,7 @@ import numpy.typing as npt
 from quality.alpha import Level, distances, from_coincidences
 from quality.counts import Counts, Floats, cells, value_counts
 from quality.ratings import Ratings
+from quality.seeds import generator
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -56,7 +57,7 @@ def alpha_interval(
     several = counts.sum(axis=1) > 1
     if not several.any():
         return None
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "bootstrap")
     if over == "items":
         found = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
     else:
@@ -105,7 +106,12 @@ def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.G
     present, items = np.unique(ratings.items, return_inverse=True)
     people, workers = np.unique(ratings.workers, return_inverse=True)
     sample = Ratings(
-        items.astype(np.int32), workers.astype(np.int32), ratings.scores, present, people, ratings.scale
+        items.astype(np.int32),
+        workers.astype(np.int32),
+        ratings.scores,
+        ("",) * len(present),
+        ("",) * len(people),
+        ratings.scale,
     )
     blocks = list(_blocks(sample))
     values = ratings.scale.values.astype(np.float64)

@@ -14,6 +14,7 @@ from quality.figure import Figure
 from quality.ratings import Ratings, Scores
 from quality.recipes import Recipe
 from quality.run import respond
+from quality.seeds import generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def null_alpha(
 
     `ratings` are those that the rules about workers left: the rows that the filter sees.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "permutation")
     by_worker = np.argsort(ratings.workers, kind="stable")
     before: list[Figure] = []
     after: list[Figure] = []

@@ -16,10 +16,11 @@ REFERENCES = ("pooled", "consensus", "pairwise")
 TIES = ("submission", "group")
 
 _MOST = 10**9
-_WHY_ORDER = (
+_WHY_Z_LAST = (
     "kappa must be measured on responses that z has not trimmed: after z it finds a quarter to two fifths of "
     "the noisy workers, before z nearly all of them"
 )
+_WHY_KNOWN_FIRST = "each worker is compared with the others, who must first be rid of those known to be careless"
 
 
 class RecipeError(ValueError):
@@ -91,7 +92,7 @@ class Recipe:
         if places != sorted(places):
             raise RecipeError(
                 f"The order of the rules is fixed: {', '.join(ORDER)}. {', '.join(self.rules)} is refused, "
-                f"because {_WHY_ORDER}."
+                f"because {_WHY_Z_LAST if Z in self.rules[:-1] else _WHY_KNOWN_FIRST}."
             )
         _within("kappa_below", self.kappa_below, -1, 1)
         _among("kappa_weights", self.kappa_weights, WEIGHTS)

@@ -16,6 +16,7 @@ from quality.halves import doubled, doubled_checks, splits_of_ratings
 from quality.ratings import Mask, Ratings
 from quality.recipes import Recipe
 from quality.run import Checks, run
+from quality.seeds import generator
 from quality.technical import duplicates
 
 Floats = npt.NDArray[np.float64]
@@ -56,7 +57,7 @@ def split_half(
     twice = doubled_checks(checks)
     halves, wholes, items = [], [], []
     reason = TOO_FEW
-    for second in splits_of_ratings(rows, splits, np.random.default_rng(seed)):
+    for second in splits_of_ratings(rows, splits, generator(seed, "split-half")):
         beside = doubled(rows, second, items=True)
         kept = run(beside, recipe, checks=twice, seconds=taken, repeated=False).kept
         one, two = _means(beside, kept).reshape(-1, 2).T

@@ -17,7 +17,7 @@ from quality.alpha import Level, alpha_of, coincidences, from_coincidences, pear
 from quality.counts import value_counts
 from quality.crossfit import cross_fitted
 from quality.figure import Figure
-from quality.icc import one_way
+from quality.icc import ONE_ITEM, one_way
 from quality.interval import alpha_interval
 from quality.nulls import Null, corrected, null_alpha
 from quality.p913 import adjusted
@@ -196,6 +196,8 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
     why = _NO_INTERVAL
     if one.value is None:
         why = one.reason
+    elif (ratings.items == ratings.items[0]).all():
+        why = ONE_ITEM
     elif task.replicates:
         ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)
         why = "not defined: too few items or workers to resample"

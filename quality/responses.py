@@ -66,7 +66,8 @@ class ZRemoved:
         variance = (n * q - s * s) / np.maximum(1, n * (n - self._ddof))
         scale = np.divide(1.0, np.sqrt(variance), out=np.zeros(len(n)), where=several & (variance > 0))
         mean = s / np.maximum(1, n)
-        return (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
+        z: Floats = (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
+        return z
 
     @cached_property
     def rank(self) -> npt.NDArray[np.int32]:
@@ -140,8 +141,8 @@ def _far(block: Counts, n: Counts, limit: float, ddof: int) -> Mask:
     if bound > np.iinfo(block.dtype).max:
         wide: type = np.int64 if bound < 1 << 62 else object
         off, spread, n = off.astype(wide), spread.astype(wide), n.astype(wide)
-    far = off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread
-    return far.astype(np.bool_) & (block > 0)
+    far: Mask = (off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread).astype(np.bool_)
+    return far & (block > 0)
 
 
 def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Counts]:

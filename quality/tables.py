@@ -50,7 +50,7 @@ def undetermined_workers(ratings: Ratings, done: Run) -> list[Row]:
         names = [ratings.worker_names[worker] for worker in np.flatnonzero(unsure)]
         numbers = verdict.n[unsure].tolist()
         rows += [
-            {"worker": name, "rule": verdict.rule, "n": n, "words": verdict.words_undetermined.format(n=n)}
+            {"worker": name, "rule": verdict.rule, "n": n}
             for name, n in zip(names, numbers, strict=True)
         ]
     return rows
@@ -98,27 +98,53 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     )
     if not few:
         reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRS:,} pairs of ratings"
-    unsure = done.undetermined
     presented = checks.presented.tolist() if checks is not None else [0] * ratings.n_workers
     failed = checks.failed.tolist() if checks is not None else [0] * ratings.n_workers
+    said = np.array(["kept", "undetermined", *(f"removed: {verdict.rule}" for verdict in done.verdicts)], dtype=object)
+    verdicts = said[np.where(done.removed_workers, done.removed_by.astype(np.int64) + 2, done.undetermined)]
+    absent = _Absent(reasons)
+    table = zip(
+        ratings.worker_names,
+        n.tolist(),
+        kept.tolist(),
+        presented,
+        failed,
+        verdicts.tolist(),
+        zip(*columns.values(), strict=True),
+        strict=True,
+    )
     rows = []
-    for worker in np.flatnonzero(n).tolist():
-        by = int(done.removed_by[worker])
-        figures = {name: column[worker] for name, column in columns.items()}
+    for name, given, left, shown, wrong, verdict, figures in table:
+        if not given:
+            continue
         row: Row = {
-            "worker": ratings.worker_names[worker],
-            "n": int(n[worker]),
-            "n_kept": int(kept[worker]),
-            **figures,
-            "checks_presented": presented[worker],
-            "checks_failed": failed[worker],
-            "verdict": f"removed: {done.verdicts[by].rule}" if by >= 0 else "undetermined" if unsure[worker] else "kept",
+            "worker": name,
+            "n": given,
+            "n_kept": left,
+            **dict(zip(columns, figures, strict=True)),
+            "checks_presented": shown,
+            "checks_failed": wrong,
+            "verdict": verdict,
         }
-        missing = {name: reasons[name] for name, value in figures.items() if value is None}
-        if missing:
-            row["reason"] = missing
+        if None in figures:
+            row["reason"] = absent.of(figures)
         rows.append(row)
     return rows
+
+
+class _Absent:
+    """Why figures are missing: one dictionary for all rows that miss the same ones."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        self.reasons = reasons
+        self.known: dict[tuple[bool, ...], dict[str, str]] = {}
+
+    def of(self, figures: tuple[float | None, ...]) -> dict[str, str]:
+        missing = tuple(figure is None for figure in figures)
+        if missing not in self.known:
+            names = zip(self.reasons.items(), missing, strict=True)
+            self.known[missing] = {name: reason for (name, reason), gone in names if gone}
+        return self.known[missing]
 
 
 def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:

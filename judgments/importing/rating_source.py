@@ -4,10 +4,15 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import _csv
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _HEAD = 1 << 16
@@ -30,39 +35,38 @@ class RatingSource:
     encoding: str
     delimiter: str
     header: list[str]
-    #: The number of the line after the header's last.
-    first_line: int
 
     @property
     def said(self) -> str:
         """The format in words."""
         return f"{DELIMITERS[self.delimiter]}-separated, {self.encoding}"
 
-    def handle(self) -> IO[str] | IO[bytes]:
+    @contextmanager
+    def handle(self) -> Iterator[IO[str] | IO[bytes]]:
         """The file behind its header, as pandas reads it fastest."""
-        handle = _opened(self.path, self.encoding)
-        rows = csv.reader(_lines(handle, self.encoding), delimiter=self.delimiter, skipinitialspace=True)
-        next(row for row in rows if not _blank(row))
-        return handle
+        with _opened(self.path, self.encoding) as file:
+            next(row for row in self._rows(file) if not _blank(row))
+            yield file
 
-    def records(self) -> Iterator[tuple[int, list[str]]]:
+    def records(self) -> Generator[tuple[int, list[str]], None, None]:
         """Records behind the header with the number of the line on which each begins; slow, to find errors."""
-        handle = _opened(self.path, self.encoding)
-        rows = csv.reader(_lines(handle, self.encoding), delimiter=self.delimiter, skipinitialspace=True)
-        begins, header = 1, True
-        for row in rows:
-            if not _blank(row):
-                if not header:
-                    yield begins, row
-                header = False
-            begins = rows.line_num + 1
+        with _opened(self.path, self.encoding) as file:
+            rows = self._rows(file)
+            begins, header = 1, True
+            for row in rows:
+                if not _blank(row):
+                    if not header:
+                        yield begins, row
+                    header = False
+                begins = rows.line_num + 1
+
+    def _rows(self, file: IO[str] | IO[bytes]) -> "_csv.Reader":
+        return _reader(file, self.encoding, self.delimiter)
 
     def line_of(self, record: int) -> int:
         """The line on which a record begins; records are counted from 0 behind the header."""
-        for number, (line, _row) in enumerate(self.records()):
-            if number == record:
-                return line
-        raise ValueError("there is no such record")
+        with closing(self.records()) as records:
+            return next(islice(records, record, None))[0]
 
 
 def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> RatingSource:
@@ -77,22 +81,20 @@ def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> R
     encoding = encoding or _encoding(head)
     csv.field_size_limit(_LONGEST_FIELD)
     try:
-        line = next(each for each in _lines(_opened(path, encoding), encoding) if each.strip())
-    except StopIteration:
-        raise RatingsFileError(f"{path} is empty.") from None
-    except (UnicodeDecodeError, LookupError) as error:
-        raise not_decodable(path, encoding, error) from error
-    delimiter = _delimiter(line, {name.casefold() for name in wanted})
-    try:
-        rows = csv.reader(
-            _lines(_opened(path, encoding), encoding), delimiter=delimiter, skipinitialspace=True
-        )
-        header = next(row for row in rows if not _blank(row))
+        with _opened(path, encoding) as file:
+            line = next((each for each in _lines(file, encoding) if each.strip()), "")
+        delimiter = _delimiter(line, {name.casefold() for name in wanted})
+        with _opened(path, encoding) as file:
+            header = next((row for row in _reader(file, encoding, delimiter) if not _blank(row)), [])
     except csv.Error as error:
         raise RatingsFileError(f"{path}, line 1: the header cannot be read: {error}.") from error
-    except UnicodeDecodeError as error:
+    except (UnicodeError, LookupError) as error:
         raise not_decodable(path, encoding, error) from error
-    return RatingSource(path, encoding, delimiter, [name.strip() for name in header], rows.line_num + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RatingsFileError(f"{path} cannot be read: {error}.") from error
+    if not header:
+        raise RatingsFileError(f"{path} is empty.")
+    return RatingSource(path, encoding, delimiter, [name.strip() for name in header])
 
 
 def not_decodable(path: Path, encoding: str, error: Exception) -> RatingsFileError:
@@ -101,14 +103,15 @@ def not_decodable(path: Path, encoding: str, error: Exception) -> RatingsFileErr
         return RatingsFileError(f"There is no encoding {encoding!r}. Usual ones are utf-8, utf-16, latin-1, cp1252.")
     remedy = "Save the file as UTF-8, or say what it is: --encoding latin-1."
     try:
-        for number, line in enumerate(_opened_bytes(path), start=1):
-            try:
-                line.decode(encoding)
-            except UnicodeDecodeError as wrong:
-                byte = wrong.object[wrong.start]
-                return RatingsFileError(
-                    f"{path}, line {number}: byte {byte:#04x} is not {encoding.upper()}. {remedy}"
-                )
+        with _opened_bytes(path) as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    line.decode(encoding)
+                except UnicodeDecodeError as wrong:
+                    byte = wrong.object[wrong.start]
+                    return RatingsFileError(
+                        f"{path}, line {number}: byte {byte:#04x} is not {encoding.upper()}. {remedy}"
+                    )
     except (OSError, EOFError, zlib.error):
         pass
     return RatingsFileError(f"{path} is not {encoding.upper()}. {remedy}")
@@ -133,20 +136,26 @@ def _encoding(head: bytes) -> str:
 
 
 def _opened_bytes(path: Path) -> IO[bytes]:
-    file = path.open("rb")
-    packed = file.read(2) == _GZIP
-    file.seek(0)
-    return gzip.open(file) if packed else file
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    return gzip.open(path) if packed else path.open("rb")
 
 
-def _opened(path: Path, encoding: str) -> IO[str] | IO[bytes]:
+@contextmanager
+def _opened(path: Path, encoding: str) -> Iterator[IO[str] | IO[bytes]]:
     """Bytes behind the mark for UTF-8 with ordinary line ends, else text."""
-    file = _opened_bytes(path)
-    head = file.read(_HEAD)
-    file.seek(len(_UTF8_MARK) if head.startswith(_UTF8_MARK) and _is_utf8(encoding) else 0)
-    if _is_utf8(encoding) and (b"\n" in head or b"\r" not in head):
-        return file
-    return io.TextIOWrapper(file, encoding=encoding, newline=None)
+    with _opened_bytes(path) as file:
+        head = file.read(_HEAD)
+        file.seek(len(_UTF8_MARK) if head.startswith(_UTF8_MARK) and _is_utf8(encoding) else 0)
+        if _is_utf8(encoding) and (b"\n" in head or b"\r" not in head):
+            yield file
+        else:
+            with io.TextIOWrapper(file, encoding=encoding, newline=None) as text:
+                yield text
+
+
+def _reader(file: IO[str] | IO[bytes], encoding: str, delimiter: str) -> "_csv.Reader":
+    return csv.reader(_lines(file, encoding), delimiter=delimiter, skipinitialspace=True)
 
 
 def _is_utf8(encoding: str) -> bool:

@@ -8,8 +8,10 @@ again, slowly, to name the line.
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -27,7 +29,7 @@ REQUIRED = ("item", "worker", "score")
 GROUPS = ("system", "type")
 OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
 COLUMNS = (*REQUIRED, *OPTIONAL)
-CHUNK = 1 << 17
+CHUNK = 1 << 19
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
 _BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
@@ -120,11 +122,10 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
     tables: dict[str, dict[str, int]] = {field: {} for field in places}
     codes: dict[str, list[Codes]] = {field: [] for field in places}
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), source.handle() as file:
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            handle = source.handle()
             chunks = pd.read_csv(
-                cast("IO[str]", handle),
+                cast("IO[str]", file),
                 sep=source.delimiter,
                 header=None,
                 names=names,
@@ -134,14 +135,12 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
                 skipinitialspace=True,
                 engine="c",
                 chunksize=CHUNK,
-                encoding="utf-8",
+                encoding=source.encoding,
             )
             for chunk in chunks:
                 for field, place in places.items():
                     own, texts = pd.factorize(chunk[place])
-                    table = tables[field]
-                    shared = [table.setdefault(text, len(table)) for text in texts]
-                    codes[field].append(np.asarray(shared, dtype=np.int64)[own])
+                    codes[field].append(_shared(tables[field], texts)[own])
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise _not_parsed(source, str(error)) from error
     except pd.errors.EmptyDataError:
@@ -156,25 +155,35 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
     }
 
 
+def _shared(table: dict[str, int], texts: Iterable[str]) -> Codes:
+    """The codes of texts in a table that is filled as they come."""
+    if not table:
+        table.update(zip(texts, count(), strict=False))
+        return np.arange(len(table))
+    return np.array([table.setdefault(text, len(table)) for text in texts], dtype=np.int64)
+
+
 def _stripped(name: str, codes: Codes, texts: list[str]) -> _Column:
     """The column without white space around its texts; texts that then are the same get one code."""
+    bare = [text.strip() for text in texts]
+    if bare == texts:
+        return _Column(name, codes, texts)
     table: dict[str, int] = {}
-    merged = [table.setdefault(text.strip(), len(table)) for text in texts]
-    if len(table) < len(texts):
-        codes = np.asarray(merged, dtype=np.int64)[codes]
-    return _Column(name, codes, list(table))
+    merged = [table.setdefault(text, len(table)) for text in bare]
+    return _Column(name, np.asarray(merged, dtype=np.int64)[codes], list(table))
 
 
 def _not_parsed(source: RatingSource, why: str) -> RatingsFileError:
     """The first record that has too many fields, or whose quotation mark is never closed."""
     width, last = len(source.header), 1
-    for line, row in source.records():
-        last = line
-        if len(row) > width:
-            return RatingsFileError(
-                f"{source.path}, line {line}: {len(row)} fields, but the header names {width}. "
-                "Put texts that hold the delimiter into quotation marks."
-            )
+    with closing(source.records()) as records:
+        for line, row in records:
+            last = line
+            if len(row) > width:
+                return RatingsFileError(
+                    f"{source.path}, line {line}: {len(row)} fields, but the header names {width}. "
+                    "Put texts that hold the delimiter into quotation marks."
+                )
     if "EOF inside string" in why:
         return RatingsFileError(
             f"{source.path}, line {last}: a quotation mark is opened here and never closed."
@@ -237,7 +246,7 @@ class _Table:
             return
         text = column.texts[column.codes[rows[0]]]
         said = what if isinstance(what, str) else what(text)
-        more = f" {len(rows) - 1:,} more rows have the same fault." if len(rows) > 1 else ""
+        more = f" Rows with this fault: {len(rows):,}." if len(rows) > 1 else ""
         raise RatingsFileError(
             f"{self.source.path}, line {self.source.line_of(int(rows[0]))}: {said}. {remedy}{more}"
         )

@@ -1,10 +1,10 @@
 """Files of a filter run: written beside their place and moved there together, so that a failure leaves none."""
 
-import csv
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: Lists of the report that grow with the data: a row of theirs is a line of the file.
 LISTS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
 _READABLE = 0o666
+_ROWS = 1 << 16
+_TO_QUOTE = (",", '"', "\r", "\n")
 Write = Callable[[IO[bytes]], None]
 
 
@@ -72,21 +74,18 @@ def csv_of(table: "RatingsTable", kept: "np.ndarray") -> Write:
     """The kept ratings in the order of submission; names that a spreadsheet would run get an apostrophe."""
 
     def write(file: IO[bytes]) -> None:
-        import io  # noqa: PLC0415  # only here
-
         ratings = table.ratings
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
-        out = csv.writer(text)
-        out.writerow(["item", "worker", "score", *table.groups])
-        columns: list[Iterator[Any]] = [
-            _named_cells(list(ratings.item_names), ratings.items[kept]),
-            _named_cells(list(ratings.worker_names), ratings.workers[kept]),
-            iter(ratings.scores[kept].tolist()),
-            *(_named_cells(each.names, each.codes[kept]) for each in table.groups.values()),
+        file.write(",".join(["item", "worker", "score", *table.groups]).encode() + b"\r\n")
+        values = [str(value) for value in ratings.scale.values]
+        columns = [
+            _cells(ratings.item_names, ratings.items[kept]),
+            _cells(ratings.worker_names, ratings.workers[kept]),
+            map(values.__getitem__, (ratings.scores[kept].astype(int) - ratings.scale.low).tolist()),
+            *(_cells(each.names, each.codes[kept]) for each in table.groups.values()),
         ]
-        out.writerows(zip(*columns, strict=True))
-        text.flush()
-        text.detach()
+        rows = map(",".join, zip(*columns, strict=True))
+        while some := list(islice(rows, _ROWS)):
+            file.write(("\r\n".join(some) + "\r\n").encode())
 
     return write
 
@@ -96,9 +95,16 @@ def text_of(page: str) -> Write:
     return lambda file: file.write(page.encode()) and None
 
 
-def _named_cells(names: list[str], codes: "np.ndarray") -> Iterator[str]:
-    cells = [cell(name) for name in names]
+def _cells(names: Sequence[str], codes: "np.ndarray") -> Iterator[str]:
+    """The cell of each code; every name is quoted once, not once per row."""
+    cells = [_quoted(cell(name)) for name in names]
     return map(cells.__getitem__, codes.tolist())
+
+
+def _quoted(text: str) -> str:
+    if any(sign in text for sign in _TO_QUOTE):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """`manage.py filter`: the filters and the honest report on any table of ratings, without a project."""
 
+import gc
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -56,6 +57,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Filter and report; what cannot be read ends it with status 1 and writes nothing."""
+        collecting = gc.isenabled()
+        gc.disable()  # a million rows are no garbage, but would be looked through again and again
+        try:
+            self._filter(options)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _filter(self, options: dict[str, Any]) -> None:
         from judgments.importing.rating_source import RatingsFileError  # noqa: PLC0415  # numpy comes with these
         from judgments.importing.ratings import read_ratings  # noqa: PLC0415
         from judgments.reporting.summary import summary  # noqa: PLC0415
@@ -113,7 +123,7 @@ def _files(outputs: dict[str, Path], said: dict[str, Any], table: Any, done: Any
 
 def _outputs(options: dict[str, Any]) -> dict[str, Path]:
     """The files to write, by option; they must be different, and in folders that are there."""
-    paths = {name: options[name] for name in ("report", "kept", "html") if options[name]}
+    paths = {name: Path(options[name]) for name in ("report", "kept", "html") if options[name]}
     seen = {options["file"].resolve(): "the file of ratings"}
     for name, path in paths.items():
         if path.resolve() in seen:

@@ -1,0 +1,224 @@
+"""Measures the statistics of judgments, each in a process of its own, and the whole `manage.py filter`.
+
+    python benchmarks/quality.py [--ratings 1000000,10000000] [--csv 1000000] [--replicates 0,1000] [--markdown FILE]
+
+Beside ours stand what a researcher would otherwise write: `krippendorff.alpha` on the worker x item matrix that it asks
+for, and a z filter with pandas groupby, at the sizes that they can bear here. Peak memory is that of the process, with
+the ratings themselves.
+"""
+
+# ruff: noqa: PLC0415  # each step imports only what it measures
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+PER_ITEM = 10
+RUNS = 3
+#: The matrix of workers x items takes 8 bytes a cell, and several copies of it.
+MOST_CELLS = 60_000_000
+MOST_GROUPBY = 1_000_000
+
+
+def ratings_of(n: int) -> Any:
+    """n ratings, ten an item, in random order: a quality per item, noise per rating, one worker in seven careless."""
+    from quality.ratings import Ratings
+
+    rng = np.random.default_rng(7)
+    items, workers = n // PER_ITEM, max(150, n // 1000)
+    truth = rng.normal(3.2, 1.1, items).astype(np.float32)
+    item = rng.permutation(np.repeat(np.arange(items, dtype=np.int32), PER_ITEM))
+    worker = rng.integers(0, workers, n, dtype=np.int32)
+    scores = np.clip(np.rint(truth[item] + rng.normal(0, 0.8, n).astype(np.float32)), 1, 5).astype(np.int16)
+    careless = (rng.random(workers) < 0.15)[worker]
+    scores[careless] = rng.integers(1, 6, int(careless.sum()), dtype=np.int16)
+    return Ratings(item, worker, scores, range(items), range(workers))
+
+
+def _alpha(ratings: Any) -> Callable[[], Any]:
+    from quality.alpha import alpha_of
+
+    return lambda: alpha_of(ratings).value
+
+
+def _z(ratings: Any) -> Callable[[], Any]:
+    from quality.responses import z_removed
+
+    return lambda: int(z_removed(ratings).mask.sum())
+
+
+def _kappa(ratings: Any) -> Callable[[], Any]:
+    from quality.kappa import pooled
+
+    return lambda: float(np.nanmedian(pooled(ratings).kappa))
+
+
+def _interval(ratings: Any) -> Callable[[], Any]:
+    from quality.interval import alpha_interval
+
+    return lambda: alpha_interval(ratings, replicates=1000)
+
+
+def _krippendorff(ratings: Any) -> Callable[[], Any]:
+    import krippendorff
+
+    def dense() -> float:
+        table = np.full((ratings.n_workers, ratings.n_items), np.nan)
+        table[ratings.workers, ratings.items] = ratings.scores
+        return float(krippendorff.alpha(table, level_of_measurement="interval", value_domain=[1, 2, 3, 4, 5]))
+
+    return dense
+
+
+def _pandas_z(ratings: Any) -> Callable[[], Any]:
+    import pandas as pd
+
+    frame = pd.DataFrame({"item": ratings.items, "score": ratings.scores.astype(float)})
+
+    def grouped() -> int:
+        scores = frame.groupby("item")["score"]
+        spread = scores.transform("std", ddof=0)
+        z = ((frame["score"] - scores.transform("mean")) / spread).abs()
+        rank = z.where(z > 1).groupby(frame["item"]).rank(ascending=False, method="first")
+        return int((rank <= 5).sum())
+
+    return grouped
+
+
+STEPS: dict[str, tuple[Callable[[Any], Callable[[], Any]], str]] = {
+    "alpha, interval": (_alpha, ""),
+    "response z": (_z, ""),
+    "kappa, pooled others": (_kappa, ""),
+    "interval of alpha, 1,000 replicates": (_interval, "slow"),
+    "krippendorff.alpha, dense matrix": (_krippendorff, "dense"),
+    "z with pandas groupby": (_pandas_z, "groupby"),
+}
+
+
+def bearable(kind: str, n: int) -> bool:
+    """Whether a step is measured at this size."""
+    if kind == "dense":
+        return (n // PER_ITEM) * max(150, n // 1000) <= MOST_CELLS
+    return n <= MOST_GROUPBY if kind in {"groupby", "slow"} else True
+
+
+def measure(name: str, n: int, out: Any) -> None:
+    """The best of some runs, what came out, and the peak memory of this process in MB."""
+    call = STEPS[name][0](ratings_of(n))
+    seconds, found = [], None
+    for _ in range(1 if STEPS[name][1] else RUNS):
+        begun = time.perf_counter()
+        found = call()
+        seconds.append(time.perf_counter() - begun)
+    out.put((min(seconds), found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+
+
+def own_process(name: str, n: int) -> tuple[float, Any, float]:
+    """Measured in a fresh process."""
+    context = multiprocessing.get_context("spawn")
+    out = context.Queue()
+    process = context.Process(target=measure, args=(name, n, out))
+    process.start()
+    found: tuple[float, Any, float] = out.get(timeout=600)
+    process.join()
+    return found
+
+
+def write_csv(path: Path, n: int) -> None:
+    """The same ratings as a file."""
+    ratings = ratings_of(n)
+    rows = zip(ratings.items.tolist(), ratings.workers.tolist(), ratings.scores.tolist(), strict=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.write("item,worker,score\n")
+        file.writelines(f"item-{item},A{worker}XY,{score}\n" for item, worker, score in rows)
+
+
+def command(path: Path, recipe: str, replicates: int) -> tuple[float, float, float]:
+    """Wall clock and processor seconds and peak MB of the whole command, with report and kept ratings written."""
+    folder = path.parent
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begun = time.perf_counter()
+    argv = [
+        sys.executable, str(ROOT / "manage.py"), "filter", str(path), "--recipe", recipe,
+        "--replicates", str(replicates), "--report", str(folder / "report.json"), "--kept", str(folder / "kept.csv"),
+    ]  # fmt: skip
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": ""})
+    wall = time.perf_counter() - begun
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, used, after.ru_maxrss / 1024
+
+
+def machine() -> str:
+    """Processor, cores, load and versions in a line."""
+    import krippendorff
+    import pandas as pd
+
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    load = os.getloadavg()[0]
+    return (
+        f"{model}, {os.cpu_count()} cores, load {load:.1f} when begun; Python {platform.python_version()}, "
+        f"numpy {np.__version__}, pandas {pd.__version__}, krippendorff {getattr(krippendorff, '__version__', '?')}"
+    )
+
+
+def main() -> None:
+    """Prints a table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ratings", default="1000000,10000000")
+    parser.add_argument("--csv", type=int, default=1_000_000)
+    parser.add_argument("--replicates", default="0,1000")
+    parser.add_argument("--markdown", type=Path)
+    options = parser.parse_args()
+    lines = [f"Machine: {machine()}.", "", "| what | ratings | seconds | peak MB | result |", "|---|---:|---:|---:|---|"]
+    print("\n".join(lines), flush=True)
+
+    def row(text: str) -> None:
+        lines.append(text)
+        print(text, flush=True)
+
+    for n in map(int, options.ratings.split(",")):
+        for name, (_make, kind) in STEPS.items():
+            if bearable(kind, n):
+                seconds, found, peak = own_process(name, n)
+                row(f"| {name} | {n:,} | {seconds:.3f} | {peak:,.0f} | {json.dumps(found)} |")
+            elif kind == "dense" and bearable(kind, n // 5):
+                seconds, found, peak = own_process(name, n // 5)
+                row(f"| {name} | {n // 5:,} | {seconds:.3f} | {peak:,.0f} | {json.dumps(found)} |")
+    if options.csv:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "ratings.csv"
+            write_csv(path, options.csv)
+            for recipe in ("default", "kpqa-2021"):
+                for replicates in map(int, options.replicates.split(",")):
+                    wall, used, peak = command(path, recipe, replicates)
+                    row(
+                        f"| `manage.py filter --recipe {recipe} --replicates {replicates}` | {options.csv:,} | "
+                        f"{wall:.2f} | {peak:,.0f} | {used:.2f} s of processor |"
+                    )
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""What the quality study measures in one simulated study: figures by name."""
+
+import numpy as np
+import numpy.typing as npt
+
+from quality.alpha import alpha_of
+from quality.attention import check_verdicts
+from quality.crossfit import cross_fitted
+from quality.crowds import CROWDS, Study, simulated
+from quality.kappa import WorkerKappas, pooled
+from quality.nulls import corrected, null_alpha
+from quality.p913 import adjusted
+from quality.ratings import Mask
+from quality.recipes import DEFAULT, KPQA_2021, RECIPES
+from quality.reliability import split_half
+from quality.run import Checks, Run, run
+from quality.scores import item_scores
+from quality.stopping import Rule, decision, precision
+from quality.sums import Sums, pooled_variance, sums_of
+
+Floats = npt.NDArray[np.float64]
+Figures = dict[str, float]
+POOL = 15
+DECISION_LEAST = 4
+THRESHOLD = 3.5
+FIXED = (3, 5, 7, 10, 15)
+_SPLITS = 10
+
+
+def measured(name: str, seed: int, *, items: int = 1000) -> Figures:
+    """All figures of one study of this crowd; a figure that is not defined is left out."""
+    study = simulated(CROWDS[name], items=items, seed=seed)
+    checks = Checks(study.presented, study.failed)
+    runs = {recipe.name: run(study.ratings, recipe, checks=checks) for recipe in RECIPES.values()}
+    figures: Figures = {}
+    for recipe, done in runs.items():
+        kept = study.ratings.only(done.kept)
+        figures[f"alpha {recipe}"] = _known(alpha_of(kept).value)
+        halves = split_half(study.ratings, RECIPES[recipe], checks=checks, splits=_SPLITS, seed=seed)
+        figures[f"reliability {recipe}"] = _known(halves.whole.value)
+        figures[f"kept {recipe}"] = len(kept) / items
+        figures |= _score(recipe, study, item_scores(study.ratings, done.kept).mean)
+    standing = study.ratings.only(runs["default"].standing)
+    figures |= _score("adjusted", study, adjusted(standing).quality)
+    figures |= _score("adjusted alone", study, adjusted(study.ratings).quality)
+    figures |= _score("unshrunk alone", study, adjusted(study.ratings, shrink=0).quality)
+    figures |= _about_z(study, runs["kpqa-2021"], seed)
+    crossed = cross_fitted(study.ratings, DEFAULT, checks=checks, halvings=5, seed=seed)
+    figures["alpha cross-fitted"] = _known(crossed.alpha.value)
+    figures |= _who_was_found(study, runs["kpqa-2021"])
+    return {what: value for what, value in figures.items() if not np.isnan(value)}
+
+
+def stopped(name: str, seed: int, *, items: int = 1000) -> Figures:
+    """Ratings per item and errors when every item stops by a rule, out of a pool of fifteen ratings each."""
+    study = simulated(CROWDS[name], items=items, per_item=POOL, seed=seed)
+    order = np.argsort(study.ratings.items, kind="stable")
+    scores = study.ratings.scores[order].reshape(items, POOL).astype(np.int64)
+    sums, squares = scores.cumsum(axis=1), (scores**2).cumsum(axis=1)
+    n = np.tile(np.arange(1, POOL + 1), (items, 1))
+    prefixes = Sums(n.ravel(), sums.ravel(), squares.ravel())
+    prior = pooled_variance(sums_of(study.ratings)) or 0.0
+    stops = {
+        "precision": precision(prefixes, Rule(prior, most=POOL)).enough,
+        "decision": decision(
+            prefixes, Rule(prior, least=DECISION_LEAST, most=POOL), threshold=THRESHOLD
+        ).enough,
+        **{f"fixed {fixed}": prefixes.n == fixed for fixed in FIXED},
+    }
+    figures: Figures = {}
+    for rule, enough in stops.items():
+        at = enough.reshape(items, POOL).argmax(axis=1)
+        means = sums[np.arange(items), at] / (at + 1)
+        figures[f"n {rule}"] = float((at + 1).mean())
+        figures[f"wrong {rule}"] = float(((means >= THRESHOLD) != (study.truth >= THRESHOLD)).mean())
+        figures[f"error {rule}"] = _rmse(means, study.truth)
+    return figures
+
+
+def _about_z(study: Study, done: Run, seed: int) -> Figures:
+    null = null_alpha(study.ratings, KPQA_2021, permutations=10, seed=seed).after
+    after = alpha_of(study.ratings.only(done.kept))
+    return {
+        "null": _known(null.value),
+        "corrected": _known(corrected(after, null).value),
+        "capped": float(done.capped_items.mean()),
+    }
+
+
+def _who_was_found(study: Study, z: Run) -> Figures:
+    if study.spammers.all():
+        return {}
+    figures: Figures = {}
+    ways = {
+        "kappa": _below(pooled(study.ratings)),
+        "kappa after z": _below(pooled(study.ratings.only(z.kept))),
+        "two checks": _failed(study, failures=2, least=4),
+        "any check": _failed(study, failures=1, least=1),
+    }
+    for way, removed in ways.items():
+        figures[f"lost {way}"] = float(removed[~study.spammers].mean())
+        if study.spammers.any():
+            figures[f"caught {way}"] = float(removed[study.spammers].mean())
+    return figures
+
+
+def _below(kappas: WorkerKappas) -> Mask:
+    return (kappas.kappa < DEFAULT.kappa_below) & (kappas.n >= DEFAULT.kappa_least)
+
+
+def _failed(study: Study, *, failures: int, least: int) -> Mask:
+    workers = np.arange(len(study.presented), dtype=np.int32)
+    return check_verdicts(workers, study.presented, study.failed, failures=failures, least=least).removed
+
+
+def _score(which: str, study: Study, scores: Floats) -> Figures:
+    known = ~np.isnan(scores) & ~np.isnan(study.truth)
+    if not known.any():
+        return {}
+    return {
+        f"rmse {which}": _rmse(scores[known], study.truth[known]),
+        f"r {which}": float(np.corrcoef(scores[known], study.truth[known])[0, 1]),
+        f"contested {which}": _rmse(scores[known & study.contested], study.truth[known & study.contested]),
+    }
+
+
+def _rmse(scores: Floats, truth: Floats) -> float:
+    return float(np.sqrt(np.mean((scores - truth) ** 2))) if len(scores) else np.nan
+
+
+def _known(value: float | None) -> float:
+    return np.nan if value is None else value

@@ -1,0 +1,321 @@
+"""`manage.py filter`: what people do with it, and what it says about files that are not as they should be."""
+
+import csv
+import csv
+import gzip
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.quality.goldens import golden
+
+HEADER = "item,worker,score\n"
+SMALL = HEADER + "".join(f"q{item},w{worker},{1 + (item + worker // 3) % 5}\n" for item in range(6) for worker in range(5))
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    """Writes a file of ratings and gives its path."""
+
+    def write(content, name="ratings.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def golden_file(ratings):
+    rows = golden("pipeline")["ratings"]
+    return ratings(HEADER + "".join(f"item {i},worker {w},{x}\n" for i, w, x in rows))
+
+
+def filtered(path, **options):
+    """What the terminal shows."""
+    out = io.StringIO()
+    call_command("filter", path, stdout=out, **{"replicates": 0, **options})
+    return out.getvalue()
+
+
+def report_of(path, **options):
+    target = path.parent / "report.json"
+    filtered(path, report=target, **options)
+    return json.loads(target.read_text())
+
+
+def refused(path, **options):
+    with pytest.raises(CommandError) as refusal:
+        filtered(path, report=path.parent / "report.json", **options)
+    assert not (path.parent / "report.json").exists()
+    return str(refusal.value).replace(f"{path.parent}/", "")
+
+
+def test_the_papers_recipe_gives_the_golden_figures(golden_file):
+    said = report_of(golden_file, recipe="kpqa-2021")
+    expected = golden("pipeline")["expected"]["z_only"]
+    assert said["recipe"] == "kpqa-2021"
+    assert said["n_kept"] == expected["kept"]
+    assert said["alpha"]["after_z"]["interval"] == pytest.approx(expected["alpha_interval"], abs=1e-9)
+    assert [item["mean"] for item in said["items"]] == pytest.approx(expected["mean"], abs=1e-9)
+    rows = golden("pipeline")["ratings"]
+    assert [(each["item"], each["worker"]) for each in said["removed_ratings"]] == [
+        (f"item {rows[place][0]}", f"worker {rows[place][1]}") for place in expected["removed_rows"]
+    ]
+    assert all(abs(each["z"]) > 1 for each in said["removed_ratings"])
+
+
+def test_the_default_recipe_is_used_unless_another_is_named(golden_file):
+    said = report_of(golden_file)
+    assert said["recipe"] == "default"
+    assert sorted(each["worker"] for each in said["removed_workers"]) == ["worker 3", "worker 5", "worker 7"]
+    assert {each["reason"] for each in said["removed_workers"]} == {"kappa"}
+
+
+def test_the_terminal_says_what_was_removed_and_what_to_quote(golden_file):
+    said = " ".join(filtered(golden_file, set=["rules=checks,kappa,z"]).split())
+    assert "600 ratings of 60 items by 14 workers" in said
+    assert "kappa: 130 (21.7%)" in said
+    assert "Quote this: the published means have a reliability of 0." in said
+    assert "After removing 3 workers of 14" in said
+    assert "permuted within worker" in said
+
+
+def test_a_parameter_of_the_recipe_can_be_set(golden_file):
+    said = report_of(golden_file, set=["kappa_below=-0.02"])
+    assert [each["worker"] for each in said["removed_workers"]] == ["worker 3"]
+    assert said["recipe_details"]["changed"] == ["kappa_below"]
+
+
+def test_kept_ratings_are_written_in_the_order_of_submission(ratings):
+    path = ratings("item,worker,score,order\nb,w1,4,2\na,w1,3,1\na,w2,5,3\n")
+    kept = path.parent / "kept.csv"
+    filtered(path, kept=kept, recipe="none")
+    assert kept.read_text().splitlines() == ["item,worker,score", "a,w1,3", "b,w1,4", "a,w2,5"]
+
+
+def test_submission_time_decides_which_of_two_ratings_is_the_first(ratings):
+    path = ratings(
+        "item,worker,score,submitted_at\nq,w1,5,2026-03-01T12:00:00+01:00\nq,w1,3,2026-03-01T10:59:00Z\nq,w2,4,2026-03-02\n"
+    )
+    kept = path.parent / "kept.csv"
+    filtered(path, kept=kept)
+    assert kept.read_text().splitlines()[1:] == ["q,w1,3", "q,w2,4"]
+
+
+def test_names_that_a_spreadsheet_would_run_are_kept_from_it(ratings):
+    path = ratings(HEADER + "=1+1,@w,3\n=1+1,w2,4\n")
+    kept = path.parent / "kept.csv"
+    filtered(path, kept=kept)
+    assert list(csv.reader(kept.read_text().splitlines()))[1] == ["'=1+1", "'@w", "3"]
+
+
+def test_names_with_commas_quotes_and_line_ends_come_back_as_they_were(ratings):
+    path = ratings(HEADER + '"a ""b"", c\nd",w1,3\n"a ""b"", c\nd",w2,4\n')
+    kept = path.parent / "kept.csv"
+    filtered(path, kept=kept)
+    assert list(csv.reader(io.StringIO(kept.read_bytes().decode(), newline="")))[1] == ['a "b", c\nd', "w1", "3"]
+
+
+def test_attention_checks_remove_workers_and_are_no_ratings(ratings):
+    checks = "".join(
+        f"c{check},w{worker},{5 if worker == 0 and check < 2 else 2},yes,<=2\n" for worker in range(5) for check in range(4)
+    )
+    body = "".join(f"{line},,\n" for line in SMALL.splitlines()[1:])
+    said = report_of(ratings(f"item,worker,score,check,expected\n{body}{checks}"))
+    assert (said["n_ratings"], said["n_items"], said["n_checks"]) == (30, 6, 20)
+    assert said["removed_workers"] == [
+        {"worker": "w0", "reason": "attention checks", "value": 2.0, "words": "failed 2 of 4 attention checks"}
+    ]
+    assert len(said["removed_ratings"]) == 6
+    assert said["items"][0]["n_raw"] - said["items"][0]["n_kept"] == 1
+
+
+def test_a_check_that_was_not_answered_was_shown_and_is_not_failed(ratings):
+    body = "".join(f"{line},,\n" for line in SMALL.splitlines()[1:])
+    said = report_of(ratings(f"item,worker,score,check,expected\n{body}c,w0,,1,4|5\nd,w0,1,1,4|5\n"))
+    [worker] = [each for each in said["workers"] if each["worker"] == "w0"]
+    assert (worker["checks_presented"], worker["checks_failed"], worker["verdict"]) == (2, 1, "undetermined")
+
+
+@pytest.mark.parametrize("expected", ["2", "1|2", "1-2", "<=2", "1, 2", "≤ 2"])
+def test_accepted_answers_of_a_check_can_be_written_in_many_ways(ratings, expected):
+    body = "".join(f"{line},\n" for line in SMALL.splitlines()[1:])
+    said = report_of(ratings(f'item,worker,score,expected\n{body}c,w0,2,"{expected}"\nc,w1,3,"{expected}"\n'))
+    failed = {each["worker"]: each["checks_failed"] for each in said["workers"]}
+    assert (failed["w0"], failed["w1"]) == (0, 1)
+
+
+def test_columns_may_have_other_names(ratings):
+    path = ratings(SMALL.replace("item,worker,score", "HIT,Annotator,rating"))
+    assert report_of(path, column=["item=hit", "worker=Annotator", "score=rating"])["n_ratings"] == 30
+
+
+def test_the_scale_may_be_another(ratings):
+    said = report_of(ratings(HEADER + "q,a,0\nq,b,-2\nr,a,2\nr,b,1\n"), scale=(-2, 2))
+    assert said["scale"] == [-2, 2]
+    assert said["scores"]["before"] == {"-2": 1, "-1": 0, "0": 1, "1": 1, "2": 1}
+
+
+def test_systems_and_types_have_their_removed_share(ratings):
+    body = "".join(f"{line},s{n % 2},why\n" for n, line in enumerate(SMALL.splitlines()[1:]))
+    said = report_of(ratings(f"item,worker,score,system,type\n{body}"))
+    assert [each["system"] for each in said["removed"]["by_system"]] == ["s0", "s1"]
+    assert said["removed"]["by_type"][0]["n_ratings"] == 30
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"\xef\xbb\xbf" + SMALL.encode(), "mark.csv"),
+        (SMALL.replace(",", ";"), "semicolon.csv"),
+        (SMALL.replace(",", "\t"), "tab.tsv"),
+        (SMALL.replace("\n", "\r\n"), "windows.csv"),
+        (SMALL.replace("\n", "\r"), "mac.csv"),
+        (SMALL.encode("utf-16"), "excel.csv"),
+        (gzip.compress(SMALL.encode()), "packed.csv.gz"),
+        (SMALL.replace(",1\n", ",1.0\n"), "decimal.csv"),
+        ("\n" + SMALL.replace("\n", "\n\n"), "gaps.csv"),
+    ],
+)
+def test_tables_come_in_many_forms(ratings, content, name):
+    assert report_of(ratings(content, name))["n_ratings"] == 30
+
+
+def test_another_encoding_can_be_named(ratings):
+    path = ratings((HEADER + "é,a,3\né,b,4\n").encode("latin-1"))
+    assert report_of(path, encoding="latin-1")["items"][0]["item"] == "é"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "ratings.csv is empty."),
+        (HEADER, "ratings.csv has a header but no ratings under it."),
+        ("q1,w1,3\nq1,w2,4\n", "It looks as if the file had no header line; add one."),
+        ("item,who,score\nq,w,3\n", "line 1: there is no column 'worker' for the worker; there are 'item', 'who', 'score'. "
+         "Say which one holds it: --column worker=NAME."),
+        (HEADER + "q,a,3\nq,b,7\nr,a,0\n", "line 3: the score '7' is not on the scale from 1 to 5. If the scale is another, "
+         "say so: --scale LOW-HIGH. Rows with this fault: 2."),
+        (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not a whole number. Scores are whole numbers from 1 to 5."),
+        (HEADER + "q,a,\n", "line 2: the score is empty."),
+        (HEADER + "q,a\n", "line 2: the score is empty."),
+        (HEADER + "q, ,3\n", "line 2: the worker is empty."),
+        (HEADER + ",a,3\n", "line 2: the item is empty."),
+        (HEADER + "q,a,3\nq,b,3,4\n", "line 3: 4 fields, but the header names 3."),
+        (HEADER + '"q\n1",a,3\n\n"q\n2",b,3\nq,c,9\n', "line 7: the score '9'"),
+        (HEADER + 'q,a,3\nq,"b,4\nr,c,3\n', "line 3: a quotation mark is opened here and never closed."),
+        (HEADER.encode() + b"q,a,3\nq\xe9,b,3\n", "line 3: byte 0xe9 is not UTF-8."),
+        (b"PK\x03\x04zip", "is a ZIP file or a workbook."),
+        (gzip.compress(SMALL.encode())[:40], "cannot be read"),
+        ("item,worker,score,check\nc,a,3,1\n", "Add a column 'expected'"),
+        ("item,worker,score,expected\nq,a,3,\nc,a,3,nine\n", "line 3: the expected answer 'nine'"),
+        ("item,worker,score,expected\nc,a,3,4\n", "every row is an attention check"),
+        ("item,worker,score,order\nq,a,3,last\n", "line 2: the order 'last' is not a number."),
+        ("item,worker,score,submitted_at\nq,a,3,noon\n", "line 2: the submitted_at 'noon' is not a time."),
+        ("item,worker,score,seconds\nq,a,3,-4\n", "line 2: the seconds '-4' are not a number of seconds"),
+        ("item,worker,score,score\nq,a,3,3\n", "two columns are named 'score'"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_refused_with_line_field_and_remedy(ratings, content, words):
+    assert words in refused(ratings(content))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert refused(tmp_path / "none.csv") == "There is no file none.csv."
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"recipe": "best"}, "There is no recipe 'best'"),
+        ({"set": ["rules=z,kappa"]}, "The order of the rules is fixed"),
+        ({"set": ["kappa_below"]}, "--set 'kappa_below' is not of the form NAME=VALUE."),
+        ({"column": ["rating=score"]}, "There is no field 'rating' to map"),
+        ({"column": ["score=points"]}, "there is no column 'points' for the score"),
+        ({"encoding": "klingon"}, "There is no encoding 'klingon'."),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_words(ratings, options, words):
+    assert words in refused(ratings(SMALL), **options)
+
+
+def test_the_ratings_are_never_overwritten(ratings):
+    path = ratings(SMALL)
+    with pytest.raises(CommandError, match="would overwrite the file of ratings"):
+        filtered(path, kept=path)
+    assert path.read_text() == SMALL
+
+
+def test_a_folder_that_is_not_there_is_said_before_anything_is_calculated(ratings):
+    path = ratings(SMALL)
+    with pytest.raises(CommandError, match="there is no folder"):
+        filtered(path, report=path.parent / "none" / "report.json")
+
+
+def test_a_worker_who_rated_an_item_twice_is_counted(ratings):
+    said = report_of(ratings(SMALL + "q0,w0,5\n"))
+    assert said["removed_ratings"] == [{"item": "q0", "worker": "w0", "reason": "duplicate"}]
+    assert said["warnings"][0] == (
+        "Ratings that repeat an earlier one of the same worker on the same item: 1. The first counts."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (HEADER + "q,a,3\nr,a,4\n", "not defined: all ratings are by one worker"),
+        (HEADER + "q,a,3\nq,b,3\nr,a,3\nr,b,3\n", "not defined: all ratings are the same"),
+        (HEADER + "q,a,3\nr,b,4\n", "not defined: no item has two ratings"),
+    ],
+)
+def test_agreement_that_is_not_defined_is_null_with_the_reason(ratings, content, reason):
+    before = report_of(ratings(content))["alpha"]["before"]
+    assert before["interval"] is None
+    assert before["reason"]["interval"] == reason
+
+
+def test_many_workers_with_one_rating_each_are_undetermined(ratings):
+    rows = "".join(f"q{n // 5},w{n},{n * 7 % 5 + 1}\n" for n in range(2_000))
+    said = report_of(ratings(HEADER + rows))
+    assert said["removed_workers"] == []
+    assert len(said["undetermined_workers"]) == 2_000
+
+
+def test_the_same_seed_gives_the_same_report(golden_file):
+    first = report_of(golden_file, recipe="kpqa-2021", replicates=30, seed=4)
+    assert report_of(golden_file, recipe="kpqa-2021", replicates=30, seed=4) == first
+    assert first["alpha"]["before"]["ci"] is not None
+
+
+def test_lists_of_the_report_have_a_line_per_row(golden_file):
+    report_of(golden_file)
+    lines = (golden_file.parent / "report.json").read_text().splitlines()
+    assert sum(line.startswith('    {"item":"item ') and '"n_raw"' in line for line in lines) == 60
+
+
+def test_the_page_needs_nothing_else_and_runs_nothing(ratings):
+    path = ratings(SMALL.replace("w0", "<script>alert(1)</script>"), "<b>.csv")
+    page = path.parent / "report.html"
+    filtered(path, html=page, replicates=20)
+    text = page.read_text()
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "http" not in text.replace("http-equiv", "")
+    assert text.count("<svg") == 4
+    assert "What to quote" in text
+
+
+def test_the_page_shows_the_null_beside_alpha_after_z(golden_file):
+    page = golden_file.parent / "report.html"
+    filtered(golden_file, html=page, recipe="kpqa-2021")
+    text = page.read_text()
+    assert "null: the same filter on noise" in text
+    assert "null 0." in text
+
+
+def test_nothing_half_written_is_left(golden_file):
+    filtered(golden_file, report=golden_file.parent / "report.json", html=golden_file.parent / "page.html")
+    assert sorted(path.name for path in golden_file.parent.iterdir()) == ["page.html", "ratings.csv", "report.json"]

@@ -1,0 +1,193 @@
+"""Split-half, cross-fitting, nulls and the honest report made of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from quality.crossfit import cross_fitted
+from quality.crowds import CROWDS, simulated
+from quality.figure import Figure
+from quality.halves import halves_of_items, splits_of_ratings
+from quality.nulls import corrected, null_alpha, permuted
+from quality.quotes import quotes
+from quality.ratings import ratings_of
+from quality.recipes import DEFAULT, KPQA_2021, NONE
+from quality.reliability import split_half
+from quality.report import Grouping, report
+from quality.run import Checks, run
+from tests.quality.goldens import golden, ratings_from
+
+RATINGS = ratings_from(golden("pipeline")["ratings"])
+MODERATE = simulated(CROWDS["moderate"], items=400, seed=2)
+NOISE = simulated(CROWDS["noise"], items=800, seed=2).ratings
+
+
+def test_a_split_gives_each_half_half_of_every_item():
+    ratings = ratings_of([(f"q{item}", f"w{worker}", 3) for item in range(20) for worker in range(item)])
+    for second in splits_of_ratings(ratings, 5, np.random.default_rng(1)):
+        n = np.bincount(ratings.items)
+        there = np.bincount(ratings.items, weights=second)
+        assert ((there == n // 2) | (there == (n + 1) // 2)).all()
+
+
+def test_half_of_the_rated_items_are_in_each_half():
+    assert halves_of_items(RATINGS, np.random.default_rng(1)).sum() == 30
+
+
+def test_reliability_sees_through_what_the_response_filter_manufactures():
+    plain, filtered = split_half(NOISE, NONE), split_half(NOISE, KPQA_2021)
+    assert abs(plain.whole.value) < 0.2
+    assert abs(filtered.whole.value) < 0.2
+
+
+def test_data_drawn_with_the_same_seed_do_not_look_reliable():
+    scores = np.random.default_rng(0).integers(1, 6, 10_000)
+    ratings = ratings_of([(f"q{n // 5}", f"w{n}", int(score)) for n, score in enumerate(scores)])
+    assert abs(split_half(ratings, NONE, seed=0).whole.value) < 0.1
+
+
+def test_reliability_is_that_of_the_whole_filter_in_each_half():
+    raw = split_half(MODERATE.ratings, NONE).whole.value
+    checks = Checks(MODERATE.presented, MODERATE.failed)
+    assert split_half(MODERATE.ratings, DEFAULT, checks=checks).whole.value > raw + 0.03
+
+
+def test_two_items_have_no_split_half_reliability():
+    ratings = ratings_of([(item, worker, 3) for item in "ab" for worker in "vwxy"])
+    assert split_half(ratings, NONE).whole.reason == "not defined: fewer than three items keep a rating in both halves"
+
+
+def test_spearman_brown_follows_from_the_halves():
+    found = split_half(RATINGS, NONE, splits=1)
+    assert found.whole.value == pytest.approx(2 * found.half.value / (1 + found.half.value))
+
+
+def test_cross_fitting_removes_what_both_halves_agree_on():
+    found = cross_fitted(RATINGS, DEFAULT, seed=1)
+    assert found.alpha.value == pytest.approx(0.616, abs=0.02)
+    assert found.removed_workers == pytest.approx(3, abs=0.5)
+
+
+def test_without_rules_about_workers_cross_fitted_alpha_is_that_of_half_the_items():
+    assert cross_fitted(RATINGS, NONE, halvings=40).alpha.value == pytest.approx(0.387, abs=0.01)
+
+
+def test_permuting_keeps_every_workers_scores_and_items():
+    shuffled = permuted(RATINGS, np.random.default_rng(0))
+    assert (shuffled.items == RATINGS.items).all()
+    for worker in range(RATINGS.n_workers):
+        mine = RATINGS.workers == worker
+        assert sorted(shuffled.scores[mine]) == sorted(RATINGS.scores[mine])
+
+
+def test_the_null_of_the_response_filter_is_near_what_it_makes_of_noise():
+    null = null_alpha(MODERATE.ratings, KPQA_2021, permutations=5)
+    assert null.before.value == pytest.approx(0, abs=0.03)
+    assert null.after.value == pytest.approx(0.45, abs=0.06)
+
+
+def test_correction_for_the_null():
+    assert corrected(Figure(0.8), Figure(0.4)).value == pytest.approx(2 / 3)
+    assert corrected(Figure(0.8), Figure(1.0)).value is None
+    assert corrected(Figure(None, "no pairs"), Figure(0.4)).reason == "no pairs"
+
+
+def test_the_report_on_the_golden_data():
+    said = report(RATINGS, DEFAULT, replicates=50)
+    assert said["alpha"]["before"]["interval"] == pytest.approx(0.38715322607659686, abs=1e-9)
+    assert said["alpha"]["before"]["ordinal"] == pytest.approx(0.3807259173243449, abs=1e-9)
+    assert said["alpha"]["after_workers"]["interval"] == pytest.approx(0.6207399626517274, abs=1e-9)
+    assert {row["worker"] for row in said["removed_workers"]} == {"worker 3", "worker 5", "worker 7"}
+    assert said["removed_workers"][0]["value"] == pytest.approx(-0.03351005456203526, abs=1e-9)
+    assert (said["n_ratings"], said["n_items"], said["n_workers"], said["n_kept"]) == (600, 60, 14, 470)
+    assert said["items"][0] == {
+        "item": "item 0",
+        "n_raw": 10,
+        "n_kept": 9,
+        "mean": pytest.approx(1.8888888888888888),
+        "sd": pytest.approx(1.3642, abs=1e-3),
+        "median": 1.0,
+        "trimmed_mean": pytest.approx(1.5714, abs=1e-3),
+        "score_adjusted": pytest.approx(1.9, abs=0.4),
+    }
+    low, high = said["alpha"]["before"]["ci"]
+    assert low < 0.387 < high
+
+
+def test_alpha_after_z_has_its_null_and_the_corrected_figure():
+    after = report(RATINGS, KPQA_2021, replicates=0)["alpha"]["after_z"]
+    assert after["interval"] == pytest.approx(0.8426400373745763, abs=1e-9)
+    assert after["corrected"] == pytest.approx((after["interval"] - after["null"]) / (1 - after["null"]))
+
+
+def test_a_recipe_without_z_says_so_where_alpha_after_z_would_stand():
+    after = report(RATINGS, DEFAULT, replicates=0)["alpha"]["after_z"]
+    assert after["interval"] is None
+    assert after["reason"]["interval"] == "the recipe removes no single responses"
+
+
+def test_without_replicates_the_interval_is_null_with_the_reason():
+    before = report(RATINGS, NONE, replicates=0)["alpha"]["before"]
+    assert before["ci"] is None
+    assert before["reason"] == {"ci": "no interval was asked for (0 replicates)"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([("a", "w", 1), ("b", "w", 2)], "not defined: all ratings are by one worker"),
+        ([("a", "v", 1), ("b", "w", 2)], "not defined: no item has two ratings"),
+        ([("a", "v", 4), ("a", "w", 4), ("b", "v", 4), ("b", "w", 4)], "not defined: all ratings are the same"),
+        ([], "not defined: there are no ratings"),
+    ],
+)
+def test_what_is_not_defined_is_null_with_words(rows, reason):
+    said = report(ratings_of(rows), DEFAULT, replicates=10)
+    assert said["alpha"]["before"]["interval"] is None
+    assert said["alpha"]["before"]["reason"]["interval"] == reason
+    assert said["reliability"]["spearman_brown"] is None
+    assert said["reliability"]["reason"]["spearman_brown"]
+    assert "NaN" not in json.dumps(said)
+
+
+def test_the_report_is_the_same_for_the_same_seed():
+    assert report(RATINGS, KPQA_2021, replicates=20, seed=3) == report(RATINGS, KPQA_2021, replicates=20, seed=3)
+
+
+def test_a_report_can_be_made_of_a_run_that_was_made_before():
+    assert report(RATINGS, run(RATINGS, DEFAULT), replicates=0) == report(RATINGS, DEFAULT, replicates=0)
+
+
+def test_removed_shares_by_group_add_up():
+    codes = (np.arange(600) % 2).astype(np.int32)
+    said = report(RATINGS, DEFAULT, groups={"system": Grouping(codes, ["one", "two"])}, replicates=0)["removed"]
+    assert [row["system"] for row in said["by_system"]] == ["one", "two"]
+    assert sum(row["removed"] for row in said["by_system"]) == said["removed"] == 130
+
+
+def test_two_annotators_are_correlated_by_type():
+    rows = [(f"q{n}", worker, 1 + (n + (worker == "b") * (n == 4)) % 5) for n in range(8) for worker in "ab"]
+    codes = np.repeat([0, 1], 8).astype(np.int32)
+    said = report(ratings_of(rows), NONE, groups={"type": Grouping(codes, ["who", "why"])}, replicates=0)
+    assert said["annotators"]["n_items"] == 8
+    assert said["annotators"]["by_type"][0] == {"type": "who", "n_items": 4, "pearson": pytest.approx(1)}
+    assert said["annotators"]["by_type"][1]["pearson"] < 1
+
+
+def test_without_lists_the_report_does_not_grow_with_the_data():
+    assert "items" not in report(RATINGS, DEFAULT, replicates=0, rows=False)
+
+
+def test_every_kind_of_figure_has_a_signature_with_seed_and_version():
+    signatures = report(RATINGS, KPQA_2021, replicates=0, seed=7, version="x 1")["signatures"]
+    assert signatures["filter"] == (
+        "kpqa-2021|version=1|rules=z|z_limit=1|z_cap=5|z_ddof=0|z_least=2|z_keep=0|z_ties=submission|seed=7|methods=1|x 1"
+    )
+
+
+def test_the_sentences_never_say_alpha_after_z_without_its_null():
+    said = quotes(report(RATINGS, KPQA_2021, replicates=0))
+    assert said[0].startswith("Quote this: the published means have a reliability of 0.")
+    [about_z] = [sentence for sentence in said if "0.843" in sentence]
+    assert "permuted within worker" in about_z
