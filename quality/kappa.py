@@ -6,7 +6,6 @@ Never on ratings that a z filter has been over: it hides the workers who should 
 once; remove duplicates first (quality.technical).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,11 +75,13 @@ def pooled(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     """
     counts = value_counts(ratings)
     cost = cost_of(weights, ratings.scale.size)
-    n = counts @ np.ones(ratings.scale.size)
-    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)[:, None]
-    return _against(
-        ratings, n > 1, cost, (((counts @ mark)[:, None] - mark) * share for mark in cost.marks[1:])
-    )
+    n, *sums = cost.marks @ counts.astype(np.float64).T
+    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
+    others = np.empty((*counts.shape, len(sums)))
+    for place, total in enumerate(sums):
+        for value, mark in enumerate(cost.marks[1 + place]):
+            np.multiply(total - mark, share, out=others[:, value, place])
+    return _against(ratings, n > 1, cost, others)
 
 
 def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
@@ -94,33 +95,33 @@ def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     x = np.arange(ratings.scale.size)
     n = counts.sum(axis=1)
     several = n > 1
-    # For each item and own score, twice the mean of the others, as a fraction over `others`.
+    # For each item and own score, twice the mean of the others as a fraction over `others`, and from it the
+    # two scores nearest to the mean. Cells that nobody is in may come to lie outside the scale.
     others = np.maximum(1, n - 1)[:, None]
     twice = 2 * ((counts @ x)[:, None] - x) * several[:, None]
-    # The last item of x stays where it is for the combinations that nobody gave.
-    lower = ((twice + others - 1) // (2 * others)).clip(0, x[-1])
-    upper = ((twice + others) // (2 * others)).clip(0, x[-1])
-    return _against(ratings, several, cost, ((mark[lower] + mark[upper]) / 2 for mark in cost.marks[1:]))
+    both = (twice + others - 1) // (2 * others) + (twice + others) // (2 * others)
+    halves = np.arange(2 * ratings.scale.size - 1)
+    of_both = (cost.marks[1:, halves // 2] + cost.marks[1:, (halves + 1) // 2]) / 2
+    return _against(ratings, several, cost, of_both.T[both.clip(0, halves[-1])])
 
 
-def _against(ratings: Ratings, several: Mask, cost: Cost, marks: Iterable[Floats]) -> WorkerKappas:
+def _against(ratings: Ratings, several: Mask, cost: Cost, reference: Floats) -> WorkerKappas:
     """Kappas against a reference that is known by item and own score.
 
-    `marks`: for each row of the cost's marks but the first, their mean in the reference, shape (items, V).
-    `several`: the items that count. What a worker's ratings cost, and what they would cost by chance, follow
-    from the sums of marks by worker and own score.
+    `reference` has the mean of each of the cost's marks (but the first, the ones) in the reference: shape
+    (items, V, marks), 0 for the items that do not count; `several` are those that do. What a worker's ratings
+    cost, and what they would cost by chance, follow from the sums of marks by worker and own score.
     """
     size = ratings.scale.size
-    tables = [table.ravel() for table in marks]
-    sums = np.zeros((1 + len(tables), ratings.n_workers * size))
+    # A row for each cell: all marks of a rating come with one look into memory.
+    table = reference.reshape(-1, reference.shape[2])
+    sums = np.zeros((1 + table.shape[1], ratings.n_workers * size))
     for rows in portions(ratings, sums.shape[1]):
         own, keys = own_cells(ratings, rows), cells(ratings, rows)
         counted = None if several.all() else several[ratings.items[rows]]
         sums[0] += np.bincount(own, counted, sums.shape[1])
-        for place, table in enumerate(tables, start=1):
-            sums[place] += np.bincount(
-                own, table[keys] if counted is None else table[keys] * counted, sums.shape[1]
-            )
+        for place, mark in enumerate(table.take(keys, axis=0).T, start=1):
+            sums[place] += np.bincount(own, mark, sums.shape[1])
     by_score = sums.reshape(len(sums), -1, size)
     n = by_score[0].sum(axis=1)
     observed = np.einsum("rwx,xr->w", by_score, cost.given)
