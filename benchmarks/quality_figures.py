@@ -1,5 +1,7 @@
 """What the quality study measures in one simulated study: figures by name."""
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -7,6 +9,7 @@ from quality.alpha import alpha_of
 from quality.attention import check_verdicts
 from quality.crossfit import cross_fitted
 from quality.crowds import CROWDS, Study, simulated
+from quality.interval import Over, alpha_interval
 from quality.kappa import WorkerKappas, pooled
 from quality.nulls import corrected, null_alpha
 from quality.p913 import adjusted
@@ -25,6 +28,8 @@ DECISION_LEAST = 4
 THRESHOLD = 3.5
 FIXED = (3, 5, 7, 10, 15)
 _SPLITS = 10
+_REPLICATES = 300
+_OVER: tuple[Over, Over] = ("both", "items")
 
 
 def measured(name: str, seed: int, *, items: int = 1000) -> Figures:
@@ -74,6 +79,33 @@ def stopped(name: str, seed: int, *, items: int = 1000) -> Figures:
         figures[f"n {rule}"] = float((at + 1).mean())
         figures[f"wrong {rule}"] = float(((means >= THRESHOLD) != (study.truth >= THRESHOLD)).mean())
         figures[f"error {rule}"] = _rmse(means, study.truth)
+    return figures
+
+
+def covered(studies: int, *, items: int = 1000, workers: int = 150) -> Figures:
+    """How often 95 % intervals of alpha hold the alpha of the population that every study draws.
+
+    Each worker is a spammer with the chance of the moderate crowd. The alpha of the population is taken as
+    the mean over all these studies; `width` is the mean width of the intervals.
+    """
+    random = np.random.default_rng(1)
+    crowds = [
+        replace(CROWDS["moderate"], spam=random.binomial(workers, CROWDS["moderate"].spam) / workers)
+        for _ in range(studies)
+    ]
+    ratings = [
+        simulated(crowd, items=items, workers=workers, seed=seed).ratings for seed, crowd in enumerate(crowds)
+    ]
+    truth = float(np.mean([alpha_of(each).value for each in ratings]))
+    figures: Figures = {"alpha": truth}
+    for over in _OVER:
+        bounds = [
+            alpha_interval(each, replicates=_REPLICATES, seed=seed, over=over)
+            for seed, each in enumerate(ratings)
+        ]
+        known = np.array([each for each in bounds if each is not None])
+        figures[f"covered {over}"] = float(((known[:, 0] <= truth) & (truth <= known[:, 1])).mean())
+        figures[f"width {over}"] = float((known[:, 1] - known[:, 0]).mean())
     return figures
 
 

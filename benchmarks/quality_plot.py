@@ -73,7 +73,7 @@ def _legend(series: Mapping[str, Series]) -> list[str]:
     parts, x = [], float(EDGE + 8)
     for each in series.values():
         parts.append(_mark(each, x, 54))
-        parts.append(f'<text x="{x + 14:.0f}" y="59">{escape(each.label)}</text>')
+        parts.append(f'<text x="{x + 17:.0f}" y="59">{escape(each.label)}</text>')
         x += 44 + 7.2 * len(each.label)
     return parts
 

@@ -1,9 +1,9 @@
 """What the published filters do to agreement and to the score, on simulated crowds whose truth is known.
 
-    python benchmarks/quality_study.py [--seeds 10] [--markdown PATH] [--plot PATH]
+    python benchmarks/quality_study.py [--seeds 10] [--markdown PATH] [--plot PATH] [--guide PATH]
 
-Writes the tables that docs/quality.md quotes (benchmarks/quality_study.md) and their plot
-(benchmarks/quality_study.svg).
+Writes all tables (benchmarks/quality_study.md), their plot (benchmarks/quality_study.svg), and the tables
+that docs/quality.md quotes.
 """
 
 import argparse
@@ -24,19 +24,14 @@ from benchmarks.quality_figures import (  # noqa: E402
     POOL,
     THRESHOLD,
     Figures,
+    covered,
     measured,
     stopped,
 )
 from benchmarks.quality_plot import Panel, Series, Spread, plot  # noqa: E402
+from benchmarks.quality_quotes import HONEST, WORDS, cell, refreshed, row  # noqa: E402
 from quality.crowds import CROWDS  # noqa: E402
 
-HONEST = ("clean", "moderate", "heavy")
-WORDS = {
-    "noise": "pure noise",
-    "clean": "clean",
-    "moderate": "moderate, 15 % spam",
-    "heavy": "heavy, 35 % spam",
-}
 SERIES = {
     "none": Series("no filter", "circle", "a"),
     "null": Series("z filter on permuted ratings", "tick", "d"),
@@ -52,9 +47,11 @@ def main() -> None:
     """Measures, and writes table and plot."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--studies", type=int, default=100, help="for the coverage of intervals")
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--markdown", type=Path, default=ROOT / "benchmarks" / "quality_study.md")
     parser.add_argument("--plot", type=Path, default=ROOT / "benchmarks" / "quality_study.svg")
+    parser.add_argument("--guide", type=Path, default=ROOT / "docs" / "quality.md")
     options = parser.parse_args()
     started = time.perf_counter()
     filters = collected(
@@ -63,9 +60,12 @@ def main() -> None:
     stops = collected(
         HONEST, range(options.seeds), lambda name, seed: stopped(name, seed, items=options.items)
     )
+    coverage = covered(options.studies, items=options.items)
     seconds = time.perf_counter() - started
     where = machine(seconds, options.seeds, options.items)
-    options.markdown.write_text("\n".join(page(filters, stops, where)) + "\n", encoding="utf-8")
+    options.markdown.write_text("\n".join(page(filters, stops, coverage, where)) + "\n", encoding="utf-8")
+    guide = options.guide.read_text(encoding="utf-8")
+    options.guide.write_text(refreshed(guide, filters), encoding="utf-8")
     options.plot.write_text(picture(filters), encoding="utf-8")
     print(options.markdown.read_text(encoding="utf-8"))
 
@@ -96,7 +96,7 @@ def machine(seconds: float, seeds: int, items: int) -> str:
     )
 
 
-def page(filters: Collected, stops: Collected, where: str) -> Iterator[str]:
+def page(filters: Collected, stops: Collected, coverage: Figures, where: str) -> Iterator[str]:
     """The Markdown page, line by line."""
     yield "# What filters do, on crowds whose truth is known"
     yield ""
@@ -114,6 +114,10 @@ def page(filters: Collected, stops: Collected, where: str) -> Iterator[str]:
         ("Split-half reliability of the mean, beside the truth", reliability(filters)),
         ("Who is found: share of spammers removed, and of honest workers lost", found(filters)),
         ("Ratings that are left", left(filters)),
+        (
+            "Intervals of alpha: how often 95 % intervals hold the alpha of the population",
+            intervals(coverage),
+        ),
         (f"Stopping early, out of a pool of {POOL} ratings per item", stopping(stops)),
     ):
         yield ""
@@ -137,8 +141,7 @@ def agreement(filters: Collected) -> Iterator[str]:
         [WORDS[name], *(cell(filters[name], what) for what in columns.values())]
         for name in ("noise", *HONEST)
     ]
-    for row in rows[:1]:
-        row[5] = row[6] = row[7] = "hardly anybody is left"
+    rows[0][5:] = ["hardly anybody is left"] * 3
     return table(["crowd", *columns], rows)
 
 
@@ -211,6 +214,20 @@ def left(filters: Collected) -> Iterator[str]:
     )
 
 
+def intervals(coverage: Figures) -> Iterator[str]:
+    """Coverage and width of the two intervals."""
+    words = {"both": "items and workers drawn anew", "items": "items only"}
+    rows = [
+        [
+            words[over],
+            f"{coverage[f'covered {over}']:.1%}".replace("%", " %"),
+            f"{coverage[f'width {over}']:.3f}",
+        ]
+        for over in words
+    ]
+    return table(["bootstrap over", "covered", "mean width"], rows)
+
+
 def stopping(stops: Collected) -> Iterator[str]:
     """Ratings used, error of the mean, and wrong answers to the question of the decision rule."""
     rules = {
@@ -268,7 +285,7 @@ def picture(filters: Collected) -> str:
             Panel("Agreement", "Krippendorff's alpha, interval", 1.0, 0.2, agreement_rows),
             Panel(
                 "Error of the score",
-                "RMSE of the item mean, points of the scale 1 to 5",
+                "RMSE of the item mean (scale 1 to 5)",
                 1.0,
                 0.2,
                 score_rows,
@@ -279,17 +296,10 @@ def picture(filters: Collected) -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Lines of a Markdown table."""
-    yield f"| {' | '.join(head)} |"
+    yield row(list(head))
     yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-
-
-def cell(figures: dict[str, Spread], what: str, places: int = 3) -> str:
-    """Mean ± spread; a dash where it is not defined."""
-    if what not in figures:
-        return "-"
-    return f"{figures[what].mean:.{places}f} ± {figures[what].sd:.{places}f}".replace("-0.000", "0.000")
+    for each in rows:
+        yield row(list(each))
 
 
 def share(figures: dict[str, Spread], what: str) -> str:

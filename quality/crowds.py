@@ -12,6 +12,7 @@ the same score, one draws from the middle or the top. Spammers are busier than h
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,8 @@ from quality.ratings import Codes, Mask, Ratings, Scale
 from quality.sums import Floats, Whole
 
 _SCALE = Scale(1, 5)
-_PEOPLE = 400
-_GRID = np.linspace(-3.0, 9.0, 601)
+_PEOPLE = 200
+_GRID = np.linspace(-3.0, 9.0, 301)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,14 @@ def _truth(crowd: Crowd, latent: Floats, contested: Mask, other: Floats) -> Floa
 
 
 def _mean_score(crowd: Crowd, latent: Floats) -> Floats:
-    """Mean score of a latent quality over biases and noises: each score step counts with its probability."""
+    """Mean score of a latent quality."""
+    interpolated: Floats = np.interp(latent, _GRID, _mean_scores(crowd))
+    return interpolated
+
+
+@lru_cache(maxsize=64)
+def _mean_scores(crowd: Crowd) -> Floats:
+    """Mean score at each quality of the grid, over biases and noises: the sum of P(score >= step)."""
     from scipy.special import ndtr, ndtri  # noqa: PLC0415 - only simulations need scipy
 
     even = (np.arange(_PEOPLE) + 0.5) / _PEOPLE
@@ -179,5 +187,4 @@ def _mean_score(crowd: Crowd, latent: Floats) -> Floats:
     spread = np.sqrt(noise**2 + crowd.bias**2)
     steps = _SCALE.values[1:] - 0.5
     means = [_SCALE.low + ndtr((quality - steps[:, None]) / spread).sum(axis=0).mean() for quality in _GRID]
-    interpolated: Floats = np.interp(latent, _GRID, np.array(means))
-    return interpolated
+    return np.array(means)

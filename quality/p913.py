@@ -50,7 +50,7 @@ def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> Adjusted:
         none = np.full(ratings.n_workers, np.nan)
         return Adjusted(np.full(ratings.n_items, np.nan), none, none.copy(), 0, True)
     middle = float(ratings.scores.mean())
-    scores = ratings.scores - middle
+    scores: Floats = ratings.scores.astype(np.float64) - middle
     shape, places = (ratings.n_items, ratings.n_workers), (ratings.items, ratings.workers)
     rated = csr_array((np.ones(len(scores)), places), shape=shape)
     given = csr_array((scores, places), shape=shape)

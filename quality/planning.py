@@ -75,8 +75,11 @@ def items_for_systems(
     """Items that two systems must both answer so that a true difference of their means is found.
 
     N = (z(1 - level/2) + z(power))^2 (sd_difference^2 + 2 sd_rating^2 / ratings) / difference^2, the paired
-    z test, two-sided. Add items, not raters: raters lower only the second term.
+    z test, two-sided. Add items, not raters: raters lower only the second term. ValueError without a
+    difference, a rating, or a power and level between 0 and 1.
     """
+    if difference == 0 or ratings < 1 or not (0 < level < power < 1):
+        raise ValueError("needs a difference, at least one rating, and 0 < level < power < 1")
     from scipy.special import ndtri  # noqa: PLC0415 - only planning needs scipy
 
     reach = float(ndtri(1 - level / 2) + ndtri(power))

@@ -92,3 +92,8 @@ def test_a_pilot_with_one_rating_each_gives_no_spread():
     one = Sums(np.array([1, 1]), np.array([4, 2]), np.array([16, 4]))
 
     assert spread_of(one, one) == Figure(None, "not defined: no item has two ratings")
+
+
+def test_a_difference_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="needs a difference"):
+        items_for_systems(Spread(1.0, 1.0), ratings=3, difference=0)
