@@ -42,10 +42,15 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A worker's form, read: a response that fits into JSON, or errors by field in words for the worker."""
+    """A worker's form, read: a response that fits into JSON, or errors by field in words for the worker.
+
+    With errors, `remember` has what to keep until the next try: it comes back among the fields, under names
+    with a "+" before them that no worker can send.
+    """
 
     response: Any = None
     errors: Mapping[str, str] = field(default_factory=dict)
+    remember: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def good(self) -> bool:

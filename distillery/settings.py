@@ -32,8 +32,8 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 INSTALLED_APPS = [
     "distillery.apps.DistilleryConfig",
     "poll",
-    "judgments",
     "annotation",
+    "judgments",
     "crowd",
     "retrieval",
     "projects",

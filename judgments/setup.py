@@ -1,5 +1,6 @@
 """What this room adds to others when Django starts."""
 
+from crowd.desk.panels import Page, add_page
 from crowd.kinds import register
 from projects.services import know_actions
 
@@ -24,9 +25,20 @@ def everything() -> None:
 def _kinds() -> None:
     """Judging."""
     from judgments.kinds.judging import Judging  # noqa: PLC0415 - needs the models
+    from judgments.kinds.training import JudgeTraining  # noqa: PLC0415
 
     register(Judging())
+    register(JudgeTraining())
 
 
 def _pages() -> None:
     """Tabs and sections."""
+    add_page(Page("Systems", "judgments:systems", "systems"))
+    for label, name in (
+        ("Agreement", "agreement"),
+        ("Filters", "filters"),
+        ("Scores", "scores"),
+        ("Judges", "judges"),
+        ("Planning", "planning"),
+    ):
+        add_page(Page(label, f"judgments:{name}", name, kinds=("judging",)))

@@ -15,7 +15,7 @@ _ITEMS = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """`workers`: codes, the busiest first. `tables[i, j]` (V x V) counts common items by both their scores."""
+    """`workers`: codes, the busiest first. `tables[i, j]` (V x V) counts common items by both scores."""
 
     workers: npt.NDArray[np.int64]
     tables: npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ class Pairs:
 
 
 def busiest(ratings: Ratings, most: int = 30) -> Pairs:
-    """The workers with most ratings, in a table of every two. Each rates an item once: remove duplicates first."""
+    """The workers with most ratings, in a table of every two. Duplicates must have been removed."""
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     workers = np.argsort(-n, kind="stable")[:most]
     workers = workers[n[workers] > 0]

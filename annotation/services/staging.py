@@ -1,4 +1,4 @@
-"""Uploaded query files, kept in the data folder until they are imported."""
+"""Uploaded files of queries or answers, kept in the data folder until they are imported."""
 
 import hashlib
 import json
@@ -30,8 +30,11 @@ class Staged:
     size: int
 
 
-def stage(*, project: Project, name: str, pieces: Iterable[bytes]) -> Staged:
-    """Keep an upload, piece by piece; ImportRefusedError if it is empty or too large."""
+def stage(*, project: Project, name: str, pieces: Iterable[bytes], command: str = "import-queries") -> Staged:
+    """Keep an upload, piece by piece; ImportRefusedError if it is empty or too large.
+
+    `command` is the one that takes files of any size.
+    """
     folder = _folder(project)
     folder.mkdir(parents=True, exist_ok=True)
     _forget_old(folder)
@@ -44,7 +47,7 @@ def stage(*, project: Project, name: str, pieces: Iterable[bytes]) -> Staged:
                 if size > MOST_BYTES:
                     raise ImportRefusedError(
                         f"The file is larger than {MOST_BYTES // 2**30} GiB. Import it on the command line: "
-                        "manage.py import-queries."
+                        f"manage.py {command}."
                     )
                 digest.update(piece)
                 file.write(piece)

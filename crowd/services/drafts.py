@@ -23,9 +23,16 @@ MEASURES = (
     "edits",
 )
 LARGEST_DRAFT = 200_000
+#: Before the names of fields that a kind remembers.
+REMEMBERED = "+"
 _LARGEST_MEASURE = 10**9
 _MOST_VISITS = 100
 _LONGEST_VISIT = 40
+
+
+def is_remembered(name: str) -> bool:
+    """Whether a field is one that a kind remembers, and not one of the worker's."""
+    return name.rpartition("|")[2].startswith(REMEMBERED)
 
 
 def keep(
@@ -34,11 +41,13 @@ def keep(
     telemetry: Mapping[str, Any] | None = None,
     *,
     whole: bool = False,
+    ours: bool = False,
 ) -> bool:
     """Store the fields so far; False where the assignment is no longer being worked on.
 
     `fields` change those that are there (None takes one away), or with `whole` replace them. `telemetry` has
     the measures of one visit to the page and, as `visit`, its name; the sums over visits are kept beside.
+    What a kind remembers from one try to the next is changed with `ours` alone.
 
     Raises TooLongError where all fields together are longer than LARGEST_DRAFT characters.
     """
@@ -50,7 +59,9 @@ def keep(
         )
         if row is None:
             return False
-        merged = {**({} if whole else row.draft), **fields}
+        told = {name: value for name, value in fields.items() if ours or not is_remembered(name)}
+        kept = {name: value for name, value in row.draft.items() if not whole or is_remembered(name)}
+        merged = {**kept, **told}
         draft = {name: value for name, value in merged.items() if value is not None and "|" in name}
         if sum(len(name) + len(value) for name, value in draft.items()) > LARGEST_DRAFT:
             raise TooLongError(

@@ -19,6 +19,7 @@ from crowd.models import Hit, HitUnit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services.apart import rules_apart
 from crowd.services.parts import rules_for_part
+from crowd.services.passed import with_groups
 from crowd.services.quoting import bundles_to_publish, fee, sizes
 from projects.services import record
 
@@ -113,7 +114,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
         for position, (unit, role) in enumerate(bundle.units)
     )
     rules = {part: rules_for_part(stage, part) for part in {hit.part for hit in hits} if part is not None}
-    apart = rules_apart(stage)
+    apart, eligibility = rules_apart(stage), with_groups(stage)
     operations = MarketOperation.objects.bulk_create(
         MarketOperation(
             kind=MarketOperation.Kind.PUBLISH,
@@ -128,7 +129,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
                 hit,
                 title=stage.task_title,
                 description=stage.task_description,
-                rules=[*stage.eligibility, *apart, *(rules[hit.part] if hit.part is not None else [])],
+                rules=[*eligibility, *apart, *(rules[hit.part] if hit.part is not None else [])],
             ),
             amount_cents=hit.reward_cents * hit.places,
             fee_cents=hit.fee_cents * hit.places,

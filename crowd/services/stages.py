@@ -21,6 +21,7 @@ from crowd.kinds import config_of, kind_named
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.pages import by_key
+from crowd.services.passed import with_groups
 from crowd.services.publishing import publish_pending
 from crowd.services.quoting import Quote, quote
 from money.amounts import dollars
@@ -105,6 +106,7 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     BudgetError where the budget does not cover the quote.
     """
     config_of(stage)
+    with_groups(stage)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")
     if stage.endpoint.real_money and stage.armed_cents < stage.budget_cents:

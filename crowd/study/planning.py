@@ -275,6 +275,15 @@ def _stage_findings(
                 "no checks are mixed in, so nothing can be held",
                 "Set checks_per_hit.",
             )
+        for at, rule in enumerate(stage.eligibility):
+            if rule.kind == "passed" and (rule.values[0] == stage.slug or rule.values[0] not in slugs):
+                yield not_known(
+                    "no-such-stage",
+                    (*path, "eligibility", at, "values", 0),
+                    f"there is no other stage {rule.values[0]!r} in the project",
+                    str(rule.values[0]),
+                    sorted(slugs - {stage.slug}),
+                )
         for at, other in enumerate(stage.apart_from):
             if other == stage.slug or other not in slugs:
                 yield not_known(

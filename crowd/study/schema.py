@@ -174,9 +174,10 @@ class EndpointFields(Fields):
 class RuleFields(Fields):
     """Who may work: one rule; all of a stage's rules must hold."""
 
-    kind: Literal["country", "approval_rate", "approved_count", "adult", "group", "raw"] = Field(
+    kind: Literal["country", "approval_rate", "approved_count", "adult", "passed", "group", "raw"] = Field(
         title="What is asked",
-        description="`group` and `raw` name a qualification by its id in the first value.",
+        description="`passed` names a stage of the project that is a test, and asks for those who passed "
+        "it; `group` and `raw` name a qualification by its id in the first value.",
     )
     op: Literal[
         "EqualTo",
@@ -205,6 +206,10 @@ class RuleFields(Fields):
     @model_validator(mode="after")
     def _values_fit(self) -> "RuleFields":
         compared = self.values
+        if self.kind == "passed":
+            if self.op != "Exists" or len(compared) != 1 or not isinstance(compared[0], str):
+                raise _wrong("passed takes Exists and the short name of one stage")
+            return self
         if self.kind in ("group", "raw"):
             name, compared = (self.values or ("",))[0], self.values[1:]
             if not isinstance(name, str) or not _ID.fullmatch(name):

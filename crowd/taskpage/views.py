@@ -174,9 +174,17 @@ def _store(
     if not kept:
         return None
     names = names_in_page(hit, units)
-    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(form, names[unit])) for unit in units}
+    said = assignment.draft
+    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(said, names[unit])) for unit in units}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
+        remembered = {
+            f"{names[unit]}|{drafts.REMEMBERED}{name}": value
+            for unit, result in parsed.items()
+            for name, value in result.remember.items()
+        }
+        if remembered:
+            drafts.keep(assignment, remembered, ours=True)
         return task_page(request, hit, units, shown=Shown(assignment, ticket, errors=errors), status=422)
     responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
     receipts.store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])

@@ -1,8 +1,44 @@
 """Addresses of this room's pages of the desk; below them the doors of `crowd.desk.doors` stand."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from judgments.desk import agreement, filters, imports, judges, planning, scores, systems
 
 app_name = "judgments"
 _P = "projects/<slug:project>/"
 _S = f"{_P}stages/<slug:stage>/"
-urlpatterns: list[URLPattern] = []
+_J = f"{_S}judging/"
+_QUALITY: list[URLPattern] = [
+    path(f"{_J}agreement/", agreement.agreement, name="agreement"),
+    path(f"{_J}agreement/live/", agreement.agreement_live, name="agreement_live"),
+    path(f"{_J}agreement/calculate/", agreement.calculate, name="calculate"),
+    path(f"{_J}agreement/report.json", agreement.report_json, name="report_json"),
+    path(f"{_J}agreement/<slug:figure>.csv", agreement.figure_csv, name="figure_csv"),
+    path(f"{_J}filters/", filters.filters, name="filters"),
+    path(f"{_J}filters/apply/", filters.apply, name="apply_filter"),
+    path(f"{_J}filters/top-up/", filters.top_up, name="top_up"),
+    path(f"{_J}filters/<int:pk>/undo/", filters.undo, name="undo_filter"),
+    path(f"{_J}scores/", scores.scores, name="scores"),
+    path(f"{_J}scores.csv", scores.scores_csv, name="scores_csv"),
+    path(f"{_J}judges/", judges.judges, name="judges"),
+    path(f"{_J}judges/<int:pk>/", judges.judge, name="judge"),
+    path(f"{_J}judges/<int:pk>/exclude/", judges.exclude, name="exclude_judge"),
+    path(f"{_J}planning/", planning.planning, name="planning"),
+]
+_SYSTEMS: list[URLPattern] = [
+    path(f"{_P}systems/", systems.listing, name="systems"),
+    path(f"{_P}systems/human/", systems.human, name="human"),
+    path(f"{_P}systems/copies/", systems.refresh, name="refresh_exact"),
+    path(f"{_P}systems/<int:pk>/", systems.system, name="system"),
+    path(f"{_P}systems/<int:pk>/answers.csv", systems.download, name="system_csv"),
+    path(f"{_P}systems/<int:pk>/keep-copies/", systems.keep_copies, name="keep_copies"),
+    path(f"{_P}systems/answers/<int:pk>/", systems.candidate, name="candidate"),
+    path(f"{_P}systems/answers/<int:pk>/take-out/", systems.take_out, name="take_out"),
+    path(f"{_P}systems/answers/<int:pk>/put-back/", systems.back, name="put_back"),
+    path(f"{_P}systems/imports/new/", imports.new, name="import_new"),
+    path(f"{_P}systems/imports/<str:sha256>/preview/", imports.look, name="import_preview"),
+    path(f"{_P}systems/imports/running/<int:job>/", imports.running, name="import_job"),
+    path(f"{_P}systems/imports/running/<int:job>/live/", imports.live, name="import_live"),
+    path(f"{_P}systems/imports/<int:pk>/", imports.source, name="source"),
+]
+urlpatterns: list[URLPattern] = [*_SYSTEMS, *_QUALITY]

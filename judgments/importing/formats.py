@@ -93,27 +93,24 @@ def open_answers(
         if named:
             raise FileRefusedError(f"{source.name}: DuReader results have members of their own; map none.")
         if not system.strip():
-            raise UnmappedError(f"{source.name}: DuReader results do not name their system. {_NAME_IT}", [])
+            raise UnmappedError(f"{source.name}: DuReader results do not name their system. Name it.", [])
         said = "DuReader results, a question per line"
         return Answers(source, format, said, "line", system, [], {}, lambda refuse: objects(source, refuse))
     return _of_objects(source, format, given or {}, system)
 
 
-_NAME_IT = "Name it: --system NAME."
-
-
 def _check(source: Source, there: list[str], mapping: Mapping[str, str], system: str) -> None:
     has = f"{source.name} has {columns.named(there)}."
     if "text" not in mapping:
-        raise UnmappedError(f"Nothing holds the answer. {has} Name it: --column text=COLUMN.", there)
+        raise UnmappedError(f"Nothing holds the answer. {has} Say which of them does.", there)
     if "query_id" not in mapping and "query" not in mapping:
         raise UnmappedError(
-            f"Nothing names the query. {has} Name it: --column query_id=COLUMN or --column query=COLUMN.",
+            f"Nothing names the query. {has} Say which of them holds its id or its text.",
             there,
         )
     if "system" not in mapping and not system.strip():
         raise UnmappedError(
-            f"Nothing names the system. {has} Name it: --system NAME, or --column system=COLUMN.", there
+            f"Nothing names the system. {has} Give its name, or say which of them holds it.", there
         )
 
 

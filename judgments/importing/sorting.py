@@ -110,7 +110,7 @@ class Sorting:
         if number >= MOST_SYSTEMS:
             raise FileRefusedError(
                 f"{self._answers.source.name} names more than {MOST_SYSTEMS:,} systems. Look whether another "
-                "column holds the system: --column system=COLUMN."
+                "column holds the system."
             )
         return number
 

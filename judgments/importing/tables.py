@@ -10,7 +10,10 @@ from judgments.importing.rows import NAMES
 
 
 class AnswerTable(Table):
-    """Rows of a table as values by our names. Without a header, columns are named by their numbers from 1."""
+    """Rows of a table as values by our names.
+
+    The first row is a header, unless columns are chosen by their numbers from 1, or `header` says otherwise.
+    """
 
     def find_columns(
         self, row: Row, given: dict[str, str], header: bool | None
@@ -19,8 +22,8 @@ class AnswerTable(Table):
         names = [name.strip() for name in row]
         numbers = [str(number) for number in range(1, len(row) + 1)]
         if header is None:
-            known = {name for each in NAMES.values() for name in each} | set(given.values())
-            header = any(name.casefold().replace(" ", "_") in known or name in known for name in names)
+            chosen = [theirs for theirs in given.values() if theirs]
+            header = not chosen or any(theirs in names for theirs in chosen)
         if header and len(set(names)) < len(names):
             raise FileRefusedError(
                 f"{self.source.name}, line 1: two columns have one name: {columns.named(names)}."

@@ -20,13 +20,13 @@ Label = Annotated[str, Field(min_length=1, max_length=120)]
 Labels = Annotated[tuple[Label, ...], Field(min_length=2, max_length=7)]
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
     """A table inside the options; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Aspect(_Part):
+class Aspect(Part):
     """A further question about the same answer, asked after the overall one."""
 
     name: str = Field(
@@ -36,7 +36,7 @@ class Aspect(_Part):
     labels: Labels = Field(default=LABELS, description="Its scale, from the lowest score, which is 1.")
 
 
-class Gold(_Part):
+class Gold(Part):
     """An attention check that a researcher wrote: an answer to a query, and the scores that pass."""
 
     query: str = Field(min_length=1, max_length=200, description="The key of the query.")
@@ -49,7 +49,7 @@ class JudgingConfig(StageConfig):
     """What judges see and are asked, which attention checks are made, and how many judgments are enough."""
 
     instructions: str = Field(
-        default=_INSTRUCTIONS, max_length=4000, description="What stands above the scale."
+        default=_INSTRUCTIONS, max_length=4000, description="What stands above the first answer of a HIT."
     )
     question: str = Field(
         default="How correct is the predicted answer?",

@@ -28,7 +28,8 @@ def simulated_judgment(stage: Stage, unit: str, profile: Profile, rng: random.Ra
 def _meant(unit: str) -> float:
     """The most decided of the scores that a check accepts: 1 of 1 and 2, 5 of 4 and 5."""
     check = AttentionCheck.objects.get(pk=units.check_of(unit))
-    return max(check.accepted) if check.source == AttentionCheck.Source.REFERENCE else min(check.accepted)
+    chosen = max if check.source == AttentionCheck.Source.REFERENCE else min
+    return float(chosen(check.accepted))
 
 
 def true_score(candidate: int, config: JudgingConfig) -> float:

@@ -26,7 +26,8 @@ class Judgment(models.Model):
             )
         ]
         indexes = [
-            models.Index(fields=["stage", "candidate"], name="judgment_by_candidate"),
+            # With the score, counts per candidate and score come from the index alone.
+            models.Index(fields=["stage", "candidate", "score"], name="judgment_counts"),
             models.Index(fields=["stage", "worker"], name="judgment_by_worker"),
         ]
 

@@ -11,8 +11,6 @@ from projects.models import Project
 
 #: Queries about which nobody is asked any more. Candidates of all others are judged, also of those that wait.
 OUT = (Query.Status.WITHDRAWN, Query.Status.EXCLUDED)
-#: The order in which tables show why candidates are set aside.
-ASIDE: Mapping[str, str] = dict(Candidate.Aside.choices)
 
 
 def to_judge(project: Project) -> QuerySet[Candidate]:
@@ -26,6 +24,9 @@ def to_judge(project: Project) -> QuerySet[Candidate]:
         .exclude(query__status__in=OUT)
         .order_by("pk")
     )
+
+
+_COUNTS = ("answers", "to_judge", "query_out", "exact", "empty", "withdrawn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,16 @@ class SystemCounts:
     mean: float | None
 
 
-def systems(project: Project) -> list[SystemCounts]:
-    """All systems of a project by name, in four statements."""
-    found = list(System.objects.filter(project=project).order_by("kind", "name"))
+def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
+    """All systems of a project by kind and name, or `only` this one, in four statements at most."""
+    found = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
     aside = Candidate.Aside
     out = Q(query__status__in=OUT)
-    counts = {
-        row["system"]: row
-        for row in Candidate.objects.filter(system__in=found)
+    counts: dict[int, dict[str, int]] = {
+        system: dict(zip(_COUNTS, numbers, strict=True))
+        for system, *numbers in Candidate.objects.filter(system__in=found)
         .order_by()
-        .values("system")
+        .values_list("system")
         .annotate(
             answers=Count("pk"),
             to_judge=Count("pk", filter=Q(aside="") & ~out),
@@ -89,11 +90,10 @@ def _counted(
     judged: tuple[int, int] | None,
     means: Mapping[int, float | None],
 ) -> SystemCounts:
-    names = ("answers", "to_judge", "query_out", "exact", "empty", "withdrawn")
     candidates, judgments = judged or (0, 0)
     return SystemCounts(
         system,
-        **{name: row.get(name, 0) for name in names},
+        **{name: row.get(name, 0) for name in _COUNTS},
         judged=candidates,
         judgments=judgments,
         mean=means.get(system.pk),

@@ -22,7 +22,7 @@ _KEPT_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreCounts:
-    """(n_items, V) counts of good judgments, a column per score from the lowest; `candidates` are the rows."""
+    """(n_items, V) counts of good judgments, a column per score; `candidates` are the rows."""
 
     candidates: "Counts"
     counts: "Counts"
@@ -49,7 +49,7 @@ def score_counts(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts
 def _counted(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
     import numpy as np  # noqa: PLC0415
 
-    rows = _rows(stage, 0, stamp.last)
+    rows = _rows(stage, stamp, 0)
     candidates, at = np.unique(rows[:, 0], return_inverse=True)
     counts = np.zeros((len(candidates), size), dtype=np.int64)
     counts[at, rows[:, 1] - low] = rows[:, 2]
@@ -62,10 +62,12 @@ def _grown(stage: Stage, before: ScoreCounts, stamp: Stamp, low: int) -> ScoreCo
 
     if (before.stamp.spoilt, before.stamp.spoilt_sum) != (stamp.spoilt, stamp.spoilt_sum):
         return None
-    rows = _rows(stage, before.stamp.last, stamp.last)
-    if before.stamp.count + Judgment.objects.filter(
-        stage=stage, pk__gt=before.stamp.last, pk__lte=stamp.last
-    ).count() != stamp.count:
+    rows = _rows(stage, stamp, before.stamp.last)
+    if (
+        before.stamp.count
+        + Judgment.objects.filter(stage=stage, pk__gt=before.stamp.last, pk__lte=stamp.last).count()
+        != stamp.count
+    ):
         return None
     candidates = np.union1d(before.candidates, rows[:, 0])
     counts = np.zeros((len(candidates), before.counts.shape[1]), dtype=np.int64)
@@ -74,12 +76,14 @@ def _grown(stage: Stage, before: ScoreCounts, stamp: Stamp, low: int) -> ScoreCo
     return ScoreCounts(candidates, counts, stamp)
 
 
-def _rows(stage: Stage, after: int, last: int) -> "Counts":
-    """(candidate, score, count) of good judgments with keys above `after`, up to `last`."""
+def _rows(stage: Stage, stamp: Stamp, after: int) -> "Counts":
+    """(candidate, score, count) of the stamp's good judgments with keys above `after`."""
     import numpy as np  # noqa: PLC0415
 
-    some = Judgment.objects.filter(stage=stage, pk__lte=last)
+    some = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
     if after:
         some = some.filter(pk__gt=after)
-    grouped = good(some, stage).order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
+    if stamp.spoilt:
+        some = good(some, stage)
+    grouped = some.order_by().values_list("candidate_id", "score").annotate(n=Count("pk"))
     return np.array(list(grouped), dtype=np.int64).reshape(-1, 3)

@@ -2,17 +2,18 @@
 
 import hashlib
 import hmac
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import IntegerField, Q, QuerySet
+from django.db.models import IntegerField, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from crowd.models import Assignment, Stage, Worker
-from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, Verdict
+from judgments.models import Candidate, CheckAnswer, Judgment
 from judgments.selectors.stamps import NOT_GOOD
 from judgments.units import of_candidate
 from projects.models import Project
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.ratings import Mask, Ratings, Scale
+    from quality.ratings import Ratings, Scale
 
     Keys = npt.NDArray[np.int64]
 
@@ -33,7 +34,8 @@ class StageRatings:
     """A stage's good judgments in the order of submission, and what belongs to their rows and codes.
 
     `judgments` and `assignments` are keys, one per row of `ratings`; `candidates` and `workers` are the keys
-    behind the codes of items and workers. `item_names` of `ratings` are units, `worker_names` the marketplace's ids.
+    behind the codes of items and workers. `item_names` of `ratings` are units, `worker_names` ids at the
+    marketplace.
     """
 
     ratings: "Ratings"
@@ -53,7 +55,9 @@ def good(rows: QuerySet[Judgment], stage: Stage) -> QuerySet[Judgment]:
 
     Few assignments do not count, so the database looks them up once instead of joining every row.
     """
-    return rows.exclude(assignment__in=Assignment.objects.filter(stage=stage, state__in=NOT_GOOD).values("pk"))
+    return rows.exclude(
+        assignment__in=Assignment.objects.filter(stage=stage, state__in=NOT_GOOD).values("pk")
+    )
 
 
 def scale_of(stage: Stage) -> "Scale":
@@ -110,34 +114,34 @@ def pseudonym(project: Project, external_id: str) -> str:
     return f"w{digest.hexdigest()[:12]}"
 
 
-def kept_by(run: FilterRun | None, judgments: "Keys") -> "Mask":
-    """Which of these judgments a run leaves in; all of them without one."""
-    import numpy as np  # noqa: PLC0415
-
-    if run is None:
-        return np.ones(len(judgments), dtype=np.bool_)
-    removed = Verdict.objects.filter(run=run, removes=True, judgment__isnull=False).order_by()
-    keys = np.fromiter(
-        removed.values_list("judgment_id", flat=True).iterator(chunk_size=_CHUNK), dtype=np.int64
-    )
-    return np.isin(judgments, keys, invert=True)
+def seconds_per_assignment(stage: Stage) -> dict[int, float]:
+    """Active seconds of each good assignment as the task page measured them, else from opening to sending."""
+    return {assignment: seconds for assignment, _, seconds in _times(stage)}
 
 
-def seconds_per_assignment(stage: Stage, workers: Sequence[int] | None = None) -> dict[int, float]:
-    """Active seconds of each good assignment, as the task page measured them (else from opening to sending)."""
-    rows = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD)
-    if workers is not None:
-        rows = rows.filter(worker__in=workers)
-    active = Cast(KeyTextTransform("active_ms", "telemetry"), IntegerField())
-    measured = rows.annotate(active=active)
-    found = {
-        pk: ms / 1000
-        for pk, ms in measured.filter(active__gt=0).values_list("pk", "active").iterator(chunk_size=_CHUNK)
-    }
-    others = measured.filter(Q(active=None) | Q(active__lte=0)).exclude(stored_at=None)
-    for pk, arrived, stored in others.values_list("pk", "arrived_at", "stored_at").iterator(chunk_size=_CHUNK):
-        found[pk] = (stored - arrived).total_seconds()
+def times_of(stage: Stage) -> dict[int, list[float]]:
+    """Seconds of each worker's good assignments."""
+    found: dict[int, list[float]] = defaultdict(list)
+    for _, worker, seconds in _times(stage):
+        found[worker].append(seconds)
     return found
+
+
+def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
+    """(assignment, worker, seconds) of good work; moments are read only where nothing was measured."""
+    rows = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD).annotate(
+        active=Cast(KeyTextTransform("active_ms", "telemetry"), IntegerField())
+    )
+    unmeasured = []
+    for pk, worker, ms in rows.values_list("pk", "worker_id", "active").iterator(chunk_size=_CHUNK):
+        if ms and ms > 0:
+            yield pk, worker, ms / 1000
+        else:
+            unmeasured.append(pk)
+    for some in _chunks(unmeasured):
+        moments = rows.filter(pk__in=some).exclude(stored_at=None)
+        for pk, worker, arrived, stored in moments.values_list("pk", "worker_id", "arrived_at", "stored_at"):
+            yield pk, worker, (stored - arrived).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +181,3 @@ def _chunks(keys: Iterable[int]) -> Iterator[list[int]]:
     listed = list(keys)
     for start in range(0, len(listed), _CHUNK):
         yield listed[start : start + _CHUNK]
-

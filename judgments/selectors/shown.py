@@ -45,13 +45,13 @@ def queries_of(names: Sequence[str]) -> dict[str, int]:
 
 def shown(unit: str, config: JudgingConfig, seed: int) -> Shown:
     """What is shown of a unit, the same for everybody; a check is shown like any other answer."""
-    rows = (
-        AttentionCheck.objects.filter(pk=units.check_of(unit))
-        if units.is_check(unit)
-        else (Candidate.objects.filter(pk=units.candidate_of(unit)))
-    )
-    query, text = rows.values_list("query", "text").get()
-    return Shown(material(query), text, _correct(query, text, config, seed))
+    row: Candidate | AttentionCheck
+    if units.is_check(unit):
+        row = AttentionCheck.objects.select_related("query").get(pk=units.check_of(unit))
+    else:
+        row = Candidate.objects.select_related("query").get(pk=units.candidate_of(unit))
+    about = material(row.query_id) if config.passages else Material(row.query, ())
+    return Shown(about, row.text, _correct(row.query_id, row.text, config, seed))
 
 
 def _correct(query: int, text: str, config: JudgingConfig, seed: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a stage's judgments are at a moment, in a few numbers: whatever is derived from them is kept under it."""
+"""What a stage's judgments are at a moment, in a few numbers under which derived figures are kept."""
 
 from dataclasses import dataclass
 

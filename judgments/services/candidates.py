@@ -128,7 +128,7 @@ def _make(system: System, answers: Iterable[WrittenAnswer], now: datetime) -> in
     return sum(each.aside == _Aside.EXACT for each in made)
 
 
-def refresh_exact(project: Project) -> int:
+def refresh_exact(project: Project, *, actor: Any = None) -> int:
     """Set candidates aside that equal a reference by now; how many.
 
     For when new references were written after the import. Nobody's judgment is lost: a candidate that was
@@ -140,7 +140,7 @@ def refresh_exact(project: Project) -> int:
         last = batch[-1]
         aside += _set_copies_aside(rows.filter(pk__in=batch))
     if aside:
-        record(project=project, action="candidates.exact", details={"set_aside": aside})
+        record(project=project, action="candidates.exact", actor=actor, details={"set_aside": aside})
     return aside
 
 

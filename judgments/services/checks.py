@@ -6,6 +6,7 @@ from django.db import transaction
 
 from annotation.models import Query
 from annotation.selectors.material import materials
+from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
@@ -128,9 +129,12 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
 
 
 def _gold(stage: Stage, config: JudgingConfig) -> list[Check]:
-    """Checks that a researcher wrote, of queries that the project has."""
+    """Checks that a researcher wrote; CrowdError for a query that the project of a draft does not have."""
     keys = {gold.query for gold in config.gold}
     known = dict(Query.objects.filter(project=stage.project_id, key__in=keys).values_list("key", "pk"))
+    unknown = sorted(keys.difference(known))
+    if unknown and stage.opened_at is None:
+        raise CrowdError(f"Gold is about the query {unknown[0]!r}, and this project has none of that key.")
     return [
         Check(
             f"gold:{number}", "gold", known[gold.query], gold.text, tuple(sorted(gold.accepted)), gold.reason

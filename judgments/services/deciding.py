@@ -44,6 +44,8 @@ def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
         return recipe_of(name, parameters)
     except RecipeError as error:
         raise FilteringError(str(error)) from error
+    except TypeError as error:
+        raise FilteringError("The parameters of these filters cannot be read.") from error
 
 
 def decide(

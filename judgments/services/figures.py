@@ -37,9 +37,9 @@ def whole_report(
     *,
     replicates: int = REPLICATES,
 ) -> Whole:
-    """The honest report of the run in force, on the judgments that it saw; without a run, on all as they are."""
-    from quality.two_workers import busiest  # noqa: PLC0415 - numpy
+    """The honest report of a run, on the judgments that it saw; without a run, on all as they are."""
     from quality.report import report  # noqa: PLC0415 - numpy
+    from quality.two_workers import busiest  # noqa: PLC0415 - numpy
 
     progress(0, _PARTS, "Reading the judgments")
     recipe = recipe_named(run.recipe, run.parameters) if run else recipe_named("none", {})
@@ -86,10 +86,8 @@ def _grouping(names: Sequence[str], decided: Decided) -> "Grouping":
     return Grouping(codes[decided.columns.ratings.items] if len(names) else codes, known)
 
 
-def _rows(
-    stage: Stage, said: dict[str, Any], units: Sequence[str], each: Sequence[About]
-) -> dict[str, Any]:
-    """What grows with the data, taken out of the report; workers under pseudonyms, items with what they are."""
+def _rows(stage: Stage, said: dict[str, Any], units: Sequence[str], each: Sequence[About]) -> dict[str, Any]:
+    """What grows with the data, taken out of the report; workers have pseudonyms, items their names."""
     rows = {name: said.pop(name) for name in ROWS if name in said}
     items: Mapping[str, About] = dict(zip(units, each, strict=True))
     names: dict[str, str] = {}

@@ -17,7 +17,6 @@ from crowd.services.publishing import publish_pending
 from crowd.services.quoting import Quote, left_to_ask, quote
 from judgments.errors import FilteringError
 from judgments.models import FilterRun, Score, Verdict
-from judgments.selectors.ratings import kept_by
 from judgments.services import reporting, verdicts
 from judgments.services.deciding import Decided, decide, recipe_named
 from judgments.units import of_candidate
@@ -42,8 +41,8 @@ class Reason:
 class Preview:
     """What a recipe would do to a stage's judgments now. `seen` is the run in force, 0 for none.
 
-    `below` items have fewer kept judgments than the `target`, `fallen` of them because of this recipe. Asking
-    again for what it removes costs `top_up`.
+    `below` items would have fewer kept judgments than the `target`, `fallen` of them because of this recipe:
+    with all their judgments they have enough. Asking again for what it removes costs `top_up`.
     """
 
     title: str
@@ -84,8 +83,7 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     import numpy as np  # noqa: PLC0415 - not before a recipe runs
 
     raw = np.bincount(columns.ratings.items, minlength=columns.ratings.n_items)
-    now = _kept_per_item(decided, kept_by(in_force, columns.judgments))
-    then = _kept_per_item(decided, run.kept)
+    then = np.bincount(columns.ratings.items[run.kept], minlength=columns.ratings.n_items)
     left = _asked_again(stage, columns.candidates, raw, then)
     because = run.removed_because(columns.ratings)
     gone = run.removed_by
@@ -108,7 +106,7 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
         reasons=tuple(each for each in reasons if each.workers or each.ratings),
         target=stage.redundancy,
         below=int((then < stage.redundancy).sum()),
-        fallen=int(((then < stage.redundancy) & (now >= stage.redundancy)).sum()),
+        fallen=int(((then < stage.redundancy) & (raw >= stage.redundancy)).sum()),
         top_up=quote(stage, left),
         currency=stage.endpoint.currency,
         seen=in_force.pk if in_force else 0,
@@ -135,6 +133,7 @@ def apply(
     done = _done_before(stage, once)
     if done is not None:
         return done
+    begun = timezone.now()
     decided = decide(stage, found)
     if not len(decided.columns.ratings):
         raise FilteringError("There are no judgments yet; filters have nothing to look at.")
@@ -145,7 +144,17 @@ def apply(
             done = _done_before(stage, once)
             if done is not None:
                 return done
-            run = _supersede(stage, decided, seen, seed, actor, once)
+            _supersede(stage, seen, actor)
+            run = FilterRun.objects.create(
+                stage=stage,
+                recipe=found.name,
+                parameters=stored_parameters(found),
+                seed=seed,
+                last_judgment=decided.columns.last,
+                summary={"once": once, "title": found.title, "counts": verdicts.counts_of(decided)},
+                created_by=actor,
+                created_at=begun,
+            )
             Verdict.objects.bulk_create(verdicts.verdicts_of(decided, run), batch_size=_BATCH)
             Score.objects.bulk_create(verdicts.rows_of(scores, decided, run), batch_size=_BATCH)
             record(
@@ -161,32 +170,20 @@ def apply(
     return run
 
 
-def _supersede(
-    stage: Stage, decided: Decided, seen: int | None, seed: int, actor: Any, once: str
-) -> FilterRun:
+def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
+    """Take the run in force out of force; FilteringError where it is another than the person saw."""
     in_force = _in_force(stage)
     if seen is not None and seen != (in_force.pk if in_force else 0):
         raise FilteringError(
             "Somebody applied or undid filters since you looked. Look at the preview again, then decide."
         )
-    now = timezone.now()
     FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).update(
-        state=State.SUPERSEDED, ended_by=actor, ended_at=now
-    )
-    return FilterRun.objects.create(
-        stage=stage,
-        recipe=decided.run.recipe.name,
-        parameters=stored_parameters(decided.run.recipe),
-        seed=seed,
-        last_judgment=decided.columns.last,
-        summary={"once": once, "title": decided.run.recipe.title, "counts": verdicts.counts_of(decided)},
-        created_by=actor,
-        created_at=now,
+        state=State.SUPERSEDED, ended_by=actor, ended_at=timezone.now()
     )
 
 
 def undo(run: FilterRun, reason: str, actor: Any) -> FilterRun:
-    """Take a run out of force: all good judgments count again. Raises FilteringError unless it is in force."""
+    """Take a run out of force: all good judgments count again. FilteringError unless it is in force."""
     if not reason.strip():
         raise FilteringError("Undoing filters needs a reason; it stays in the log.")
     with transaction.atomic():
@@ -211,15 +208,15 @@ def top_up(*, stage: Stage, most_cents: int, actor: Any) -> int:
     """Publish what is missing now, for at most what the person confirmed; the number of HITs."""
     if stage.status != Stage.Status.OPEN:
         raise FilteringError(
-            f"The stage is {stage.status}; only an open one asks for more. Open it again, which shows the cost."
+            f"The stage is {stage.status}; only an open one asks for more. Open it again; that shows the cost."
         )
     offer = quote(stage)
     if not offer.hits:
         raise FilteringError("Nothing is missing.")
     if offer.total_cents > most_cents:
         raise FilteringError(
-            f"It costs {dollars(offer.total_cents)} by now, more than the {dollars(most_cents)} that you saw. "
-            "Look again, then decide."
+            f"It costs {dollars(offer.total_cents)} by now, more than the {dollars(most_cents)} that you "
+            "saw. Look again, then decide."
         )
     count = publish_pending(stage)
     record(
@@ -246,13 +243,6 @@ def _in_force(stage: Stage) -> FilterRun | None:
 
 def _done_before(stage: Stage, once: str) -> FilterRun | None:
     return FilterRun.objects.filter(stage=stage, summary__once=once).first() if once else None
-
-
-def _kept_per_item(decided: Decided, kept: Any) -> Any:
-    import numpy as np  # noqa: PLC0415
-
-    ratings = decided.columns.ratings
-    return np.bincount(ratings.items[kept], minlength=ratings.n_items)
 
 
 def _asked_again(stage: Stage, candidates: Any, raw: Any, then: Any) -> list[Pending]:

@@ -10,7 +10,7 @@ from crowd.models import Stage
 from jobs import services as jobs
 from jobs.models import Job, JobState
 from judgments.models import AgreementReport, FilterRun
-from judgments.selectors.stamps import stamp_of
+from judgments.selectors.stamps import Stamp, stamp_of
 
 REPORT = "judgments.report"
 #: Grows when the report has other figures, so that old ones are made again.
@@ -21,13 +21,18 @@ Progress = Callable[[int, int, str], None]
 
 def ask(*, stage: Stage) -> Job:
     """Have the report made of the judgments as they are now; one job however often it is asked for."""
-    stamp = stamp_of(stage)
     job = jobs.enqueue(
-        kind=REPORT, payload={"stage": stage.pk}, effect=f"{prefix(stage)}{VERSION}:{stamp}"
+        kind=REPORT, payload={"stage": stage.pk}, effect=f"{prefix(stage)}{made_of(stamp_of(stage))}"
     )
     if job.state in _OVER:
         jobs.retry(job_id=job.pk)
     return job
+
+
+def made_of(stamp: Stamp) -> str:
+    """What names a report under this stamp: with a run in force, later judgments change nothing in it."""
+    seen = f"run {stamp.run} {stamp.spoilt}-{stamp.spoilt_sum}" if stamp.run else str(stamp)
+    return f"{VERSION}: {seen}"
 
 
 def prefix(stage: Stage) -> str:
@@ -46,7 +51,7 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
     return AgreementReport(
         stage=stage,
         run=run,
-        stamp=f"{VERSION}:{stamp}",
+        stamp=made_of(stamp),
         last_judgment=made.last,
         judgments=made.judgments,
         report=made.report,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from judgments.models import FilterRun, Score, Verdict
@@ -106,11 +107,11 @@ def rows_of(scores: Scores, decided: Decided, stored: FilterRun) -> Iterator[Sco
             sd=number(items.sd[code]),
             median=number(items.median[code]),
             trimmed=number(items.trimmed[code]),
-            adjusted=number(scores.adjusted.quality[code]),
+            adjusted=number(scores.adjusted.quality[code]) if scores.adjusted.settled else None,
         )
 
 
 def number(value: Any) -> float | None:
     """A float that a row can hold: None for nan."""
     plain = float(value)
-    return plain if plain == plain else None
+    return None if isnan(plain) else plain

@@ -49,6 +49,9 @@ def make_place(project: Project | None = None, **values: Any) -> Place:
         "status": Stage.Status.PAUSED, "budget_cents": 100_000, **values,
     }  # fmt: skip
     stage = make_task_stage(slug, **given)
+    if "endpoint" not in values:
+        stage.endpoint.real_money = False
+        stage.endpoint.save()
     source = QuerySource.objects.create(
         project=project, name="log", format="tsv", state="ready", created_at=timezone.now()
     )
@@ -73,8 +76,8 @@ def as_(name: str) -> Client:
 def system_of(place: Place, name: str) -> System:
     """The system of this name."""
     if name not in place.systems:
-        place.systems[name] = System.objects.create(
-            project=place.project, name=name, created_at=timezone.now()
+        place.systems[name], _ = System.objects.get_or_create(
+            project=place.project, name=name, defaults={"created_at": timezone.now()}
         )
     return place.systems[name]
 
@@ -163,26 +166,3 @@ def check(place: Place, worker: str, outcomes: Sequence[bool], accepted: Sequenc
             passed=passed,
             at=timezone.now(),
         )
-
-
-def _stand_in() -> None:
-    from collections.abc import Iterable
-
-    from crowd import kinds
-
-    if "judging" in kinds._KINDS:
-        return
-
-    class Judging(kinds.SimpleKind):
-        name, label, config = "judging", "Judging", kinds.StageConfig
-
-        def pending(self, stage: Stage) -> Iterable[kinds.Pending]:
-            return []
-
-        def wording(self, stage, units):
-            return {u: u for u in units}
-
-    kinds.register(Judging())
-
-
-_stand_in()

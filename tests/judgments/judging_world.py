@@ -47,7 +47,8 @@ def make_stage(project: Project | None = None, **values: Any) -> Stage:
         "redundancy": 3,
         "budget_cents": 100_000,
     }
-    return stage_of(f"judging-{next(_numbers)}", project=project, **(fields | values))
+    slug = values.pop("slug", f"judging-{next(_numbers)}")
+    return stage_of(slug, project=project, **(fields | values))
 
 
 def make_query(

@@ -452,6 +452,12 @@ def test_the_command_says_what_is_wrong_with_its_arguments(project, arguments, w
         call_command("import-candidates", *arguments)
 
 
+def test_the_command_names_the_options_that_a_file_needs(project, tmp_path):
+    path = write(tmp_path, "a.csv", "query,answer\nhow old is oak,Old.\n")
+    with pytest.raises(CommandError, match=r"Give its name, .* \(--system NAME, --column FIELD=COLUMN\)"):
+        call_command("import-candidates", "reading", str(path))
+
+
 def test_the_example_file_can_be_imported(project):
     make_query(project, "does rice keep", key="181574")
     make_query(project, "what is the capital of italy", "Rome, since 1871.")

@@ -3,6 +3,7 @@
 import pytest
 from django.utils import timezone
 
+from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
@@ -157,6 +158,11 @@ class TestRows:
             [1, 2],
             "It was not him.",
         )
+
+    def test_gold_about_a_query_that_is_not_there_is_named_before_the_stage_opens(self):
+        stage = self.stage({"gold": [{"query": "nowhere", "text": "It is.", "accepted": [1]}]})
+        with pytest.raises(CrowdError, match="Gold is about the query 'nowhere'"):
+            kind_of(stage).checks(stage)
 
     def test_a_check_looks_like_any_other_answer(self):
         stage = self.stage({"foreign_checks": 0, "reference_checks": 1})

@@ -150,11 +150,16 @@ def opening(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         return _open(request, seat)
     if row.status not in (Status.DRAFT, Status.PAUSED):
         return redirect(STAGE, seat.project.slug, row.slug)
+    try:
+        offer = quote(row)
+    except CrowdError as error:
+        messages.error(request, str(error))
+        return redirect(STAGE, seat.project.slug, row.slug)
     return show(
         request,
         "opening.html",
         seat,
-        offer=quote(row),
+        offer=offer,
         minutes_form=MinutesForm(initial={"minutes": expected_minutes(row)}),
         guess=expected_wage(row),
         measured=wage(row),

@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.importing.records import UnmappedError
 from annotation.services.importing import ImportRefusedError, Progress, silent
 from judgments.importing.formats import FIELDS, FORMATS
 from judgments.services.candidates import human_candidates
@@ -18,6 +19,7 @@ from judgments.services.importing import Options, import_candidates
 from projects.models import Project
 
 _SHOWN = 10
+_HINT = "(--system NAME, --column FIELD=COLUMN)"
 
 
 class Command(BaseCommand):
@@ -77,7 +79,8 @@ class Command(BaseCommand):
                     progress=progress,
                 )
         except ImportRefusedError as error:
-            raise CommandError(str(error)) from error
+            hint = f" {_HINT}" if isinstance(error.__cause__, UnmappedError) else ""
+            raise CommandError(f"{error}{hint}") from error
         if options["report"]:
             try:
                 options["report"].write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")

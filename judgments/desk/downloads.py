@@ -1,0 +1,175 @@
+"""Figures as CSV: the signature in the first line, cells that no spreadsheet runs, pseudonyms for workers."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+
+from annotation.spreadsheets import cell
+from crowd.models import Worker
+from distillery.version import VERSION
+from judgments.selectors.live import Live
+from judgments.selectors.ratings import pseudonym
+from judgments.selectors.reports import Standing
+from projects.models import Project
+
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A figure's data, and the method that made it."""
+
+    signature: str
+    header: Sequence[str]
+    rows: Iterable[Row]
+
+
+def answer(table: Table, name: str) -> HttpResponse:
+    """The table as a file."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    out.write(f"# {table.signature}\n")
+    writer.writerow(table.header)
+    writer.writerows(
+        [cell(value) if isinstance(value, str) else value for value in row] for row in table.rows
+    )
+    response = HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def signature(method: str, **parameters: Any) -> str:
+    """Method, parameters and version in one line."""
+    return "|".join(
+        [method, *(f"{name}={value}" for name, value in parameters.items()), f"distillery={VERSION}"]
+    )
+
+
+def figure(name: str, now: Live, made: Standing, project: Project) -> Table | None:
+    """A figure by its name; None where there is none of this name, or no report yet."""
+    if name in LIVE:
+        return LIVE[name](now, made)
+    if name == "pairs" and made.newest:
+        return _pairs(made, project)
+    return MADE[name](made.said) if name in MADE and made.newest else None
+
+
+def _now(now: Live, _: Standing) -> Table:
+    rows = [(f"alpha {level}", found.value, found.reason) for level, found in now.alpha.items()]
+    others = (("percent agreement", now.percent), ("ICC(1)", now.icc), ("ICC(1,k)", now.icc_mean))
+    rows += [(label, found.value, found.reason) for label, found in others]
+    return Table(signature("before-filters", judgments=now.judgments), ("figure", "value", "reason"), rows)
+
+
+def _histogram(now: Live, made: Standing) -> Table:
+    kept = made.said.get("scores", {}).get("kept", {})
+    rows = [(score, count, kept.get(str(score))) for score, count in now.histogram]
+    return Table(signature("histogram-of-scores"), ("score", "judgments", "kept by the report's run"), rows)
+
+
+def _spread(now: Live, _: Standing) -> Table:
+    return Table(signature("sample-sd-per-item", least=2), ("standard deviation", "items"), now.spreads)
+
+
+def _sizes(now: Live, _: Standing) -> Table:
+    return Table(signature("judgments-per-item"), ("judgments", "items"), now.sizes)
+
+
+def _systems(now: Live, _: Standing) -> Table:
+    rows = []
+    for row in now.systems:
+        kept = now.kept.get(row.system)
+        after = (kept.items, kept.mean, kept.low, kept.high) if kept else (None,) * 4
+        rows.append((row.system, row.items, row.mean, row.low, row.high, *after))
+    header = (
+        "system", "items", "mean", "low", "high", "kept items", "kept mean", "kept low", "kept high",
+    )  # fmt: skip
+    return Table(signature("mean-of-item-means", interval="t-over-items", level=0.95), header, rows)
+
+
+LIVE = {"now": _now, "histogram": _histogram, "spread": _spread, "sizes": _sizes, "systems": _systems}
+
+
+def _alpha(said: dict[str, Any]) -> Table:
+    rows = []
+    for step, part in said["alpha"].items():
+        low, high = part.get("ci") or (None, None)
+        names = ("interval", "ordinal", "nominal", "cross_fitted", "null", "corrected")
+        rows += [
+            (step, name, part[name], *((low, high) if name == "interval" else (None, None)),
+             part.get("reason", {}).get(name, ""))
+            for name in names if name in part
+        ]  # fmt: skip
+    signatures = said["signatures"]
+    return Table(
+        f"{signatures['alpha']} {signatures['ci']} {signatures['filter']}",
+        ("step", "figure", "value", "low", "high", "reason"),
+        rows,
+    )
+
+
+def _reliability(said: dict[str, Any]) -> Table:
+    part = said["reliability"]
+    rows = [
+        (name, part.get(name), part.get("reason", {}).get(name, ""))
+        for name in ("split_half", "spearman_brown", "sd", "splits", "items")
+    ]
+    return Table(said["signatures"]["reliability"], ("figure", "value", "reason"), rows)
+
+
+def _agreement(said: dict[str, Any]) -> Table:
+    rows = [
+        (step, name, part.get(name), part.get("reason", {}).get(name, ""))
+        for step, part in said["agreement"].items()
+        for name in ("percent", "icc_single", "icc_mean")
+    ]
+    return Table(said["signatures"]["icc"], ("step", "figure", "value", "reason"), rows)
+
+
+def _removed(said: dict[str, Any]) -> Table:
+    groups = [("all", "", said["removed"])]
+    groups += [
+        (kind, row[kind], row) for kind in ("system", "type") for row in said["removed"].get(f"by_{kind}", [])
+    ]
+    rows = [
+        (kind, name, reason, row["n_ratings"], part["removed"], part["share"])
+        for kind, name, row in groups
+        for reason, part in row["by_reason"].items()
+    ]
+    return Table(
+        said["signatures"]["filter"], ("group", "name", "reason", "ratings", "removed", "share"), rows
+    )
+
+
+def _kept(said: dict[str, Any]) -> Table:
+    rows = [(int(size), items) for size, items in said["kept"].get("items_by_n", {}).items()]
+    return Table(said["signatures"]["filter"], ("kept judgments", "items"), sorted(rows))
+
+
+MADE = {
+    "alpha": _alpha,
+    "reliability": _reliability,
+    "agreement": _agreement,
+    "removed": _removed,
+    "kept": _kept,
+}
+
+
+def _pairs(made: Standing, project: Project) -> Table:
+    given = made.said.get("pairs", {"workers": [], "cells": []})
+    known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
+    names = [pseudonym(project, known[pk]) for pk in given["workers"]]
+    rows = [
+        (names[i], names[j], common, kappa)
+        for i, row in enumerate(given["cells"])
+        for j, (common, kappa) in enumerate(row)
+    ]
+    return Table(
+        signature("cohen-kappa", weights="quadratic", pairs="busiest"),
+        ("worker", "other", "common items", "kappa"),
+        rows,
+    )

@@ -1,0 +1,97 @@
+"""The desk's table of judges, and a page for each."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from crowd.desk import tables
+from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.forms import ReasonForm
+from crowd.desk.views.projects import entered
+from crowd.models import Exclusion, Worker
+from crowd.services.review import exclude_worker
+from judgments.desk.agreement import FOLDER, judging_only
+from judgments.selectors import judge as selectors
+from judgments.selectors import judges as listing
+from judgments.services.judges import exclude_from_project
+from projects.selectors import projects_of
+
+JUDGE = "judgments:judge"
+_CHECKS = 50
+
+
+@require_safe
+@on_stage()
+def judges(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """The table; sorted, filtered and paged by the address."""
+    judging_only(seat)
+    shown = tables.choice(request, "show", listing.SHOWN)
+    order = tables.choice(request, "order", listing.ORDERS)
+    everybody = listing.judges(seat.stage)
+    page = tables.page_of(listing.chosen(everybody, shown.chosen, order.chosen), request)
+    return show(
+        request,
+        "judges.html",
+        seat,
+        folder=FOLDER,
+        tab="judges",
+        page=page,
+        ranked=[row for row in page.object_list if row.enough],
+        few=[row for row in page.object_list if not row.enough],
+        anybody=bool(everybody),
+        shown=shown,
+        order=order,
+        enough=listing.ENOUGH,
+    )
+
+
+def _worker(seat: StageSeat, pk: int) -> Worker:
+    """Somebody who judged in this stage; others of the marketplace are nobody's business here."""
+    judging_only(seat)
+    found: Worker = get_object_or_404(Worker.objects.filter(judgments__stage=seat.stage).distinct(), pk=pk)
+    return found
+
+
+@require_safe
+@on_stage()
+def judge(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """One judge: figures, plots, checks, what they said, their record, and what can be done."""
+    worker = _worker(seat, pk)
+    stage = seat.stage
+    rows = tables.page_of(selectors.judgments_of(stage, worker), request)
+    return show(
+        request,
+        "judge.html",
+        seat,
+        folder=FOLDER,
+        tab="judges",
+        worker=worker,
+        figures=next((row for row in listing.judges(stage) if row.worker == worker.pk), None),
+        plot=selectors.time_plot(stage, worker),
+        histogram=selectors.histogram(stage, worker),
+        verdicts=selectors.verdicts(stage, worker),
+        checks=selectors.check_answers(stage, worker)[:_CHECKS],
+        page=rows,
+        rows=selectors.with_verdicts(stage, list(rows.object_list)),
+        record=selectors.record(worker, projects_of(seat.user)),
+        exclusion=Exclusion.objects.filter(worker=worker, scope=f"stage:{stage.pk}").first(),
+        stage_form=ReasonForm(auto_id="stage_%s"),
+        project_form=ReasonForm(auto_id="project_%s"),
+    )
+
+
+@posted
+@on_stage(Role.MANAGER)
+def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+    """Bar a judge from the stage, or from all stages of the project."""
+
+    def do() -> str:
+        worker = _worker(seat, pk)
+        reason = entered(ReasonForm(request.POST))["reason"]
+        if request.POST.get("from") == "project":
+            count = exclude_from_project(worker=worker, stage=seat.stage, reason=reason, actor=seat.user)
+            return f"Excluded from {count} {'stage' if count == 1 else 'stages'} of the project."
+        exclude_worker(worker=worker, stage=seat.stage, reason=reason, actor=seat.user)
+        return "Excluded from this stage. What they did stays, and is paid."
+
+    return act(request, do, JUDGE, seat.project.slug, seat.stage.slug, pk)

@@ -1,0 +1,127 @@
+"""The desk's planning page: what a study can show, before money is spent."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from crowd.desk.doors import StageSeat, on_stage, show
+from crowd.desk.forms import Form
+from judgments.desk.agreement import FOLDER, judging_only
+from judgments.kinds.judging_config import judging_config
+from judgments.selectors import planning as selectors
+from judgments.selectors.judging import candidates_to_judge
+from judgments.selectors.live import Live, live
+
+#: Where the stage has nothing to go by: what a moderate crowd showed in the simulation of docs/quality.md.
+_SD_DIFFERENCE, _SD_RATING, _ALPHA = 1.55, 0.95, 0.4
+
+
+def _number(label: str, low: float, high: float, hint: str = "") -> forms.FloatField:
+    return forms.FloatField(
+        label=label,
+        min_value=low,
+        max_value=high,
+        help_text=hint,
+        widget=forms.NumberInput(attrs={"size": 6, "step": "any"}),
+    )
+
+
+class SystemsForm(Form):
+    """Two systems that answer the same questions."""
+
+    difference = _number("Difference to find, in points", 0.01, 6, "Of the two systems' mean scores.")
+    sd_difference = _number("SD of the true difference", 0, 6, "From question to question.")
+    sd_rating = _number("SD of judgments of one answer", 0, 6)
+    power = _number("Power", 0.5, 0.999, "The chance to find it if it is there.")
+
+
+class MetricsForm(Form):
+    """Two automatic metrics against the same human scores."""
+
+    human_a = _number("Metric A with people", -0.999, 0.999, "Pearson's r with the mean scores.")
+    human_b = _number("Metric B with people", -0.999, 0.999)
+    between = _number("A with B", -0.999, 0.999)
+    metric_power = _number("Power", 0.5, 0.999)
+
+
+class AgreementForm(Form):
+    """The agreement of single judgments."""
+
+    alpha = _number("Alpha of single judgments", -1, 1)
+    answers = forms.IntegerField(
+        label="Answers to judge",
+        min_value=1,
+        max_value=10**7,
+        widget=forms.NumberInput(attrs={"size": 8}),
+    )
+
+
+@require_safe
+@on_stage()
+def planning(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+    """Calculators whose inputs are in the address."""
+    judging_only(seat)
+    stage, now = seat.stage, live(seat.stage)
+    config = judging_config(stage)
+    answers = candidates_to_judge(stage, config).count()
+    alpha = now.alpha["interval"].value
+    return show(
+        request,
+        "planning.html",
+        seat,
+        folder=FOLDER,
+        tab="planning",
+        now=now,
+        config=config,
+        own_alpha=alpha,
+        **_agreement(request, seat, alpha, answers),
+        **_systems(request, seat, now),
+        **_metrics(request),
+    )
+
+
+def _form(kind: type[Form], request: HttpRequest, defaults: dict[str, Any]) -> tuple[Form, dict[str, Any]]:
+    """The form with what the address gives, else the defaults; its values, empty where they are wrong."""
+    given = {name: request.GET.get(name, value) for name, value in defaults.items()}
+    form = kind(given)
+    return form, form.cleaned_data if form.is_valid() else {}
+
+
+def _agreement(request: HttpRequest, seat: StageSeat, alpha: float | None, answers: int) -> dict[str, Any]:
+    usual = {"alpha": round(_ALPHA if alpha is None else alpha, 3), "answers": max(1, answers)}
+    form, values = _form(AgreementForm, request, usual)
+    steps = selectors.steps(seat.stage, values["alpha"], values["answers"]) if values else []
+    return {"agreement_form": form, "steps": steps}
+
+
+def _systems(request: HttpRequest, seat: StageSeat, now: Live) -> dict[str, Any]:
+    from quality.planning import Spread  # noqa: PLC0415 - numpy
+
+    own = selectors.spread_of_stage(seat.stage, now)
+    known = own if isinstance(own, Spread) else None
+    usual = {
+        "difference": 0.2,
+        "sd_difference": round(known.sd_difference, 3) if known else _SD_DIFFERENCE,
+        "sd_rating": round(known.sd_rating, 3) if known else _SD_RATING,
+        "power": 0.8,
+    }
+    form, values = _form(SystemsForm, request, usual)
+    found = []
+    if values:
+        spread = Spread(values["sd_difference"], values["sd_rating"])
+        found = selectors.designs(seat.stage, spread, values["difference"], values["power"])
+    return {"systems_form": form, "designs": found, "own_spread": known, "wanted": values}
+
+
+def _metrics(request: HttpRequest) -> dict[str, Any]:
+    from quality.metrics import Three, items_for_metrics  # noqa: PLC0415 - scipy
+
+    usual = {"human_a": 0.6, "human_b": 0.55, "between": 0.7, "metric_power": 0.8}
+    form, values = _form(MetricsForm, request, usual)
+    found = None
+    if values:
+        three = Three(values["human_a"], values["human_b"], values["between"])
+        found = items_for_metrics(three, power=values["metric_power"])
+    return {"metrics_form": form, "metric_items": found}

@@ -1,0 +1,157 @@
+"""The stored report as the page shows it: figures or reasons, never a bare alpha after a filter."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crowd.models import Worker
+from judgments.models import AgreementReport
+
+#: What removes, as researchers read it.
+REASONS = {
+    "duplicate": "judged the same answer again",
+    "test account": "test account",
+    "too fast": "too fast",
+    "straight-lining": "always the same score",
+    "attention checks": "failed attention checks",
+    "kappa": "kappa below the limit",
+    "z": "response far from the others (z)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A figure, or why there is none."""
+
+    value: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaRow:
+    """Alpha at one step of the filters, with what must stand beside it."""
+
+    name: str
+    interval: Said
+    ci: tuple[float, float] | None
+    ordinal: Said
+    nominal: Said
+    beside: tuple[tuple[str, Said], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of a group was removed; `parts` by reason."""
+
+    name: str
+    ratings: int
+    removed: int
+    share: float | None
+    parts: tuple[tuple[str, int, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """Workers in the order of the table, and for each row the cells left of the diagonal."""
+
+    names: list[tuple[int, str]]
+    rows: list[tuple[int, str, list[tuple[int, float | None]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the template needs of a report."""
+
+    alphas: list[AlphaRow]
+    half: Said
+    whole: Said
+    whole_sd: float | None
+    splits: int
+    agreement: list[tuple[str, Said, Said, Said]]
+    removed: Share
+    by_system: list[Share]
+    by_type: list[Share]
+    kept: dict[str, Any]
+    pairs: PairTable
+    warnings: list[str]
+    signatures: dict[str, str]
+    differs: int
+    annotators: dict[str, Any] | None
+
+
+def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | None:
+    """The view of a stored report; None where there is none."""
+    if newest is None or not said.get("n_ratings"):
+        return None
+    alpha, reliability, removed = said["alpha"], said["reliability"], said["removed"]
+    return View(
+        alphas=_alphas(alpha, said["recipe_details"]["rules"]),
+        half=_said(reliability, "split_half"),
+        whole=_said(reliability, "spearman_brown"),
+        whole_sd=reliability.get("sd"),
+        splits=reliability.get("splits", 0),
+        agreement=[
+            (name, _said(part, "percent"), _said(part, "icc_single"), _said(part, "icc_mean"))
+            for name, part in (
+                ("before any filter", said["agreement"]["before"]),
+                ("after removing workers", said["agreement"]["after_workers"]),
+            )
+        ],
+        removed=_share("all", removed),
+        by_system=[_share(row["system"], row) for row in removed.get("by_system", [])],
+        by_type=[_share(row["type"], row) for row in removed.get("by_type", [])],
+        kept=said["kept"],
+        pairs=_pairs(said.get("pairs", {"workers": [], "cells": []})),
+        warnings=list(said.get("warnings", [])),
+        signatures=dict(said.get("signatures", {})),
+        differs=said.get("differs", 0),
+        annotators=said.get("annotators"),
+    )
+
+
+def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:
+    rows = [_alpha_row("before any filter", alpha["before"], ())]
+    if rules:
+        after = alpha["after_workers"]
+        crossed = ("cross-fitted", _said(after, "cross_fitted"))
+        rows.append(_alpha_row("after removing workers", after, (crossed,)))
+    if "z" in rules:
+        after = alpha["after_z"]
+        beside = (
+            ("the same filter on noise", _said(after, "null")),
+            ("corrected", _said(after, "corrected")),
+        )
+        rows.append(_alpha_row("after removing responses by z", after, beside))
+    return rows
+
+
+def _alpha_row(name: str, part: Mapping[str, Any], beside: tuple[tuple[str, Said], ...]) -> AlphaRow:
+    ci = part.get("ci")
+    return AlphaRow(
+        name,
+        _said(part, "interval"),
+        (ci[0], ci[1]) if ci else None,
+        _said(part, "ordinal"),
+        _said(part, "nominal"),
+        beside,
+    )
+
+
+def _said(part: Mapping[str, Any], name: str) -> Said:
+    return Said(part.get(name), str(part.get("reason", {}).get(name, "")))
+
+
+def _share(name: str, row: Mapping[str, Any]) -> Share:
+    parts = tuple(
+        (REASONS.get(reason, reason), each["removed"], each["share"])
+        for reason, each in row["by_reason"].items()
+    )
+    return Share(name, row["n_ratings"], row["removed"], row["share"], parts)
+
+
+def _pairs(given: Mapping[str, Any]) -> PairTable:
+    known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
+    names = [(pk, known.get(pk, "?")) for pk in given["workers"]]
+    cells = given["cells"]
+    rows = [(pk, name, [(n, kappa) for n, kappa in cells[at]]) for at, (pk, name) in enumerate(names)]
+    return PairTable(names, rows)

@@ -1,0 +1,229 @@
+"""Pages of a project's systems: the table, one system with its answers, its download, one answer."""
+
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from annotation.models import HeldOutWorker
+from annotation.spreadsheets import cell
+from crowd.desk import tables
+from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from crowd.desk.views.projects import entered
+from judgments.models import Candidate, CandidateSource, System
+from judgments.selectors import answers_of_systems as answers
+from judgments.selectors import candidates as selectors
+from judgments.selectors.answers_of_systems import Filters, Said
+from judgments.selectors.references import reference_answers
+from judgments.services import candidates as services
+
+FOLDER = "judgments"
+_AT_ONCE = 1000
+#: Columns of the download with the fields that they hold; what people said follows them.
+_COLUMNS = {
+    "query_id": "query__key", "query": "query__text", "system": "system__name", "answer": "text",
+    "opinion": "opinion", "aside": "aside", "reason": "aside_reason", "file": "source__name", "line": "line",
+}  # fmt: skip
+
+
+class WhyForm(forms.Form):
+    """A reason that stays with the answer."""
+
+    reason = forms.CharField(
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Why",
+        help_text="Stays with the answer and in the project's log.",
+    )
+
+
+def _system(seat: Seat, pk: int) -> System:
+    found: System = get_object_or_404(System, pk=pk, project=seat.project)
+    found.project = seat.project
+    return found
+
+
+def _candidate(seat: Seat, pk: int) -> Candidate:
+    rows = Candidate.objects.select_related("query", "system", "source")
+    found: Candidate = get_object_or_404(rows, pk=pk, system__project=seat.project)
+    found.system.project = seat.project
+    return found
+
+
+@require_safe
+@on_project()
+def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """All systems with what became of their answers."""
+    sources = CandidateSource.objects.filter(project=seat.project).defer("report", "options").order_by("-pk")
+    return show(
+        request,
+        "systems.html",
+        seat,
+        folder=FOLDER,
+        tab="systems",
+        systems=selectors.systems(seat.project),
+        sources=sources[:10],
+        held_out=HeldOutWorker.objects.filter(query__project=seat.project).count(),
+    )
+
+
+@posted
+@on_project(Role.MANAGER)
+def human(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Bring the candidates of the system `human` up to date."""
+
+    def do() -> str:
+        done = services.human_candidates(seat.project, actor=seat.user)
+        parts = [
+            (done.new, "new candidates"),
+            (done.exact, "of them set aside as copies of a reference"),
+            (done.back, "came back"),
+            (done.withdrawn, "taken out: no longer held out"),
+            (done.judged, "no longer held out, but judged already: they stay"),
+        ]
+        said = "; ".join(f"{count:,} {words}" for count, words in parts if count)
+        return f"{said}." if said else "Nothing has changed: all answers that are held out are candidates."
+
+    return act(request, do, "judgments:systems", seat.project.slug)
+
+
+@posted
+@on_project(Role.MANAGER)
+def refresh(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Look for copies of references that came after the import."""
+
+    def do() -> str:
+        count = services.refresh_exact(seat.project, actor=seat.user)
+        if not count:
+            return "No answer that nobody judged yet is the same as a reference."
+        return f"{count:,} answer{'' if count == 1 else 's'} set aside: the same as a reference."
+
+    return act(request, do, "judgments:systems", seat.project.slug)
+
+
+@require_safe
+@on_project()
+def system(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """One system and its answers; filtered, sorted and paged by the address."""
+    row, filters = _system(seat, pk), Filters.of(request.GET.dict())
+    page = tables.page_of(answers.rows(row, filters), request)
+    found = list(page.object_list)
+    said = answers.said(each.pk for each in found)
+    (counts,) = selectors.systems(seat.project, row)
+    return show(
+        request,
+        "system.html",
+        seat,
+        folder=FOLDER,
+        tab="systems",
+        system=row,
+        counts=counts,
+        set_aside=counts.exact + counts.empty + counts.withdrawn + counts.query_out,
+        page=page,
+        rows=[(each, said.get(each.pk, Said())) for each in found],
+        filters=filters,
+        states=answers.STATES,
+        orders=answers.ORDERS,
+        out=selectors.OUT,
+        why_form=WhyForm(),
+    )
+
+
+@require_safe
+@on_project()
+def download(request: HttpRequest, seat: Seat, *, pk: int) -> StreamingHttpResponse:
+    """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
+    row = _system(seat, pk)
+    rows = answers.rows(row, Filters.of(request.GET.dict()))
+    answer = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{seat.project.slug}-answers-{row.pk}.csv"'
+    return answer
+
+
+class _Echo:
+    """A file for the CSV writer that keeps nothing."""
+
+    def write(self, line: str) -> str:
+        """The line itself."""
+        return line
+
+
+def _lines(rows: Any) -> Iterator[str]:
+    writer = csv.writer(_Echo())
+    yield writer.writerow((*_COLUMNS, "judgments", "mean"))
+    found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
+    while some := list(islice(found, _AT_ONCE)):
+        said = answers.said(pk for pk, *_ in some)
+        yield "".join(writer.writerow(_cells(values, said.get(pk, Said()))) for pk, *values in some)
+
+
+def _cells(values: list[Any], said: Said) -> Iterator[str | int | float | None]:
+    for value in values:
+        yield cell(value) if isinstance(value, str) else value
+    yield said.judgments
+    yield said.mean
+
+
+@posted
+@on_project(Role.MANAGER)
+def keep_copies(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Have all copies of references that a system gave judged."""
+
+    def do() -> str:
+        reason = entered(WhyForm(request.POST))["reason"]
+        count = services.put_back_copies(system=_system(seat, pk), reason=reason, actor=seat.user)
+        return f"{count:,} answer{'' if count == 1 else 's'} put back: people judge them."
+
+    return act(request, do, "judgments:system", seat.project.slug, pk)
+
+
+@require_safe
+@on_project()
+def candidate(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """One answer, the references beside it, and what became of it."""
+    row = _candidate(seat, pk)
+    return show(
+        request,
+        "candidate.html",
+        seat,
+        folder=FOLDER,
+        tab="systems",
+        candidate=row,
+        query=row.query,
+        system=row.system,
+        references=reference_answers([row.query_id]).get(row.query_id, []),
+        said=answers.said([pk]).get(pk, Said()),
+        out=selectors.OUT,
+        why_form=WhyForm(),
+    )
+
+
+@posted
+@on_project(Role.MANAGER)
+def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Take an answer out."""
+
+    def do() -> str:
+        reason = entered(WhyForm(request.POST))["reason"]
+        services.withdraw(candidate=_candidate(seat, pk), reason=reason, actor=seat.user)
+        return "Taken out. Nobody is asked about it any more; judgments that were given stay."
+
+    return act(request, do, "judgments:candidate", seat.project.slug, pk)
+
+
+@posted
+@on_project(Role.MANAGER)
+def back(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Put an answer back."""
+
+    def do() -> str:
+        reason = entered(WhyForm(request.POST))["reason"]
+        services.put_back(candidate=_candidate(seat, pk), reason=reason, actor=seat.user)
+        return "Put back: people judge it."
+
+    return act(request, do, "judgments:candidate", seat.project.slug, pk)

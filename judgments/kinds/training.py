@@ -1,0 +1,107 @@
+"""Training for judges: examples with known scores, and feedback until the right one is chosen.
+
+It is a qualification test too: first choices count, and those with enough right ones get into the group that
+judging stages can ask for. What was chosen first is kept by our page, out of reach of the worker's browser.
+"""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation.quoting import quoted
+from crowd.kinds import Page, Parsed, Pending, SimpleKind
+from crowd.models import Assignment, Claim, Stage, Worker
+from crowd.services.drafts import REMEMBERED
+from crowd.services.passed import let_pass
+from crowd.simulation.profiles import Profile
+from judgments.kinds.training_config import Lesson, TrainingConfig, training_config
+from judgments.selectors.training import trained
+
+_LESSON = "lesson:"
+_FIRST = "first"
+
+
+class JudgeTraining(SimpleKind):
+    """Units are `lesson:N`, the examples of the options; `stage.redundancy` people may do them."""
+
+    name = "judge-training"
+    label = "Training for judges: examples with feedback, and who may judge"
+    config = TrainingConfig
+
+    def pending(self, stage: Stage) -> Iterator[Pending]:
+        """Examples that fewer people did than are let in."""
+        good = Claim.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
+        done = Counter(good.values_list("unit", flat=True))
+        for number in range(len(training_config(stage).lessons)):
+            unit = f"{_LESSON}{number}"
+            if done[unit] < stage.redundancy:
+                yield Pending(unit, stage.redundancy - done[unit])
+
+    def page(self, stage: Stage, unit: str, seed: int) -> Page:
+        """The example as judges see an answer."""
+        config, lesson = training_config(stage), _lesson(stage, unit)
+        return Page(
+            "judgments/judging.html",
+            {
+                "passages": [{"text": lesson.passage}] if lesson.passage else (),
+                "question": lesson.question,
+                "predicted": lesson.answer,
+                "correct": [lesson.correct] if lesson.correct else (),
+                "instructions": config.instructions,
+                "asked": config.question,
+                "labels": [(str(score), label) for score, label in enumerate(config.labels, 1)],
+                "accepted": [str(score) for score in lesson.accepted],
+                "reason": lesson.reason,
+                "remembered": REMEMBERED + _FIRST,
+            },
+        )
+
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+        """The score; a wrong one is explained and asked again, and the first one is remembered."""
+        config, lesson = training_config(stage), _lesson(stage, unit)
+        chosen = form.get("score", "")
+        if chosen not in {str(score) for score in range(1, len(config.labels) + 1)}:
+            return Parsed(errors={"score": "Choose a score."})
+        first = form.get(REMEMBERED + _FIRST, chosen)
+        remember = {_FIRST: first}
+        if int(chosen) not in lesson.accepted:
+            words = f"Not quite. {lesson.reason} Please choose again; you are paid for this either way."
+            return Parsed(errors={"score": words}, remember=remember)
+        response = {
+            "first": int(first),
+            "right_at_first": int(first) in lesson.accepted,
+            "score": int(chosen),
+        }
+        return Parsed(response, remember=remember)
+
+    def record(self, assignment: Assignment, unit: str, response: Any) -> None:
+        """Nothing to add: the assignment has it."""
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Those who did all examples and chose enough of them right at first get into the group."""
+        config = training_config(stage)
+        needed = passing(config)
+        done = [each for each in trained(stage) if each.done >= len(config.lessons)]
+        passed = [each.worker for each in done if each.right_at_first >= needed]
+        new = let_pass(stage, Worker.objects.filter(pk__in=passed).order_by("pk"))
+        return {"done": len(done), "passed": len(passed), "new": new}
+
+    def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
+        """Question and answer of the example."""
+        lessons = {unit: _lesson(stage, unit) for unit in units}
+        return {unit: f"{quoted(each.question)}: {quoted(each.answer)}" for unit, each in lessons.items()}
+
+    def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
+        """A score that is right."""
+        return {"score": str(rng.choice(_lesson(stage, unit).accepted))}
+
+
+def passing(config: TrainingConfig) -> int:
+    """How many first choices must be right; the share is rounded up."""
+    return math.ceil(config.pass_share * len(config.lessons) - 1e-9)
+
+
+def _lesson(stage: Stage, unit: str) -> Lesson:
+    return training_config(stage).lessons[int(unit.removeprefix(_LESSON))]

@@ -1,0 +1,222 @@
+"""The people who judge: how much, how fast, how far they agree, and what filters say of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from statistics import median, quantiles
+from typing import TYPE_CHECKING
+
+from django.core.cache import cache
+from django.db.models import Count
+
+from crowd.models import Exclusion, Stage, Worker
+from judgments.models import CheckAnswer, Verdict
+from judgments.selectors.ratings import checks_of, ratings_of_stage, times_of
+from judgments.selectors.stamps import Stamp, stamp_of
+from quality.proportions import wilson
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quality.ratings import Ratings
+
+#: Below so many judgments nobody is ranked.
+ENOUGH = 20
+_KEPT_SECONDS = 3600
+_LEAST_KAPPA, _LEAST_OF_KAPPA = 0.2, 10
+_FAST = 1 / 3
+_SAME = 0.95
+
+SHOWN = {
+    "all": "All",
+    "flagged": "Flagged",
+    "removed": "Removed by filters",
+    "unsure": "Too little known",
+    "excluded": "Excluded",
+}
+ORDERS = {
+    "kappa": "Lowest kappa",
+    "checks": "Most failed checks",
+    "fastest": "Fastest",
+    "removed": "Most removed",
+    "ratings": "Most judgments",
+}
+
+
+@dataclass(slots=True)
+class Judge:
+    """One judge's figures in a stage; times in seconds of one HIT, shares 0 to 1, pay in cents an hour."""
+
+    worker: int
+    name: str
+    simulated: bool
+    ratings: int
+    mean: float
+    kappa: float | None
+    kappa_n: int
+    seconds: float | None
+    quarter: float | None
+    three_quarters: float | None
+    per_hour: int | None
+    presented: int
+    failed: int
+    removed: int
+    verdict: str
+    unsure: bool
+    flags: tuple[str, ...]
+    excluded: bool = False
+    rank: int | None = None
+
+    @property
+    def enough(self) -> bool:
+        """Enough judgments to stand in an order."""
+        return self.ratings >= ENOUGH
+
+    @property
+    def passed_interval(self) -> tuple[float, float] | None:
+        """Wilson's interval of the share of attention checks that they passed."""
+        return wilson(self.presented - self.failed, self.presented)
+
+    @property
+    def removed_share(self) -> float:
+        """Of their judgments, by the filters in force."""
+        return self.removed / self.ratings if self.ratings else 0.0
+
+
+def judges(stage: Stage) -> list[Judge]:
+    """All who gave a good judgment; kept until judgments or filters change. Exclusions are always of now."""
+    stamp = stamp_of(stage)
+    checks = CheckAnswer.objects.filter(check_item__stage=stage).count()
+    key = f"judgments-judges:{stage.pk}"
+    before: tuple[Stamp, int, list[Judge]] | None = cache.get(key)
+    if before is not None and before[:2] == (stamp, checks):
+        found = before[2]
+    else:
+        found = _made(stage, stamp)
+        cache.set(key, (stamp, checks, found), _KEPT_SECONDS)
+    excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
+    for row in found:
+        row.excluded, row.rank = row.worker in excluded, None
+    return found
+
+
+def _made(stage: Stage, stamp: Stamp) -> list[Judge]:
+    import numpy as np  # noqa: PLC0415
+
+    from quality.kappa import pooled  # noqa: PLC0415 - numpy
+    from quality.technical import duplicates  # noqa: PLC0415 - numpy
+
+    columns = ratings_of_stage(stage)
+    ratings = columns.ratings
+    if not len(ratings):
+        return []
+    kappas = pooled(ratings.only(~duplicates(ratings)))
+    n = np.bincount(ratings.workers, minlength=ratings.n_workers)
+    sums = np.bincount(ratings.workers, weights=ratings.scores, minlength=ratings.n_workers)
+    most = _most_common_share(ratings)
+    times = times_of(stage)
+    usual = median([second for some in times.values() for second in some]) if times else None
+    presented, failed = Counter[int](), Counter[int]()
+    for worker, _, passed in checks_of(stage):
+        presented[worker] += 1
+        failed[worker] += not passed
+    removed, verdicts, unsure = _verdicts(stamp)
+    simulated = set(
+        Worker.objects.filter(assignments__stage=stage, simulated=True).values_list("pk", flat=True)
+    )
+    found = []
+    for code, worker in enumerate(columns.workers.tolist()):
+        some = times.get(worker, [])
+        middle = median(some) if some else None
+        quarters = quantiles(some, n=4) if len(some) > 1 else [None, None, None]
+        kappa = float(kappas.kappa[code])
+        row = Judge(
+            worker=worker,
+            name=ratings.worker_names[code],
+            simulated=worker in simulated,
+            ratings=int(n[code]),
+            mean=float(sums[code] / n[code]),
+            kappa=None if isnan(kappa) else kappa,
+            kappa_n=int(kappas.n[code]),
+            seconds=middle,
+            quarter=quarters[0],
+            three_quarters=quarters[2],
+            per_hour=int(stage.reward_cents * 3600 / max(1.0, middle)) if middle is not None else None,
+            presented=presented[worker],
+            failed=failed[worker],
+            removed=removed[worker],
+            verdict=verdicts.get(worker, ""),
+            unsure=worker in unsure,
+            flags=(),
+        )
+        row.flags = tuple(_flags(row, usual, float(most[code])))
+        found.append(row)
+    return found
+
+
+def _most_common_share(ratings: "Ratings") -> "npt.NDArray[np.float64]":
+    """Share of the score that each worker gave most often."""
+    import numpy as np  # noqa: PLC0415
+
+    size = ratings.scale.size
+    cells = ratings.workers.astype(np.int64) * size + (ratings.scores - ratings.scale.low)
+    table = np.bincount(cells, minlength=ratings.n_workers * size).reshape(-1, size)
+    shares: npt.NDArray[np.float64] = table.max(axis=1) / np.maximum(1, table.sum(axis=1))
+    return shares
+
+
+def _flags(row: Judge, usual: float | None, same: float) -> list[str]:
+    """What somebody should look at, whatever filters are in force."""
+    flags = []
+    if row.kappa is not None and row.kappa_n >= _LEAST_OF_KAPPA and row.kappa < _LEAST_KAPPA:
+        flags.append("low kappa")
+    if row.failed >= 2:
+        flags.append("failed checks")
+    if usual and row.seconds is not None and row.seconds < usual * _FAST:
+        flags.append("very fast")
+    if row.ratings >= _LEAST_OF_KAPPA and same >= _SAME:
+        flags.append("always the same score")
+    return flags
+
+
+def _verdicts(stamp: Stamp) -> tuple[Counter[int], dict[int, str], set[int]]:
+    """By the run in force: judgments removed per worker, rules that removed workers, who is undetermined."""
+    mine = Verdict.objects.filter(run=stamp.run)
+    removed = Counter(
+        dict(
+            mine.filter(removes=True, judgment__isnull=False)
+            .order_by()
+            .values_list("worker_id")
+            .annotate(n=Count("pk"))
+        )
+    )
+    about = mine.filter(judgment=None).order_by("pk").values_list("worker_id", "rule", "removes")
+    verdicts = {worker: rule for worker, rule, removes in about if removes}
+    return removed, verdicts, {worker for worker, _, removes in about if not removes}
+
+
+def chosen(rows: Sequence[Judge], show: str, order: str) -> list[Judge]:
+    """Judges of a kind in an order; who has few judgments stands behind, without a rank."""
+    filters = {
+        "all": lambda row: True,
+        "flagged": lambda row: bool(row.flags),
+        "removed": lambda row: bool(row.verdict),
+        "unsure": lambda row: row.unsure,
+        "excluded": lambda row: row.excluded,
+    }
+    last = float("inf")
+    orders = {
+        "kappa": lambda row: last if row.kappa is None else row.kappa,
+        "checks": lambda row: -(row.failed / row.presented if row.presented else -1),
+        "fastest": lambda row: last if row.seconds is None else row.seconds,
+        "removed": lambda row: -row.removed_share,
+        "ratings": lambda row: -row.ratings,
+    }
+    some = [row for row in rows if filters[show](row)]
+    ranked = sorted((row for row in some if row.enough), key=lambda row: (orders[order](row), row.worker))
+    for place, row in enumerate(ranked, 1):
+        row.rank = place
+    few = sorted((row for row in some if not row.enough), key=lambda row: (-row.ratings, row.worker))
+    return [*ranked, *few]

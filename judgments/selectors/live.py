@@ -1,0 +1,177 @@
+"""Figures of a stage at this moment, from counts alone: what is shown while judgments come in."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING
+
+from django.core.cache import cache
+
+from crowd.models import Stage
+from judgments.models import Candidate, FilterRun, Judgment, Score, System
+from judgments.selectors.counting import ScoreCounts, score_counts
+from judgments.selectors.ratings import scale_of
+from judgments.selectors.stamps import Stamp, stamp_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quality.figure import Figure
+
+    Floats = npt.NDArray[np.float64]
+    Keys = npt.NDArray[np.int64]
+
+_KEPT_SECONDS = 3600
+_CHUNK = 10_000
+#: Upper ends of the classes of per-item standard deviations, in points of the scale.
+_SPREADS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+_LEAST_ITEMS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """Mean of a system's item means with its 95 % interval over items (t); None where it has none."""
+
+    system: str
+    items: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What is known without reading rows; `systems` of all good judgments, `kept` of the run in force."""
+
+    stamp: Stamp
+    judgments: int
+    items: int
+    workers: int
+    alpha: dict[str, "Figure"]
+    percent: "Figure"
+    icc: "Figure"
+    icc_mean: "Figure"
+    histogram: list[tuple[int, int]]
+    sizes: list[tuple[int, int]]
+    spreads: list[tuple[str, int]]
+    systems: list[SystemScore]
+    kept: dict[str, SystemScore]
+
+    @property
+    def per_item(self) -> float | None:
+        """Judgments per item, mean."""
+        return self.judgments / self.items if self.items else None
+
+
+def live(stage: Stage) -> Live:
+    """The figures now; kept until something changes."""
+    stamp = stamp_of(stage)
+    key = f"judgments-live:{stage.pk}"
+    before: Live | None = cache.get(key)
+    if before is not None and before.stamp == stamp:
+        return before
+    scale = scale_of(stage)
+    found = _made(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
+    cache.set(key, found, _KEPT_SECONDS)
+    return found
+
+
+def _made(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
+    from quality.alpha import LEVELS, alpha, percent_agreement  # noqa: PLC0415 - numpy
+    from quality.icc import one_way  # noqa: PLC0415 - numpy
+    from quality.sums import Sums  # noqa: PLC0415 - numpy
+
+    counts, values = given.counts, scale_of(stage).values
+    sums = Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
+    correlations = one_way(sums)
+    systems = systems_of(stage, given.candidates)
+    return Live(
+        stamp=stamp,
+        judgments=given.judgments,
+        items=len(counts),
+        workers=Judgment.objects.filter(stage=stage).order_by().values("worker").distinct().count(),
+        alpha={level: alpha(counts, values, level) for level in LEVELS},
+        percent=percent_agreement(counts),
+        icc=correlations.single,
+        icc_mean=correlations.mean,
+        histogram=list(zip(values.tolist(), counts.sum(axis=0).tolist(), strict=True)),
+        sizes=_sizes(sums.n),
+        spreads=_spreads(sums.variance),
+        systems=_by_system(systems, sums.mean),
+        kept=_kept(stamp, systems, given.candidates),
+    )
+
+
+def _sizes(n: "Keys") -> list[tuple[int, int]]:
+    import numpy as np  # noqa: PLC0415
+
+    return [(size, int(count)) for size, count in enumerate(np.bincount(n)) if count]
+
+
+def _spreads(variance: "Floats") -> list[tuple[str, int]]:
+    """How many items have a standard deviation in each class; items with one judgment are in none."""
+    import numpy as np  # noqa: PLC0415
+
+    sd = np.sqrt(variance[~np.isnan(variance)])
+    classes = np.searchsorted(_SPREADS, sd - 1e-12)
+    found = np.bincount(classes, minlength=len(_SPREADS) + 1).tolist()
+    names = ["0"]
+    names += [f"to {high:g}" for high in _SPREADS[1:]]
+    names.append(f"above {_SPREADS[-1]:g}")
+    return list(zip(names, found, strict=True))
+
+
+def systems_of(stage: Stage, candidates: "Keys") -> list[str]:
+    """The system of each candidate, by name; asked for once, for it never changes."""
+    key = f"judgments-systems:{stage.pk}"
+    known: dict[int, str] = cache.get(key, {})
+    if not all(pk in known for pk in candidates.tolist()):
+        names = dict(System.objects.filter(project=stage.project_id).values_list("pk", "name"))
+        rows = Candidate.objects.filter(system__in=names).order_by().values_list("pk", "system_id")
+        known = {pk: names[system] for pk, system in rows.iterator(chunk_size=_CHUNK)}
+        cache.set(key, known, _KEPT_SECONDS)
+    return [known[pk] for pk in candidates.tolist()]
+
+
+def _by_system(systems: list[str], means: "Floats") -> list[SystemScore]:
+    """Best first. Items without a mean are left out."""
+    import numpy as np  # noqa: PLC0415
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    each: dict[str, list[float]] = defaultdict(list)
+    for system, mean in zip(systems, means.tolist(), strict=True):
+        if not isnan(mean):
+            each[system].append(mean)
+    found = []
+    for system, values in each.items():
+        n, mean = len(values), float(np.mean(values))
+        half = None
+        if n >= _LEAST_ITEMS:
+            half = float(stdtrit(n - 1, 0.975)) * float(np.std(values, ddof=1)) / n**0.5
+        found.append(
+            SystemScore(
+                system, n, mean, None if half is None else mean - half, None if half is None else mean + half
+            )
+        )
+    return sorted(found, key=lambda row: (-row.mean, row.system))
+
+
+def _kept(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, SystemScore]:
+    if not stamp.run:
+        return {}
+    import numpy as np  # noqa: PLC0415
+
+    rows = Score.objects.filter(run=stamp.run).order_by().values_list("candidate_id", "mean")
+    means = {pk: np.nan if mean is None else mean for pk, mean in rows.iterator(chunk_size=_CHUNK)}
+    column = np.array([means.get(pk, np.nan) for pk in candidates.tolist()], dtype=np.float64)
+    return {row.system: row for row in _by_system(systems, column)}
+
+
+def in_force(stage: Stage) -> FilterRun | None:
+    """The filter run in force."""
+    return (
+        FilterRun.objects.filter(stage=stage, state=FilterRun.State.IN_FORCE)
+        .select_related("created_by")
+        .first()
+    )

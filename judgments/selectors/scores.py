@@ -1,0 +1,120 @@
+"""Candidates with their scores: of the run in force, or from all good judgments while there is none."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import isnan
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from crowd.models import Stage
+from judgments.models import Candidate, FilterRun, Score
+from judgments.selectors.counting import score_counts
+from judgments.selectors.live import systems_of
+from judgments.selectors.ratings import scale_of
+from judgments.selectors.stamps import Stamp
+
+ORDERS = {
+    "best": "Best first",
+    "worst": "Worst first",
+    "disputed": "Most disputed",
+    "fewest": "Fewest judgments",
+    "query": "Query",
+}
+_BEST: dict[str, list[Any]] = {
+    "best": [F("mean").desc(nulls_last=True), "candidate"],
+    "worst": [F("mean").asc(nulls_last=True), "candidate"],
+    "disputed": [F("sd").desc(nulls_last=True), "candidate"],
+    "fewest": ["n_kept", "candidate"],
+    "query": ["candidate__query", "candidate"],
+}
+_AT_ONCE = 1000
+_COLUMNS = ("candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted")
+
+
+@dataclass(slots=True)
+class ScoreRow:
+    """A candidate's score; undefined figures are None."""
+
+    candidate_id: int
+    n_raw: int
+    n_kept: int
+    mean: float | None
+    sd: float | None
+    median: float | None
+    trimmed: float | None
+    adjusted: float | None
+    candidate: Candidate | None = field(default=None, compare=False)
+
+
+def kept_scores(run: FilterRun, order: str, system: str) -> QuerySet[Score, tuple[Any, ...]]:
+    """Columns of a run's scores, sorted."""
+    rows = Score.objects.filter(run=run)
+    if system:
+        rows = rows.filter(candidate__system__name=system)
+    return rows.order_by(*_BEST[order]).values_list(*_COLUMNS)
+
+
+def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str) -> list[tuple[Any, ...]]:
+    """The same columns from all good judgments; nothing is adjusted without the model of the filters."""
+    import numpy as np  # noqa: PLC0415
+
+    from quality.ratings import Ratings  # noqa: PLC0415 - numpy
+    from quality.scores import item_scores  # noqa: PLC0415 - numpy
+
+    scale = scale_of(stage)
+    given = score_counts(stage, stamp, scale.low, scale.size)
+    n_items, size = given.counts.shape
+    cells = given.counts.ravel()
+    ratings = Ratings(
+        np.repeat(np.repeat(np.arange(n_items, dtype=np.int32), size), cells),
+        np.zeros(given.judgments, dtype=np.int32),
+        np.repeat(np.tile(scale.values.astype(np.int16), n_items), cells),
+        range(n_items),  # type: ignore[arg-type]  # names nobody asks for
+        ("all",),
+        scale,
+    )
+    scores = item_scores(ratings)
+    columns = [
+        [None if isnan(value) else value for value in column.tolist()]
+        for column in (scores.mean, scores.sd, scores.median, scores.trimmed)
+    ]
+    n = scores.n_raw.tolist()
+    nothing = [None] * n_items
+    rows = list(zip(given.candidates.tolist(), n, n, *columns, nothing, strict=True))
+    if system:
+        names = systems_of(stage, given.candidates)
+        rows = [row for row, name in zip(rows, names, strict=True) if name == system]
+    return sorted(rows, key=lambda row: _key(row, order))
+
+
+def _key(row: tuple[Any, ...], order: str) -> tuple[Any, ...]:
+    key, _, n_kept, mean, sd = row[:5]
+    if order == "fewest":
+        return (n_kept, key)
+    if order == "query":
+        return (key,)
+    value = sd if order == "disputed" else mean
+    if value is None:
+        return (1, 0, key)
+    return (0, value if order == "worst" else -value, key)
+
+
+def with_candidates(rows: Sequence[tuple[Any, ...]]) -> list[ScoreRow]:
+    """Rows with their candidates, queries and systems, in one question."""
+    known = Candidate.objects.select_related("query", "system").in_bulk([row[0] for row in rows])
+    return [ScoreRow(*row, candidate=known[row[0]]) for row in rows]
+
+
+def lines(rows: QuerySet[Any, tuple[Any, ...]] | Sequence[tuple[Any, ...]]) -> Iterator[ScoreRow]:
+    """All rows with their candidates, a thousand in memory at a time."""
+    source = iter(rows) if isinstance(rows, list) else rows.iterator(chunk_size=_AT_ONCE)  # type: ignore[union-attr]
+    while some := list(islice(source, _AT_ONCE)):
+        yield from with_candidates(some)
+
+
+def systems(stage: Stage) -> list[str]:
+    """Names of the project's systems that have answers."""
+    found = Candidate.objects.filter(system__project=stage.project_id).order_by().values_list("system__name")
+    return sorted({name for (name,) in found.distinct()})

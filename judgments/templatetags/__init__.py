@@ -1,0 +1,1 @@
+"""Filters for this room's templates."""

@@ -1,0 +1,49 @@
+"""The study file of docs/judging.md: it is the example's, and it can be applied."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crowd.models import Stage
+from crowd.study.applying import apply
+from crowd.study.planning import plan
+from crowd.study.problems import StudyError
+from crowd.study.reading import read
+from judgments.kinds.judging_config import judging_config
+from judgments.kinds.training import passing
+from judgments.kinds.training_config import training_config
+from tests.study.conftest import KEYS
+
+pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples/judging.toml"
+
+
+def test_what_the_page_shows_stands_in_the_example():
+    page = (ROOT / "docs/judging.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.S)
+    example = EXAMPLE.read_text(encoding="utf-8")
+    assert len(blocks) == 3
+    assert [block for block in blocks if block not in example] == []
+
+
+def test_the_example_makes_both_protocols_and_the_training():
+    study = read(str(EXAMPLE))
+    apply(study, plan(study, KEYS, to_apply=True), KEYS)
+    stages = {stage.slug: stage for stage in Stage.objects.all()}
+    kpqa, survey, training = stages["kpqa"], stages["survey"], stages["training"]
+    assert (kpqa.units_per_hit, kpqa.redundancy, judging_config(kpqa).reference) == (1, 10, "one")
+    assert (survey.units_per_hit, survey.checks_per_hit) == (180, 4)
+    assert judging_config(survey).shared_queries == 5
+    assert [aspect.name for aspect in judging_config(survey).aspects] == ["topicality"]
+    assert len(training_config(training).lessons) == training.units_per_hit == 3
+    assert passing(training_config(training)) == 2
+
+
+def test_a_test_that_no_stage_is_is_found_in_the_file(tmp_path):
+    wrong = tmp_path / "study.toml"
+    wrong.write_text(EXAMPLE.read_text("utf-8").replace('values = ["training"]', 'values = ["trainning"]'))
+    with pytest.raises(StudyError) as caught:
+        plan(read(str(wrong)), KEYS, to_apply=True)
+    assert any("there is no other stage 'trainning'" in each.what for each in caught.value.problems)
