@@ -255,7 +255,7 @@ def test_hostile_words_are_shown_as_words(manager, project):
         entities=[{"start": 0, "end": 1, "text": HOSTILE}],
     )  # fmt: skip
     source = CandidateSource.objects.create(
-        project=project, name=HOSTILE, format=HOSTILE, sha256="0" * 64, created_at=system.created_at,
+        project=project, name=HOSTILE, format="csv", sha256="0" * 64, created_at=system.created_at,
         report={
             "file": HOSTILE, "format_words": HOSTILE, "unit": HOSTILE, "records": 1, "refused": 1,
             "rules": {"new": {"words": "new", "count": 1, "examples": [{"line": 1, "text": HOSTILE}]}},
