@@ -84,8 +84,7 @@ def store_response(
     for unit, answer in response.items():
         if roles.get(unit) == HitUnit.Role.CHECK:
             failed += not kind.passes(stage, unit, answer)
-        else:
-            marks.update(kind.marks(stage, unit))
+        marks.update(kind.marks(stage, unit))
         kind.record(assignment, unit, answer)
     if failed:
         Assignment.objects.filter(pk=assignment.pk).update(failed_checks=failed)

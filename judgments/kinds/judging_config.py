@@ -10,9 +10,8 @@ from crowd.models import Stage
 #: Figure 6 of paper 002.
 LABELS = ("completely wrong", "vital error", "ambiguous", "minor error", "completely correct")
 _INSTRUCTIONS = (
-    "Read the passages and the question. Then read the predicted answer, which a program or a person gave, "
-    "and the correct answer, and say how correct the predicted answer is. It may use other words than the "
-    "correct answer and still be correct."
+    "Read everything that is shown, then say how correct the predicted answer is. A program or a person gave "
+    "it; it may use other words than a correct answer and still be completely correct."
 )
 _INSTRUCTION = "This line is here to see whether the answers are read. Please choose {score} for it."
 
