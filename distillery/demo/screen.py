@@ -109,7 +109,7 @@ class Screen:
         self._line(f"  worker site   {url}/")
         self._line(f"  desk          {url}/desk/")
         self._line(f"  projects      {url}/desk/projects/")
-        self._line(f"  the judging   {url}/desk/projects/answers{suffix}/stages/judging/")
+        self._line(f"  agreement     {url}/desk/projects/answers{suffix}/stages/judging/judging/agreement/")
         self._line(f"  a task page   {url}/examples/answer/1/")
 
     def logins(self, logins: Iterable[Login]) -> None:

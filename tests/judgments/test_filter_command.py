@@ -12,7 +12,9 @@ from django.core.management import CommandError, call_command
 from tests.quality.goldens import golden
 
 HEADER = "item,worker,score\n"
-SMALL = HEADER + "".join(f"q{item},w{worker},{1 + (item + worker // 3) % 5}\n" for item in range(6) for worker in range(5))
+SMALL = HEADER + "".join(
+    f"q{item},w{worker},{1 + (item + worker // 3) % 5}\n" for item in range(6) for worker in range(5)
+)
 
 
 @pytest.fixture
@@ -116,18 +118,29 @@ def test_names_with_commas_quotes_and_line_ends_come_back_as_they_were(ratings):
     path = ratings(HEADER + '"a ""b"", c\nd",w1,3\n"a ""b"", c\nd",w2,4\n')
     kept = path.parent / "kept.csv"
     filtered(path, kept=kept)
-    assert list(csv.reader(io.StringIO(kept.read_bytes().decode(), newline="")))[1] == ['a "b", c\nd', "w1", "3"]
+    assert list(csv.reader(io.StringIO(kept.read_bytes().decode(), newline="")))[1] == [
+        'a "b", c\nd',
+        "w1",
+        "3",
+    ]
 
 
 def test_attention_checks_remove_workers_and_are_no_ratings(ratings):
     checks = "".join(
-        f"c{check},w{worker},{5 if worker == 0 and check < 2 else 2},yes,<=2\n" for worker in range(5) for check in range(4)
+        f"c{check},w{worker},{5 if worker == 0 and check < 2 else 2},yes,<=2\n"
+        for worker in range(5)
+        for check in range(4)
     )
     body = "".join(f"{line},,\n" for line in SMALL.splitlines()[1:])
     said = report_of(ratings(f"item,worker,score,check,expected\n{body}{checks}"))
     assert (said["n_ratings"], said["n_items"], said["n_checks"]) == (30, 6, 20)
     assert said["removed_workers"] == [
-        {"worker": "w0", "reason": "attention checks", "value": 2.0, "words": "failed 2 of 4 attention checks"}
+        {
+            "worker": "w0",
+            "reason": "attention checks",
+            "value": 2.0,
+            "words": "failed 2 of 4 attention checks",
+        }
     ]
     assert len(said["removed_ratings"]) == 6
     assert said["items"][0]["n_raw"] - said["items"][0]["n_kept"] == 1
@@ -318,4 +331,8 @@ def test_the_page_shows_the_null_beside_alpha_after_z(golden_file):
 
 def test_nothing_half_written_is_left(golden_file):
     filtered(golden_file, report=golden_file.parent / "report.json", html=golden_file.parent / "page.html")
-    assert sorted(path.name for path in golden_file.parent.iterdir()) == ["page.html", "ratings.csv", "report.json"]
+    assert sorted(path.name for path in golden_file.parent.iterdir()) == [
+        "page.html",
+        "ratings.csv",
+        "report.json",
+    ]

@@ -20,11 +20,18 @@ def test_kpqa_removes_above_one_standard_deviation_and_at_most_five():
 
 def test_adem_takes_any_failed_check_and_the_median_pairwise_kappa():
     adem = named("adem-2017")
-    assert (adem.checks_failed, adem.checks_least, adem.kappa_reference, adem.kappa_below) == (1, 1, "pairwise", 0.2)
+    assert (adem.checks_failed, adem.checks_least, adem.kappa_reference, adem.kappa_below) == (
+        1,
+        1,
+        "pairwise",
+        0.2,
+    )
 
 
 def test_kappa_after_z_is_refused_with_the_reason():
-    with pytest.raises(RecipeError, match=r"z, kappa is refused, because kappa must be measured on responses that z"):
+    with pytest.raises(
+        RecipeError, match=r"z, kappa is refused, because kappa must be measured on responses that z"
+    ):
         Recipe("mine", rules=("z", "kappa"))
 
 
@@ -35,7 +42,11 @@ def test_an_unknown_recipe_names_those_that_there_are():
 
 def test_parameters_are_read_from_texts_and_recorded_as_changed():
     changed = with_parameters(named("default"), {"kappa_below": "0.3", "checks_failed": "3"})
-    assert (changed.kappa_below, changed.checks_failed, changed.changed) == (0.3, 3, ("checks_failed", "kappa_below"))
+    assert (changed.kappa_below, changed.checks_failed, changed.changed) == (
+        0.3,
+        3,
+        ("checks_failed", "kappa_below"),
+    )
 
 
 def test_a_rule_can_be_switched_on():

@@ -55,7 +55,10 @@ def test_reliability_is_that_of_the_whole_filter_in_each_half():
 
 def test_two_items_have_no_split_half_reliability():
     ratings = ratings_of([(item, worker, 3) for item in "ab" for worker in "vwxy"])
-    assert split_half(ratings, NONE).whole.reason == "not defined: fewer than three items keep a rating in both halves"
+    assert (
+        split_half(ratings, NONE).whole.reason
+        == "not defined: fewer than three items keep a rating in both halves"
+    )
 
 
 def test_spearman_brown_follows_from_the_halves():
@@ -138,7 +141,10 @@ def test_without_replicates_the_interval_is_null_with_the_reason():
     [
         ([("a", "w", 1), ("b", "w", 2)], "not defined: all ratings are by one worker"),
         ([("a", "v", 1), ("b", "w", 2)], "not defined: no item has two ratings"),
-        ([("a", "v", 4), ("a", "w", 4), ("b", "v", 4), ("b", "w", 4)], "not defined: all ratings are the same"),
+        (
+            [("a", "v", 4), ("a", "w", 4), ("b", "v", 4), ("b", "w", 4)],
+            "not defined: all ratings are the same",
+        ),
         ([], "not defined: there are no ratings"),
     ],
 )
@@ -152,7 +158,9 @@ def test_what_is_not_defined_is_null_with_words(rows, reason):
 
 
 def test_the_report_is_the_same_for_the_same_seed():
-    assert report(RATINGS, KPQA_2021, replicates=20, seed=3) == report(RATINGS, KPQA_2021, replicates=20, seed=3)
+    assert report(RATINGS, KPQA_2021, replicates=20, seed=3) == report(
+        RATINGS, KPQA_2021, replicates=20, seed=3
+    )
 
 
 def test_a_report_can_be_made_of_a_run_that_was_made_before():
@@ -161,7 +169,9 @@ def test_a_report_can_be_made_of_a_run_that_was_made_before():
 
 def test_removed_shares_by_group_add_up():
     codes = (np.arange(600) % 2).astype(np.int32)
-    said = report(RATINGS, DEFAULT, groups={"system": Grouping(codes, ["one", "two"])}, replicates=0)["removed"]
+    said = report(RATINGS, DEFAULT, groups={"system": Grouping(codes, ["one", "two"])}, replicates=0)[
+        "removed"
+    ]
     assert [row["system"] for row in said["by_system"]] == ["one", "two"]
     assert sum(row["removed"] for row in said["by_system"]) == said["removed"] == 130
 

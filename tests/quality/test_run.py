@@ -23,7 +23,9 @@ BOTH = with_parameters(
 def test_the_kpqa_recipe_removes_what_the_golden_run_removed():
     done = run(RATINGS, KPQA_2021)
     assert np.flatnonzero(~done.kept).tolist() == EXPECTED["z_only"]["removed_rows"]
-    assert alpha_of(RATINGS.only(done.kept)).value == pytest.approx(EXPECTED["z_only"]["alpha_interval"], abs=1e-9)
+    assert alpha_of(RATINGS.only(done.kept)).value == pytest.approx(
+        EXPECTED["z_only"]["alpha_interval"], abs=1e-9
+    )
     assert item_scores(RATINGS, done.kept).mean == pytest.approx(EXPECTED["z_only"]["mean"], abs=1e-9)
 
 
@@ -58,7 +60,11 @@ def checks(presented, failed):
 def test_a_worker_removed_by_checks_is_not_looked_at_by_kappa():
     shown = checks([4] * 14, [2 if worker == 3 else 0 for worker in range(14)])
     done = run(RATINGS, DEFAULT, checks=shown)
-    assert [done.verdicts[by].rule for by in done.removed_by[[3, 5, 7]]] == ["attention checks", "kappa", "kappa"]
+    assert [done.verdicts[by].rule for by in done.removed_by[[3, 5, 7]]] == [
+        "attention checks",
+        "kappa",
+        "kappa",
+    ]
 
 
 def test_a_worker_shown_too_few_checks_is_undetermined_and_stays():
@@ -80,7 +86,10 @@ def test_fast_workers_test_accounts_and_straight_liners_go_first_where_the_recip
         NONE, {"rules": "technical", "seconds_below": 2, "straight_share": 0.9, "test_accounts": "test-*"}
     )
     done = run(ratings, recipe, seconds=seconds)
-    removed = {ratings.worker_names[w]: done.verdicts[done.removed_by[w]].rule for w in np.flatnonzero(done.removed_workers)}
+    removed = {
+        ratings.worker_names[w]: done.verdicts[done.removed_by[w]].rule
+        for w in np.flatnonzero(done.removed_workers)
+    }
     assert removed == {"fast": "too fast", "test-1": "test accounts", "always three": "straight-lining"}
 
 
