@@ -32,6 +32,8 @@ from retrieval.services.indexing import build_index
 FOLDER = Path(sample.__file__).parent
 TITLE = "Answers from two open textbooks"
 BUDGET_CENTS = 100_00
+#: With the judging that follows.
+PROJECT_CENTS = 180_00
 #: Queries that come in when the others are done, and wait for screening.
 LATER = 4
 SEED = 7
@@ -111,7 +113,7 @@ def begin(
     The lines of the last few queries go to the file `later`. `scores` are what simulated judges find true of
     systems' answers, by query and system.
     """
-    project = create_project(slug=f"answers{suffix}", title=TITLE, owner=owner, budget_cents=BUDGET_CENTS)
+    project = create_project(slug=f"answers{suffix}", title=TITLE, owner=owner, budget_cents=PROJECT_CENTS)
     corpus = create_corpus(
         project=project,
         slug="textbooks",

@@ -34,8 +34,8 @@ SYSTEMS = ("sample-a", "sample-b")
 RECIPE = "default"
 #: Queries whose answers are judged; the file has more, for those who want to go on.
 QUERIES = 16
-REDUNDANCY, UNITS_PER_HIT, CHECKS_PER_HIT, REWARD_CENTS = 10, 11, 4, 24
-BUDGET_CENTS = 60_00
+REDUNDANCY, UNITS_PER_HIT, CHECKS_PER_HIT, REWARD_CENTS = 10, 11, 4, 125
+BUDGET_CENTS = 90_00
 SEED = 7
 #: Judges of the first round, and those who are asked in place of whom the filters removed.
 JUDGES, LATER_JUDGES, MIX = 20, 12, "moderate"
