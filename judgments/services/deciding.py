@@ -48,6 +48,14 @@ def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
         raise FilteringError("The parameters of these filters cannot be read.") from error
 
 
+def stored_parameters(recipe: "Recipe") -> dict[str, Any]:
+    """All parameters with the rules, as a run keeps them: enough to make the recipe again."""
+    plain = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in recipe.parameters.items()
+    }
+    return {"rules": list(recipe.rules), **plain}
+
+
 def decide(
     stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
 ) -> Decided:

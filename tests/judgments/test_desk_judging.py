@@ -139,10 +139,8 @@ def test_judges_and_runs_of_another_stage_are_not_found(place, parts):
     judge(other, [("x", "A1", 3)])
     stranger = worker_of(other, "OTHER")
     assert as_("owner").get(at(place, "judge", pk=stranger.pk)).status_code == 404
-    assert (
-        as_("owner").post(at(other, "undo_filter", **parts["undo_filter"]), {"reason": "x"}).status_code
-        == 404
-    )
+    elsewhere = at(other, "undo_filter", **parts["undo_filter"])
+    assert as_("owner").post(elsewhere, {"reason": "x"}).status_code == 404
 
 
 def test_stages_of_other_kinds_have_none_of_these_pages(place):
