@@ -9,6 +9,9 @@ import unicodedata
 
 from annotation.importing.text import folded, normal
 
+#: White space and the punctuation (not the symbols) of ASCII, by the categories of Unicode.
+_MARKS = " !\"#%&'()*,-./:;?@[\\]_{}"
+
 
 def exact_form(text: str) -> str:
     """The text in the form in which copies are equal: NFC, without case, white space collapsed, no end marks.
@@ -16,7 +19,7 @@ def exact_form(text: str) -> str:
     A text of nothing but punctuation keeps it, so that it equals only itself.
     """
     whole = folded(normal(text))
-    end = len(whole)
-    while end and (whole[end - 1] == " " or unicodedata.category(whole[end - 1]).startswith("P")):
-        end -= 1
-    return whole[:end] or whole
+    bare = whole.rstrip(_MARKS)
+    while bare and not bare[-1].isascii() and unicodedata.category(bare[-1]).startswith("P"):
+        bare = bare[:-1].rstrip(_MARKS)
+    return bare or whole

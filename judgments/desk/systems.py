@@ -19,7 +19,7 @@ from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import answers_of_systems as answers
 from judgments.selectors import candidates as selectors
 from judgments.selectors.answers_of_systems import Filters, Said
-from judgments.selectors.references import reference_answers
+from judgments.selectors.references import reference_texts
 from judgments.services import candidates as services
 
 FOLDER = "judgments"
@@ -196,7 +196,7 @@ def candidate(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         candidate=row,
         query=row.query,
         system=row.system,
-        references=reference_answers([row.query_id]).get(row.query_id, []),
+        references=reference_texts([row.query_id]).get(row.query_id, []),
         said=answers.said([pk]).get(pk, Said()),
         out=selectors.OUT,
         why_form=WhyForm(),

@@ -64,10 +64,11 @@ class RowRefusedError(ValueError):
 
 def row_of(values: Mapping[str, Any], *, line: int, system: str = "") -> Row:
     """A row from values by our names, or RowRefusedError; `system` is for rows that name none."""
-    try:
-        check_storable(dict(values))
-    except BadFieldError as error:
-        raise RowRefusedError("line", str(error), "Take these characters out.") from error
+    if not all(map(_plain, values.values())):
+        try:
+            check_storable(dict(values))
+        except BadFieldError as error:
+            raise RowRefusedError("line", str(error), "Take these characters out.") from error
     query_id, query = _id(values), _query(values.get("query"))
     if not query_id and not query:
         raise RowRefusedError(
@@ -87,6 +88,11 @@ def row_of(values: Mapping[str, Any], *, line: int, system: str = "") -> Row:
         entities=[_moved(each, before, len(text)) for each in entities],
         context=_context(values.get("context")),
     )
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value can be stored for certain, by a look at it; most can."""
+    return value is None or (isinstance(value, str) and value.isascii() and "\0" not in value)
 
 
 def _id(values: Mapping[str, Any]) -> str:

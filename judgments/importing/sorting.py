@@ -145,7 +145,7 @@ class Sorting:
         rule, aside, kept = "new", "", False
         if not row.text:
             rule, aside = "empty", Candidate.Aside.EMPTY.value
-        elif exact_form(row.text) in query.forms:
+        elif query.forms and exact_form(row.text) in query.forms:
             kept = self._keep_exact
             rule, aside = ("kept", "") if kept else ("exact", Candidate.Aside.EXACT.value)
         self.out += query.out

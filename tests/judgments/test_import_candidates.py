@@ -5,6 +5,7 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from annotation.services.importing import ImportRefusedError
 from judgments.models import Candidate, CandidateSource, System
@@ -465,3 +466,17 @@ def test_the_example_file_can_be_imported(project):
     call_command("import-candidates", "reading", "examples/candidates.jsonl")
     asides = list(Candidate.objects.order_by("pk").values_list("aside", flat=True))
     assert asides == ["", "", "", "exact", "empty"]
+
+
+def test_an_import_that_another_one_overtakes_stores_nothing(project, oak, rome, tmp_path):
+    lines = [{"query_id": key, "system": "one", "answer": "A."} for key in ("q2", "q1")]
+
+    def overtaken(store):
+        make_candidate(make_system(project, "one"), oak, "Another.")
+        with transaction.atomic():
+            return store()
+
+    with pytest.raises(ImportRefusedError, match=r"another import .* Import it again"):
+        import_candidates(project=project, path=write(tmp_path, "a.jsonl", lines), commit=overtaken)
+    assert stored() == [("one", "q1", "Another.")]
+    assert not CandidateSource.objects.exists()
