@@ -1,10 +1,10 @@
 """Measures the statistics of judgments, each in a process of its own, and the whole `manage.py filter`.
 
-    python benchmarks/quality.py [--ratings 1000000,10000000] [--csv 1000000] [--replicates 0,1000] [--markdown FILE]
+    python benchmarks/quality.py [--ratings N,N] [--csv N] [--replicates 0,1000] [--markdown FILE]
 
-Beside ours stand what a researcher would otherwise write: `krippendorff.alpha` on the worker x item matrix that it asks
-for, and a z filter with pandas groupby, at the sizes that they can bear here. Peak memory is that of the process, with
-the ratings themselves.
+Beside ours stands what a researcher would otherwise write: `krippendorff.alpha` on the worker x item matrix
+that it asks for, and a z filter with pandas groupby, at the sizes that they can bear here. Peak memory is
+that of the process, with the ratings themselves.
 """
 
 # ruff: noqa: PLC0415  # each step imports only what it measures
@@ -30,12 +30,12 @@ sys.path.insert(0, str(ROOT))
 PER_ITEM = 10
 RUNS = 3
 #: The matrix of workers x items takes 8 bytes a cell, and several copies of it.
-MOST_CELLS = 60_000_000
+MOST_CELLS = 100_000_000
 MOST_GROUPBY = 1_000_000
 
 
 def ratings_of(n: int) -> Any:
-    """n ratings, ten an item, in random order: a quality per item, noise per rating, one worker in seven careless."""
+    """n ratings, ten an item, in random order; one worker in seven is careless."""
     from quality.ratings import Ratings
 
     rng = np.random.default_rng(7)
@@ -148,15 +148,18 @@ def write_csv(path: Path, n: int) -> None:
 
 
 def command(path: Path, recipe: str, replicates: int) -> tuple[float, float, float]:
-    """Wall clock and processor seconds and peak MB of the whole command, with report and kept ratings written."""
+    """Wall clock and processor seconds and peak MB of the command, with report and kept ratings written."""
     folder = path.parent
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
     argv = [
         sys.executable, str(ROOT / "manage.py"), "filter", str(path), "--recipe", recipe,
-        "--replicates", str(replicates), "--report", str(folder / "report.json"), "--kept", str(folder / "kept.csv"),
+        "--replicates", str(replicates),
+        "--report", str(folder / "report.json"), "--kept", str(folder / "kept.csv"),
     ]  # fmt: skip
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": ""})
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": ""}
+    )
     wall = time.perf_counter() - begun
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -167,30 +170,42 @@ def command(path: Path, recipe: str, replicates: int) -> tuple[float, float, flo
 
 def machine() -> str:
     """Processor, cores, load and versions in a line."""
-    import krippendorff
+    from importlib.metadata import version
+
     import pandas as pd
 
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":")[1].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         model = names[0] if names else model
     load = os.getloadavg()[0]
     return (
         f"{model}, {os.cpu_count()} cores, load {load:.1f} when begun; Python {platform.python_version()}, "
-        f"numpy {np.__version__}, pandas {pd.__version__}, krippendorff {getattr(krippendorff, '__version__', '?')}"
+        f"numpy {np.__version__}, pandas {pd.__version__}, krippendorff {version('krippendorff')}"
     )
 
 
 def main() -> None:
     """Prints a table in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--ratings", default="1000000,10000000")
     parser.add_argument("--csv", type=int, default=1_000_000)
     parser.add_argument("--replicates", default="0,1000")
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
-    lines = [f"Machine: {machine()}.", "", "| what | ratings | seconds | peak MB | result |", "|---|---:|---:|---:|---|"]
+    lines = [
+        f"Machine: {machine()}.",
+        "",
+        "| what | ratings | seconds | peak MB | result |",
+        "|---|---:|---:|---:|---|",
+    ]
     print("\n".join(lines), flush=True)
 
     def row(text: str) -> None:
@@ -213,8 +228,8 @@ def main() -> None:
                 for replicates in map(int, options.replicates.split(",")):
                     wall, used, peak = command(path, recipe, replicates)
                     row(
-                        f"| `manage.py filter --recipe {recipe} --replicates {replicates}` | {options.csv:,} | "
-                        f"{wall:.2f} | {peak:,.0f} | {used:.2f} s of processor |"
+                        f"| `manage.py filter --recipe {recipe} --replicates {replicates}` | "
+                        f"{options.csv:,} | {wall:.2f} | {peak:,.0f} | {used:.2f} s of processor |"
                     )
     if options.markdown:
         options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -30,15 +30,17 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
     n = n[n > 0]
     single = int((n == 1).sum())
     if len(n) == 1:
-        said.append("There is only one item: its raters cannot agree on differences, alpha is 0 by construction.")
+        said.append(
+            "There is only one item: its raters cannot agree on differences, alpha is 0 by construction."
+        )
     if single:
         said.append(f"{single:,} of {len(n):,} items have one rating: they say nothing about agreement.")
     counts = np.bincount(ratings.scores.astype(np.int64) - ratings.scale.low)
     if counts.max() > _SKEWED * counts.sum():
         said.append(
-            f"{counts.max() / counts.sum():.0%} of all ratings are {ratings.scale.low + int(counts.argmax())}: on "
-            "such skewed ratings alpha and kappa are low even where nearly everybody agrees; read percent "
-            "agreement beside them."
+            f"{counts.max() / counts.sum():.0%} of all ratings are "
+            f"{ratings.scale.low + int(counts.argmax())}: on such skewed ratings alpha and kappa are "
+            "low even where nearly everybody agrees; read percent agreement beside them."
         )
     return said
 
@@ -53,21 +55,23 @@ def _rules(ratings: Ratings, done: Run, checks: Checks | None, seconds: Floats |
     unsure, all_workers = int((done.undetermined & rated).sum()), int(rated.sum())
     if unsure > _MUCH * all_workers:
         said.append(
-            f"{unsure:,} of {all_workers:,} workers could not be decided on: too little is known of them. They "
-            "were kept."
+            f"{unsure:,} of {all_workers:,} workers could not be decided on: too little is known of them. "
+            "They were kept."
         )
     if recipe.has(Z):
         said.append(
-            "Removing single responses by z manufactures agreement, also in noise: never quote the alpha after it "
-            "without its null, and expect the opinion of minorities to be gone from contested items."
+            "Removing single responses by z manufactures agreement, also in noise: never quote the alpha "
+            "after it without its null, and expect the opinion of minorities to be gone from contested items."
         )
         n = np.bincount(ratings.items[done.standing], minlength=ratings.n_items)
         if recipe.name == "kpqa-2021" and np.median(n[n > 0] if n.any() else [0]) < _TEN / 2:
-            said.append("kpqa-2021 was made for ten ratings an item; half of these items have fewer than five.")
+            said.append(
+                "kpqa-2021 was made for ten ratings an item; half of these items have fewer than five."
+            )
     if not recipe.has(KAPPA):
         said.append(
-            "score_adjusted was calculated without a kappa filter: a busy worker who always gives one score can "
-            "distort it."
+            "score_adjusted was calculated without a kappa filter: a busy worker who always gives one score "
+            "can distort it."
         )
     return said
 
@@ -78,8 +82,8 @@ def _outcome(ratings: Ratings, done: Run) -> list[str]:
     gone, all_workers = int((done.removed_workers & rated).sum()), int(rated.sum())
     if gone > all_workers / 2:
         said.append(
-            f"{gone:,} of {all_workers:,} workers were removed: that is more than half; look at the task before "
-            "blaming the workers."
+            f"{gone:,} of {all_workers:,} workers were removed: that is more than half; look at the "
+            "task before blaming the workers."
         )
     kept = np.bincount(ratings.items[done.kept], minlength=ratings.n_items)
     raw = np.bincount(ratings.items, minlength=ratings.n_items)
@@ -92,5 +96,7 @@ def _outcome(ratings: Ratings, done: Run) -> list[str]:
     capped = int(done.capped_items.sum())
     if capped:
         how = "the order of submission decided" if done.recipe.z_ties == "submission" else "the cap decided"
-        said.append(f"On {capped:,} items more responses lay outside than may be removed; {how} which ones went.")
+        said.append(
+            f"On {capped:,} items more responses lay outside than may be removed; {how} which ones went."
+        )
     return said

@@ -1,7 +1,7 @@
-"""Alpha after worker removal, cross-fitted: workers are judged on one half of the items, alpha measured on the other.
+"""Alpha after worker removal, cross-fitted: decided on one half of the items, measured on the other.
 
-Who is removed for disagreeing on an item must not make the agreement on that same item look better. Both halves
-take both roles, over several random halvings; the figure is the mean.
+Who is removed for disagreeing on an item must not make the agreement on that same item look better. Both
+halves take both roles, over several random halvings; the figure is the mean.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """Two halves of a study beside each other: of the ratings of each item, or of the items.
 
-Both halves are one study with twice as many workers (and items): code 2 c belongs to the first half and 2 c + 1 to the
-second. A filter that runs on it treats the halves as if neither knew of the other, in one pass.
+Both halves are one study with twice as many workers (and items): code 2 c belongs to the first half and
+2 c + 1 to the second. A filter that runs on it treats the halves, in one pass, as if neither
+knew of the other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +30,8 @@ def halves_of_items(ratings: Ratings, rng: np.random.Generator) -> Mask:
 def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -> Iterator[Mask]:
     """For each split, which ratings are in the second half; each half has n // 2 or one more of an item's n.
 
-    The ratings of an item are paired at random, and a coin for each pair says which of the two goes where. Of more
-    than 100,000 ratings the pairs are drawn anew for every fifth split only.
+    The ratings of an item are paired at random, and a coin for each pair says which of the two goes where.
+    Of more than 100,000 ratings the pairs are drawn anew for every fifth split only.
     """
     keep = _PAIRED_ANEW if len(ratings) > _MANY else 1
     order = np.argsort(ratings.items, kind="stable")

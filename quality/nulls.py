@@ -1,8 +1,8 @@
 """What a response filter makes of ratings without any agreement: the null of alpha after z.
 
-Each worker's scores are dealt out anew over the items that this worker rated: how workers use the scale stays, what
-they say about items is gone. The same filter on such ratings shows how much agreement it manufactures; `corrected`
-says how much of the way from there to full agreement the true ratings go.
+Each worker's scores are dealt out anew over the items that this worker rated: how workers use the scale
+stays, what they say about items is gone. The same filter on such ratings shows how much agreement it
+manufactures; `corrected` says how much of the way from there to full agreement the true ratings go.
 """
 
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+NONE = "\N{EN DASH}"
+
 
 def quotes(report: Mapping[str, Any]) -> list[str]:
     """Sentences, the figure to quote first."""
@@ -11,7 +13,7 @@ def quotes(report: Mapping[str, Any]) -> list[str]:
 
 def figure(value: float | None) -> str:
     """A statistic with three digits; a dash where there is none."""
-    return "–" if value is None else f"{value:.3f}"
+    return NONE if value is None else f"{value:.3f}"
 
 
 def interval(ci: list[float] | None) -> str:
@@ -32,7 +34,8 @@ def _reliability(report: Mapping[str, Any]) -> list[str]:
         why = said["reason"]["spearman_brown"]
         return [f"Reliability of the published means: {why}; {per_item}."]
     return [
-        f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])} (split-half with the "
+        f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])} "
+        "(split-half with the "
         f"whole filter inside each half, Spearman-Brown, mean of {said['splits']} splits), with {per_item}."
     ]
 
@@ -41,17 +44,26 @@ def _alpha(alpha: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
     before, after = alpha["before"], alpha["after_workers"]
     if before["interval"] is None:
         return [f"Krippendorff's alpha before filtering: {before['reason']['interval']}."]
-    said = [f"Krippendorff's alpha (interval) before filtering: {figure(before['interval'])}{interval(before['ci'])}."]
+    said = [
+        f"Krippendorff's alpha (interval) before filtering: "
+        f"{figure(before['interval'])}{interval(before['ci'])}."
+    ]
     removed = int(after["removes"])
     if not removed:
         return said
     if after["cross_fitted"] is None:
         why = after["reason"]["cross_fitted"]
-        return [*said, f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: cross-fitted alpha {why}."]
+        return [
+            *said,
+            f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: cross-fitted "
+            f"alpha {why}.",
+        ]
     return [
         *said,
-        f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: {figure(after['cross_fitted'])} "
-        f"cross-fitted ({figure(after['interval'])}{interval(after['ci'])} on the ratings that the workers were judged by).",
+        f"After removing {counted(removed, 'worker')} of {report['n_workers']:,}: "
+        f"{figure(after['cross_fitted'])} "
+        f"cross-fitted ({figure(after['interval'])}{interval(after['ci'])} on the ratings that the "
+        "workers were judged by).",
     ]
 
 
@@ -59,7 +71,8 @@ def _after_z(after: Mapping[str, Any]) -> list[str]:
     if after["interval"] is None or after["null"] is None:
         return []
     return [
-        f"After removing single responses by z, alpha is {figure(after['interval'])}, but the same filter makes "
+        f"After removing single responses by z, alpha is {figure(after['interval'])}, but the same "
+        "filter makes "
         f"{figure(after['null'])} of ratings that were permuted within worker. What is left of it: "
         f"{figure(after['corrected'])}. Never quote the first of these figures without the second."
     ]

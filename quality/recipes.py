@@ -20,7 +20,9 @@ _WHY_Z_LAST = (
     "kappa must be measured on responses that z has not trimmed: after z it finds a quarter to two fifths of "
     "the noisy workers, before z nearly all of them"
 )
-_WHY_KNOWN_FIRST = "each worker is compared with the others, who must first be rid of those known to be careless"
+_WHY_KNOWN_FIRST = (
+    "each worker is compared with the others, who must first be rid of those known to be careless"
+)
 
 
 class RecipeError(ValueError):
@@ -28,7 +30,7 @@ class RecipeError(ValueError):
 
 
 def _within(name: str, value: float, low: float, high: float | None = None) -> None:
-    if not (low <= value and value <= (high if high is not None else _MOST)):
+    if not (low <= value <= (high if high is not None else _MOST)):
         bounds = f"from {low} to {high}" if high is not None else f"{low} or more"
         raise RecipeError(f"{name} must be {bounds}, not {value}.")
 
@@ -190,7 +192,7 @@ def recipe_of(name: str, parameters: Mapping[str, Any]) -> Recipe:
 
 
 def _rule_of(parameter: str) -> str | None:
-    prefix = parameter.split("_")[0]
+    prefix = parameter.split("_", maxsplit=1)[0]
     if prefix in {"seconds", "straight", "technical", "test"}:
         return TECHNICAL
     return prefix if prefix in ORDER and "_" in parameter else None

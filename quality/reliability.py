@@ -1,9 +1,10 @@
 """Reliability of the published mean: split-half, with the whole filter run inside each half.
 
-The ratings of each item are divided at random into two halves; the recipe runs on each half as if the other did
-not exist, down to the mean of each item; Pearson's r between the two columns of means is the reliability of a
-mean of half as many ratings, and 2r / (1 + r) (Spearman 1910, Brown 1910) that of the whole. A filter that
-manufactures agreement does so in each half for itself, towards two different middles, so this figure sees through it.
+The ratings of each item are divided at random into two halves; the recipe runs on each half as if the other
+did not exist, down to the mean of each item; Pearson's r between the two columns of means is the reliability
+of a mean of half as many ratings, and 2r / (1 + r) (Spearman 1910, Brown 1910) that of the whole. A filter
+that manufactures agreement does so in each half for itself, towards two different middles, so this figure
+sees through it.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from quality.ratings import Mask, Ratings
 from quality.recipes import Recipe
 from quality.run import Checks, run
 from quality.seeds import generator
+from quality.sums import divided
 from quality.technical import duplicates
 
 Floats = npt.NDArray[np.float64]
@@ -28,8 +30,8 @@ _LEAST_ITEMS = 3
 class SplitHalf:
     """Means over the splits: `half` is r between halves, `whole` its Spearman-Brown correction.
 
-    `sd` is the standard deviation of the corrected figure over the splits, `items` how many items had a mean in
-    both halves on average, `splits` how many splits gave a figure.
+    `sd` is the standard deviation of the corrected figure over the splits, `items` how many items had a mean
+    in both halves on average, `splits` how many splits gave a figure.
     """
 
     half: Figure
@@ -88,7 +90,7 @@ def _means(ratings: Ratings, kept: Mask) -> Floats:
     """Mean of every item from the ratings that are kept; nan where none is."""
     n = np.bincount(ratings.items, weights=kept, minlength=ratings.n_items)
     sums = np.bincount(ratings.items, weights=ratings.scores * kept, minlength=ratings.n_items)
-    return np.divide(sums, n, out=np.full(ratings.n_items, np.nan), where=n > 0)
+    return divided(sums, n)
 
 
 def _pearson(one: Floats, two: Floats) -> float | None:

@@ -1,9 +1,9 @@
 """The honest report: what a filter removed, and how good the result is, said so that nobody is misled.
 
-One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null (`quality.nulls`), alpha
-after worker removal beside its cross-fitted twin (`quality.crossfit`); the figure to quote is the split-half
-reliability (`quality.reliability`). What is not defined is null, with words under `reason` in the same object. docs/filter.md
-says field by field what is in it.
+One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null
+(`quality.nulls`), alpha after worker removal beside its cross-fitted twin (`quality.crossfit`); the figure
+to quote is the split-half reliability (`quality.reliability`). What is not defined is null, with words under
+`reason` in the same object. docs/filter.md says field by field what is in it.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ import numpy as np
 
 from quality import tables
 from quality.alpha import Level, alpha_of, coincidences, from_coincidences, pearson_two, percent_agreement
+from quality.cautions import warnings_of
 from quality.counts import value_counts
 from quality.crossfit import cross_fitted
 from quality.figure import Figure
@@ -22,13 +23,12 @@ from quality.interval import alpha_interval
 from quality.nulls import Null, corrected, null_alpha
 from quality.p913 import adjusted
 from quality.ratings import Ratings
-from quality.recipes import KAPPA, Z, Recipe
+from quality.recipes import KAPPA, Recipe, Z
 from quality.reliability import SplitHalf, split_half
 from quality.run import Checks, Floats, Run, run
 from quality.scores import item_scores
-from quality.sums import sums_of
 from quality.stated import stated, with_reasons
-from quality.cautions import warnings_of
+from quality.sums import sums_of
 
 METHODS = 1
 SPLITS = 20
@@ -71,7 +71,8 @@ class _Task:
 
     @property
     def halvings(self) -> int:
-        """Splits behind the reliability: all that were asked for up to 250,000 ratings, then fewer, never below 5.
+        """Splits behind the reliability: all that were asked for up to 250,000 ratings, then fewer, never
+        below 5.
 
         The more ratings, the less one split differs from the next; the report says how much (`sd`).
         """
@@ -79,8 +80,19 @@ class _Task:
 
     def signature(self, method: str, **parameters: Any) -> str:
         """Method, parameters, seed and version in one line, for a caption or a footnote."""
-        parts = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in parameters.items()]
-        return "|".join([method, *parts, f"seed={self.seed}", f"methods={METHODS}", *([self.version] if self.version else [])])
+        parts = [
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in parameters.items()
+        ]
+        return "|".join(
+            [
+                method,
+                *parts,
+                f"seed={self.seed}",
+                f"methods={METHODS}",
+                *([self.version] if self.version else []),
+            ]
+        )
 
 
 def report(
@@ -98,8 +110,9 @@ def report(
 ) -> dict[str, Any]:
     """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
 
-    `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves out
-    intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with the data.
+    `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves
+    out intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with
+    the data.
     """
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
@@ -176,9 +189,7 @@ def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
         said = stated({name: Figure(None, _NO_Z) for name in names})
         return with_reasons({**said, "ci": None}, {"ci": _NO_Z})
     said = _stage(task, stages["after_z"])
-    null = null_alpha(
-        stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed
-    )
+    null = null_alpha(stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed)
     after = Figure(said["interval"], _reason(said, "interval"))
     said = _joined(said, {"null": null.after, "corrected": corrected(after, null.after)})
     return {**said, **_about(null)}
@@ -230,7 +241,12 @@ def _reason(said: Mapping[str, Any], name: str) -> str:
 
 def _reliability(task: _Task) -> dict[str, Any]:
     halves: SplitHalf = split_half(
-        task.ratings, task.recipe, checks=task.checks, seconds=task.seconds, splits=task.halvings, seed=task.seed
+        task.ratings,
+        task.recipe,
+        checks=task.checks,
+        seconds=task.seconds,
+        splits=task.halvings,
+        seed=task.seed,
     )
     said = stated({"split_half": halves.half, "spearman_brown": halves.whole})
     said |= {"sd": halves.sd, "splits": halves.splits, "items": halves.items}
@@ -255,7 +271,8 @@ def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
 
 
 def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> dict[str, Any] | None:
-    """Pearson's r between two annotators, by type, for designs in which every item has exactly two; else None."""
+    """Pearson's r between two annotators, by type, for designs in which every item has exactly two; else
+    None."""
     n = np.bincount(ratings.items, minlength=ratings.n_items)
     if not len(ratings) or not (n[n > 0] == 2).all():
         return None
@@ -266,7 +283,7 @@ def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> 
         said["by_type"] = [
             {
                 "type": name,
-                "n_items": int(len(np.unique(ratings.items[codes == code]))),
+                "n_items": len(np.unique(ratings.items[codes == code])),
                 **stated({"pearson": pearson_two(ratings.only(codes == code))}),
             }
             for code, name in enumerate(groups["type"].names)
@@ -277,14 +294,20 @@ def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> 
 def _signatures(task: _Task) -> dict[str, str]:
     recipe = task.recipe
     return {
-        "filter": task.signature(recipe.name, version=recipe.version, rules="+".join(recipe.rules) or "none", **recipe.parameters),
+        "filter": task.signature(
+            recipe.name, version=recipe.version, rules="+".join(recipe.rules) or "none", **recipe.parameters
+        ),
         "alpha": task.signature("krippendorff-alpha", levels="interval,ordinal,nominal"),
         "ci": task.signature("two-way-percentile-bootstrap", level="interval", replicates=task.replicates),
         "cross_fitted": task.signature("cross-fitted-alpha", halvings=task.repeats(10)),
         "null": task.signature("alpha-permuted-within-worker", permutations=task.repeats(20)),
         "reliability": task.signature("split-half", filter="inside-each-half", splits=task.halvings),
         "icc": task.signature("icc1-one-way"),
-        "kappa": task.signature("cohen-kappa", weights=recipe.kappa_weights, reference=recipe.kappa_reference if recipe.has(KAPPA) else "pooled"),
+        "kappa": task.signature(
+            "cohen-kappa",
+            weights=recipe.kappa_weights,
+            reference=recipe.kappa_reference if recipe.has(KAPPA) else "pooled",
+        ),
         "scores": task.signature("mean", sd="sample", trimmed="0.2"),
         "score_adjusted": task.signature("p913-12.6", shrink=5, ratings="after-workers"),
     }

@@ -1,4 +1,5 @@
-"""Running a recipe: which ratings and which workers stay, what removed the others, and of whom too little is known."""
+"""Running a recipe: which ratings and which workers stay, what removed the others, and of whom too little is
+known."""
 
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from quality import kappa
 from quality.attention import check_verdicts
 from quality.kappa import WorkerKappas
 from quality.ratings import Mask, Ratings
-from quality.recipes import CHECKS, KAPPA, TECHNICAL, Z, Recipe
+from quality.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
 from quality.responses import ZRemoved, z_removed
 from quality.technical import duplicates, straight_lining, test_accounts, too_fast
 from quality.verdicts import Verdicts
@@ -33,12 +34,12 @@ class Checks:
 class Run:
     """What a recipe decided. Masks over ratings have length n, those over workers n_workers.
 
-    `distinct` leaves out ratings that repeat an earlier one of the same worker; `standing` leaves out those of
-    removed workers too; `kept` leaves out single responses as well: it is what scores are made of.
-    `verdicts` are those of the rules about workers, in the order in which they ran; a worker whom one removed
-    is not looked at by the next. `removed_by` has, for each worker, the place in `verdicts` of the rule that
-    removed them, or -1. `z` (nan where it was not measured) and `rank` (of removal in the item, from 1; 0 for
-    none) belong to the response filter, as do `capped_items`.
+    `distinct` leaves out ratings that repeat an earlier one of the same worker; `standing` leaves out those
+    of removed workers too; `kept` leaves out single responses as well: it is what scores are made of.
+    `verdicts` are those of the rules about workers, in the order in which they ran; a worker whom one
+    removed is not looked at by the next. `removed_by` has, for each worker, the place in `verdicts` of the
+    rule that removed them, or -1. `z` (nan where it was not measured) and `rank` (of removal in the item,
+    from 1; 0 for none) belong to the response filter, as do `capped_items`.
     """
 
     recipe: Recipe
@@ -90,7 +91,8 @@ def run(
 ) -> Run:
     """Runs the recipe's rules in their fixed order. `seconds` has the time of each rating, nan for unknown.
 
-    `repeated` false says that no worker rated an item twice, which then is not looked for. A rule without anything to look at (no checks, no times) does not run; `verdicts` then lacks it.
+    `repeated` false says that no worker rated an item twice, which then is not looked for. A rule without
+    anything to look at (no checks, no times) does not run; `verdicts` then lacks it.
     """
     distinct = ~duplicates(ratings) if repeated else np.ones(len(ratings), dtype=np.bool_)
     standing = distinct
@@ -106,7 +108,9 @@ def run(
             standing = distinct & (gone < 0)[ratings.workers]
 
     if recipe.has(TECHNICAL):
-        for verdict in _technical(ratings.only(distinct), recipe, None if seconds is None else seconds[distinct]):
+        for verdict in _technical(
+            ratings.only(distinct), recipe, None if seconds is None else seconds[distinct]
+        ):
             judge(verdict)
     if recipe.has(CHECKS) and checks is not None:
         judge(_checks(recipe, checks))
@@ -164,9 +168,7 @@ def _technical(ratings: Ratings, recipe: Recipe, seconds: Floats | None) -> list
         prefixes = [name[:-1] for name in recipe.test_accounts if name.endswith("*")]
         verdicts.append(test_accounts(ratings.worker_names, exact, prefixes=prefixes))
     if recipe.seconds_below and seconds is not None:
-        verdicts.append(
-            too_fast(ratings, seconds, limit=recipe.seconds_below, least=recipe.technical_least)
-        )
+        verdicts.append(too_fast(ratings, seconds, limit=recipe.seconds_below, least=recipe.technical_least))
     if recipe.straight_share:
         verdicts.append(straight_lining(ratings, least=recipe.technical_least, share=recipe.straight_share))
     return verdicts

@@ -1,7 +1,7 @@
 """Streams of chance, one per purpose, so that none repeats what drew the data.
 
-A simulated study is often drawn with `default_rng(0)`. If halves or samples came from the same stream, they would
-follow the scores: the split-half reliability of pure noise came out as 0.44.
+A simulated study is often drawn with `default_rng(0)`. If halves or samples came from the same stream, they
+would follow the scores: the split-half reliability of pure noise came out as 0.44.
 """
 
 from zlib import crc32

@@ -47,17 +47,17 @@ def undetermined_workers(ratings: Ratings, done: Run) -> list[Row]:
     rows = []
     for verdict in done.verdicts:
         unsure = verdict.undetermined & rated & ~done.removed_workers
-        names = [ratings.worker_names[worker] for worker in np.flatnonzero(unsure)]
+        names = [ratings.worker_names[worker] for worker in np.flatnonzero(unsure).tolist()]
         numbers = verdict.n[unsure].tolist()
         rows += [
-            {"worker": name, "rule": verdict.rule, "n": n}
-            for name, n in zip(names, numbers, strict=True)
+            {"worker": name, "rule": verdict.rule, "n": n} for name, n in zip(names, numbers, strict=True)
         ]
     return rows
 
 
 def removed_ratings(ratings: Ratings, done: Run) -> list[Row]:
-    """Every rating that was not kept, in the order of submission; with its z where the response filter took it."""
+    """Every rating that was not kept, in the order of submission; with its z where the response filter took
+    it."""
     because = done.removed_because(ratings)
     rows = np.flatnonzero(because >= 0)
     last = len(done.reasons) - 1
@@ -82,14 +82,17 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     kept = np.bincount(ratings.workers[done.kept], minlength=ratings.n_workers)
     distinct = ratings.only(done.distinct)
-    columns = {"kappa": _floats(kappa.pooled(distinct).kappa), "consensus": _floats(kappa.consensus(distinct).kappa)}
+    columns = {
+        "kappa": _floats(kappa.pooled(distinct).kappa),
+        "consensus": _floats(kappa.consensus(distinct).kappa),
+    }
     why = "too few ratings beside others, or no variation"
     per_item = np.bincount(distinct.items, minlength=ratings.n_items)
     few = int((per_item * (per_item - 1)).sum()) <= 2 * MOST_PAIRS
     columns["pairwise_median"] = (
         _floats(kappa.pairwise_median(distinct).kappa) if few else [None] * ratings.n_workers
     )
-    unknown = [None] * ratings.n_workers
+    unknown: list[float | None] = [None] * ratings.n_workers
     columns["bias"] = _floats(model.bias) if model.settled else unknown
     columns["inconsistency"] = _floats(model.inconsistency) if model.settled else unknown
     reasons = dict.fromkeys(("kappa", "consensus", "pairwise_median"), why)
@@ -100,9 +103,21 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
         reasons["pairwise_median"] = f"not calculated for more than {MOST_PAIRS:,} pairs of ratings"
     presented = checks.presented.tolist() if checks is not None else [0] * ratings.n_workers
     failed = checks.failed.tolist() if checks is not None else [0] * ratings.n_workers
-    said = np.array(["kept", "undetermined", *(f"removed: {verdict.rule}" for verdict in done.verdicts)], dtype=object)
+    said = np.array(
+        ["kept", "undetermined", *(f"removed: {verdict.rule}" for verdict in done.verdicts)], dtype=object
+    )
     verdicts = said[np.where(done.removed_workers, done.removed_by.astype(np.int64) + 2, done.undetermined)]
-    absent = _Absent(reasons)
+    missing = sum(
+        (
+            np.array([value is None for value in column]) * (1 << place)
+            for place, column in enumerate(columns.values())
+        ),
+        np.zeros(ratings.n_workers, dtype=np.int64),
+    )
+    absent = {
+        pattern: {name: reasons[name] for place, name in enumerate(columns) if pattern >> place & 1}
+        for pattern in np.unique(missing).tolist()
+    }
     table = zip(
         ratings.worker_names,
         n.tolist(),
@@ -110,11 +125,12 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
         presented,
         failed,
         verdicts.tolist(),
+        missing.tolist(),
         zip(*columns.values(), strict=True),
         strict=True,
     )
     rows = []
-    for name, given, left, shown, wrong, verdict, figures in table:
+    for name, given, left, shown, wrong, verdict, pattern, figures in table:
         if not given:
             continue
         row: Row = {
@@ -126,25 +142,10 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
             "checks_failed": wrong,
             "verdict": verdict,
         }
-        if None in figures:
-            row["reason"] = absent.of(figures)
+        if pattern:
+            row["reason"] = absent[pattern]
         rows.append(row)
     return rows
-
-
-class _Absent:
-    """Why figures are missing: one dictionary for all rows that miss the same ones."""
-
-    def __init__(self, reasons: Mapping[str, str]) -> None:
-        self.reasons = reasons
-        self.known: dict[tuple[bool, ...], dict[str, str]] = {}
-
-    def of(self, figures: tuple[float | None, ...]) -> dict[str, str]:
-        missing = tuple(figure is None for figure in figures)
-        if missing not in self.known:
-            names = zip(self.reasons.items(), missing, strict=True)
-            self.known[missing] = {name: reason for (name, reason), gone in names if gone}
-        return self.known[missing]
 
 
 def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:
@@ -226,7 +227,16 @@ def kept(ratings: Ratings, done: Run, scores: ItemScores) -> Row:
         "items_by_n": {str(size): int(count) for size, count in enumerate(np.bincount(n)) if count},
         "capped_items": int(done.capped_items.sum()),
         "capped_share": float(done.capped_items[rated].mean()) if some else None,
-        **({} if some else {"reason": dict.fromkeys(("mean_per_item", "median_per_item", "least", "most", "capped_share"), "there are no ratings")}),
+        **(
+            {}
+            if some
+            else {
+                "reason": dict.fromkeys(
+                    ("mean_per_item", "median_per_item", "least", "most", "capped_share"),
+                    "there are no ratings",
+                )
+            }
+        ),
     }
 
 
@@ -237,7 +247,9 @@ def histogram(ratings: Ratings, done: Run) -> Row:
             str(value): int(count)
             for value, count in zip(
                 ratings.scale.values,
-                np.bincount(ratings.scores[mask].astype(np.int64) - ratings.scale.low, minlength=ratings.scale.size),
+                np.bincount(
+                    ratings.scores[mask].astype(np.int64) - ratings.scale.low, minlength=ratings.scale.size
+                ),
                 strict=True,
             )
         }

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     import _csv
@@ -49,7 +49,7 @@ class RatingSource:
             yield file
 
     def records(self) -> Generator[tuple[int, list[str]], None, None]:
-        """Records behind the header with the number of the line on which each begins; slow, to find errors."""
+        """Records behind the header, each with the number of its first line; slow, to find errors."""
         with _opened(self.path, self.encoding) as file:
             rows = self._rows(file)
             begins, header = 1, True
@@ -100,7 +100,9 @@ def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> R
 def not_decodable(path: Path, encoding: str, error: Exception) -> RatingsFileError:
     """The error for a file that is not in its encoding, with the line of the first wrong byte."""
     if isinstance(error, LookupError):
-        return RatingsFileError(f"There is no encoding {encoding!r}. Usual ones are utf-8, utf-16, latin-1, cp1252.")
+        return RatingsFileError(
+            f"There is no encoding {encoding!r}. Usual ones are utf-8, utf-16, latin-1, cp1252."
+        )
     remedy = "Save the file as UTF-8, or say what it is: --encoding latin-1."
     try:
         with _opened_bytes(path) as file:
@@ -126,7 +128,9 @@ def _head(path: Path) -> bytes:
     except IsADirectoryError:
         raise RatingsFileError(f"{path} is a folder, not a file.") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise RatingsFileError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        raise RatingsFileError(
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from error
 
 
 def _encoding(head: bytes) -> str:
@@ -138,7 +142,7 @@ def _encoding(head: bytes) -> str:
 def _opened_bytes(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
-    return gzip.open(path) if packed else path.open("rb")
+    return cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """A table of ratings as columns: CSV or TSV, one rating a row (docs/filter.md).
 
-Read with pandas by chunks; of every chunk only codes stay, so that memory does not grow with the length of the
-texts. Scores, checks and groups are judged once per distinct text. Where something is wrong, the file is read
-again, slowly, to name the line.
+Read with pandas by chunks; of every chunk only codes stay, so that memory does not grow with the length of
+the texts. Scores, checks and groups are judged once per distinct text. Where something is wrong, the file is
+read again, slowly, to name the line.
 """
 
 import re
@@ -33,7 +33,7 @@ CHUNK = 1 << 19
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
 _BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
-_RANGE = re.compile(r"([0-9]+)\s*(?:-|–|\.\.)\s*([0-9]+)")
+_RANGE = re.compile(r"([0-9]+)\s*(?:-|\N{EN DASH}|\.\.)\s*([0-9]+)")
 _BETWEEN = re.compile(r"[\s|/;,]+")
 Codes = npt.NDArray[np.int64]
 
@@ -42,8 +42,8 @@ Codes = npt.NDArray[np.int64]
 class RatingsTable:
     """What a file of ratings holds: ratings in the order of submission, without those of attention checks.
 
-    `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each worker;
-    they are None, or missing, where the file has no such column.
+    `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each
+    worker; they are None, or missing, where the file has no such column.
     """
 
     ratings: Ratings
@@ -97,7 +97,9 @@ def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
         theirs = given.get(field, field).strip().casefold()
         found = [place for place, name in enumerate(names) if name == theirs]
         if len(found) > 1:
-            raise RatingsFileError(f"{source.path}, line 1: two columns are named {given.get(field, field)!r}.")
+            raise RatingsFileError(
+                f"{source.path}, line 1: two columns are named {given.get(field, field)!r}."
+            )
         if found:
             places[field] = found[0]
         elif field in given or field in REQUIRED:
@@ -107,9 +109,11 @@ def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
 
 def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
     there = ", ".join(repr(name) for name in source.header)
-    data = " It looks as if the file had no header line; add one." if any(
-        _WHOLE.fullmatch(name) for name in source.header
-    ) else f" Say which one holds it: --column {field}=NAME."
+    data = (
+        " It looks as if the file had no header line; add one."
+        if any(_WHOLE.fullmatch(name) for name in source.header)
+        else f" Say which one holds it: --column {field}=NAME."
+    )
     return RatingsFileError(
         f"{source.path}, line 1: there is no column {theirs!r} for the {field}; there are {there}.{data}"
     )
@@ -151,7 +155,8 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
         raise RatingsFileError(f"{source.path} cannot be read to its end: {error}.") from error
     none = np.empty(0, dtype=np.int64)
     return {
-        field: _stripped(field, np.concatenate([none, *codes[field]]), list(tables[field])) for field in places
+        field: _stripped(field, np.concatenate([none, *codes[field]]), list(tables[field]))
+        for field in places
     }
 
 
@@ -199,14 +204,18 @@ class _Table:
 
     def whole(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
-        self.refuse(worker, [not text for text in worker.texts], "the worker is empty", "Every rating needs one.")
+        self.refuse(
+            worker, [not text for text in worker.texts], "the worker is empty", "Every rating needs one."
+        )
         is_check = self.is_check()
         scores = self.scores(is_check)
         self.refuse(
             item, [not text for text in item.texts], "the item is empty", "Every rating needs one.", ~is_check
         )
         if is_check.all():
-            raise RatingsFileError(f"{self.source.path}: every row is an attention check; there are no ratings.")
+            raise RatingsFileError(
+                f"{self.source.path}: every row is an attention check; there are no ratings."
+            )
         rows = self.in_order(np.flatnonzero(~is_check))
         items, item_names = _renumbered(item, rows)
         ratings = Ratings(
@@ -257,7 +266,8 @@ class _Table:
             marked = np.array([text.casefold() not in _NO for text in check.texts])[check.codes]
             if "expected" not in self.columns and marked.any():
                 raise RatingsFileError(
-                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column says which "
+                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column "
+                    "says which "
                     "answers are accepted. Add a column 'expected', or name it: --column expected=NAME."
                 )
             return cast("npt.NDArray[np.bool_]", marked)
@@ -346,7 +356,10 @@ class _Table:
         values = [_float(text) for text in column.texts]
         self.refuse(
             column,
-            [bool(text) and (value is None or value < 0) for text, value in zip(column.texts, values, strict=True)],
+            [
+                bool(text) and (value is None or value < 0)
+                for text, value in zip(column.texts, values, strict=True)
+            ],
             lambda text: f"the seconds {_short(text)} are not a number of seconds",
             "Leave it empty where the time is not known.",
         )
@@ -397,7 +410,11 @@ def _accepted(text: str, scale: Scale) -> set[int]:
     if bound := _BOUND.fullmatch(text):
         limit = int(bound[2])
         below = bound[1] in {"<=", "≤"}
-        return {value for value in range(scale.low, scale.high + 1) if (value <= limit if below else value >= limit)}
+        return {
+            value
+            for value in range(scale.low, scale.high + 1)
+            if (value <= limit if below else value >= limit)
+        }
     if span := _RANGE.fullmatch(text):
         return set(range(int(span[1]), int(span[2]) + 1)) & set(range(scale.low, scale.high + 1))
     values = [_whole(part) for part in _BETWEEN.split(text) if part]

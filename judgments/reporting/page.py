@@ -23,7 +23,12 @@ def page_of(report: Mapping[str, Any]) -> str:
             "title": title(report),
             "quotes": quotes(report),
             "alphas": [
-                {"words": words, "figures": figures, "beside": beside, "agreement": report["agreement"].get(key)}
+                {
+                    "words": words,
+                    "figures": figures,
+                    "beside": beside,
+                    "agreement": report["agreement"].get(key),
+                }
                 for words, figures, beside, key in _alphas(report)
             ],
             "alpha_plot": _alpha_plot(report["alpha"]),
@@ -78,7 +83,9 @@ def _kappa_plot(workers: list[dict[str, Any]]) -> Bars | None:
     stays, goes = [0] * len(labels), [0] * len(labels)
     for each, place in zip(known, places, strict=True):
         (goes if each["verdict"].startswith("removed") else stays)[place] += 1
-    return bars(labels, [Series("workers kept", "good", stays), Series("workers removed", "bad", goes)], stacked=True)
+    return bars(
+        labels, [Series("workers kept", "good", stays), Series("workers removed", "bad", goes)], stacked=True
+    )
 
 
 def _kept_plot(by_n: Mapping[str, int]) -> Bars:
@@ -88,7 +95,7 @@ def _kept_plot(by_n: Mapping[str, int]) -> Bars:
     labels, counts = [], []
     for low in range(0, most + 1, width):
         high = low + width - 1
-        labels.append(str(low) if width == 1 else f"{low}–{high}")
+        labels.append(str(low) if width == 1 else f"{low}-{high}")
         counts.append(sum(numbers.get(n, 0) for n in range(low, high + 1)))
     return bars(labels, [Series("items", "good", counts)])
 

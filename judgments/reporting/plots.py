@@ -78,7 +78,14 @@ def bars(labels: list[str], series: Sequence[Series], *, stacked: bool = False) 
             x = _LEFT + at * step + step * 0.1 + (0 if stacked else number * broad)
             words = f"{labels[at]}: {value:,} {series[number].name}"
             drawn.append(
-                Bar(round(x, 2), round(floor - height, 2), round(broad, 2), round(height, 2), series[number].look, words)
+                Bar(
+                    round(x, 2),
+                    round(floor - height, 2),
+                    round(broad, 2),
+                    round(height, 2),
+                    series[number].look,
+                    words,
+                )
             )
             if stacked:
                 floor -= height
@@ -136,7 +143,9 @@ def intervals(figures: Sequence[tuple[str, float | None, list[float] | None, str
     steps = round((1 - start) / 0.25)
     every = -(-steps // 6)
     ticks = [start + 0.25 * number for number in range(steps + 1) if (steps - number) % every == 0]
-    return Intervals(lines, [Mark(place(tick), f"{tick:g}") for tick in ticks], WIDTH, base + 24, base, left, right)
+    return Intervals(
+        lines, [Mark(place(tick), f"{tick:g}") for tick in ticks], WIDTH, base + 24, base, left, right
+    )
 
 
 def binned(values: Sequence[float], width: float) -> tuple[list[str], list[int]]:
@@ -151,5 +160,6 @@ def binned(values: Sequence[float], width: float) -> tuple[list[str], list[int]]
 
 def _round_up(number: int) -> int:
     """The next number that is easy to read as the end of an axis."""
-    size = 10 ** max(len(str(number)) - 1, 0)
-    return next(step * size // 2 for step in range(2, 21) if step * size % 2 == 0 and step * size // 2 >= number)
+    size: int = 10 ** max(len(str(number)) - 1, 0)
+    steps = (step * size for step in range(2, 21))
+    return next(step // 2 for step in steps if step % 2 == 0 and step // 2 >= number)

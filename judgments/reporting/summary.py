@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from quality.quotes import counted, figure, interval, quotes
+from quality.quotes import NONE, counted, figure, interval, quotes
 
 _WIDTH = 100
 _SHOWN = 8
@@ -28,7 +28,9 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
     for each in report["removed_workers"][:_SHOWN]:
         console.print(f"  worker {escape(plain(each['worker']))} {escape(each['words'])}")
     if len(report["removed_workers"]) > _SHOWN:
-        console.print(f"  … and {len(report['removed_workers']) - _SHOWN:,} more workers; --report FILE lists them.")
+        console.print(
+            f"  … and {len(report['removed_workers']) - _SHOWN:,} more workers; --report FILE lists them."
+        )
     unsure = len({each["worker"] for each in report["undetermined_workers"]})
     if unsure:
         console.print(f"  Kept, but not decided on: {counted(unsure, 'worker')} of whom too little is known.")
@@ -40,7 +42,7 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
         table.add_row(
             words,
             figure(figures["interval"]),
-            interval(figures.get("ci")).strip() or "–",
+            interval(figures.get("ci")).strip() or NONE,
             figure(figures["ordinal"]),
             figure(figures["nominal"]),
             beside,
@@ -62,7 +64,11 @@ def rows(alpha: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
     after_z = alpha["after_z"]
     if after_z["interval"] is not None:
         shown.append(
-            ("after response z", after_z, f"null {figure(after_z['null'])}, corrected {figure(after_z['corrected'])}")
+            (
+                "after response z",
+                after_z,
+                f"null {figure(after_z['null'])}, corrected {figure(after_z['corrected'])}",
+            )
         )
     return shown
 
@@ -80,4 +86,4 @@ def plain(text: str) -> str:
 
 
 def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
+    return NONE if share is None else f"{share:.1%}"

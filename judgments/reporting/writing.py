@@ -1,6 +1,7 @@
-"""Files of a filter run: written beside their place and moved there together, so that a failure leaves none."""
+"""Files of a filter run: written beside their place, then moved there together: all of them or none."""
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 LISTS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
 _READABLE = 0o666
 _ROWS = 1 << 16
-_TO_QUOTE = (",", '"', "\r", "\n")
+_TO_QUOTE = re.compile('[,"\r\n]')
 Write = Callable[[IO[bytes]], None]
 
 
@@ -92,7 +93,11 @@ def csv_of(table: "RatingsTable", kept: "np.ndarray") -> Write:
 
 def text_of(page: str) -> Write:
     """A text as UTF-8."""
-    return lambda file: file.write(page.encode()) and None
+
+    def write(file: IO[bytes]) -> None:
+        file.write(page.encode())
+
+    return write
 
 
 def _cells(names: Sequence[str], codes: "np.ndarray") -> Iterator[str]:
@@ -102,7 +107,7 @@ def _cells(names: Sequence[str], codes: "np.ndarray") -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    if any(sign in text for sign in _TO_QUOTE):
+    if _TO_QUOTE.search(text):
         return '"' + text.replace('"', '""') + '"'
     return text
 

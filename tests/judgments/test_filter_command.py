@@ -1,7 +1,6 @@
 """`manage.py filter`: what people do with it, and what it says about files that are not as they should be."""
 
 import csv
-import csv
 import gzip
 import io
 import json
@@ -208,11 +207,12 @@ def test_another_encoding_can_be_named(ratings):
         ("", "ratings.csv is empty."),
         (HEADER, "ratings.csv has a header but no ratings under it."),
         ("q1,w1,3\nq1,w2,4\n", "It looks as if the file had no header line; add one."),
-        ("item,who,score\nq,w,3\n", "line 1: there is no column 'worker' for the worker; there are 'item', 'who', 'score'. "
-         "Say which one holds it: --column worker=NAME."),
-        (HEADER + "q,a,3\nq,b,7\nr,a,0\n", "line 3: the score '7' is not on the scale from 1 to 5. If the scale is another, "
-         "say so: --scale LOW-HIGH. Rows with this fault: 2."),
-        (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not a whole number. Scores are whole numbers from 1 to 5."),
+        ("item,who,score\nq,w,3\n", "line 1: there is no column 'worker' for the worker; there are "
+         "'item', 'who', 'score'. Say which one holds it: --column worker=NAME."),
+        (HEADER + "q,a,3\nq,b,7\nr,a,0\n", "line 3: the score '7' is not on the scale from 1 to 5. "
+         "If the scale is another, say so: --scale LOW-HIGH. Rows with this fault: 2."),
+        (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not a whole number. Scores are whole "
+         "numbers from 1 to 5."),
         (HEADER + "q,a,\n", "line 2: the score is empty."),
         (HEADER + "q,a\n", "line 2: the score is empty."),
         (HEADER + "q, ,3\n", "line 2: the worker is empty."),

@@ -192,7 +192,9 @@ def test_without_lists_the_report_does_not_grow_with_the_data():
 def test_every_kind_of_figure_has_a_signature_with_seed_and_version():
     signatures = report(RATINGS, KPQA_2021, replicates=0, seed=7, version="x 1")["signatures"]
     assert signatures["filter"] == (
-        "kpqa-2021|version=1|rules=z|z_limit=1|z_cap=5|z_ddof=0|z_least=2|z_keep=0|z_ties=submission|seed=7|methods=1|x 1"
+        ""
+        "kpqa-2021|version=1|rules=z|z_limit=1|z_cap=5|z_ddof=0|z_least=2|z_keep=0|z_ties=submission"
+        "|seed=7|methods=1|x 1"
     )
 
 

@@ -4,7 +4,7 @@ import gc
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -19,7 +19,8 @@ class Command(BaseCommand):
     """Parses, reads, runs, writes, prints."""
 
     help = (
-        "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly what that did to "
+        "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly "
+        "what that did to "
         "agreement (docs/filter.md)."
     )
     requires_system_checks = []
@@ -104,7 +105,7 @@ class Command(BaseCommand):
             write_together(_files(outputs, said, table, done))
         except NotWrittenError as error:
             raise CommandError(str(error)) from error
-        summary(said, self.stdout._out, file=options["file"].name)
+        summary(said, cast("TextIO", self.stdout._out), file=options["file"].name)
         for path in outputs.values():
             self.stdout.write(f"Written: {path}")
 
@@ -153,8 +154,10 @@ def _scale(text: str) -> tuple[int, int]:
     if not found:
         raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5")
     low, high = int(found[1]), int(found[2])
-    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:  # noqa: PLR2004
-        raise ArgumentTypeError(f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores")
+    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:
+        raise ArgumentTypeError(
+            f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores"
+        )
     return low, high
 
 
