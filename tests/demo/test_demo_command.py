@@ -17,7 +17,9 @@ from botocore.config import Config
 from tests.clients import ask
 from tests.server import ROOT, drop_database, free_port, new_database
 
-TIMEOUT = 240
+#: A minute or two on a machine of its own; others may be building beside.
+TIMEOUT = 540
+pytestmark = pytest.mark.timeout(TIMEOUT + 60)
 
 
 class Demo:
