@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ SEED = 7
 JUDGES, LATER_JUDGES, MIX = 20, 12, "moderate"
 PEOPLE = JUDGES + LATER_JUDGES
 _REPORT_SECONDS = 60.0
+#: Rounds of publishing, collecting and paying until nothing is left to do, at most.
+_ROUNDS = 40
 
 Progress = Callable[[int], None]
 
@@ -131,8 +134,13 @@ def filter_and_top_up(stage: Stage, *, owner: User) -> tuple[filtering.Preview, 
 
 
 def filter_again(stage: Stage, *, owner: User) -> dict[str, Any]:
-    """The same filters over all judgments, those of the second round as well; the honest report of it."""
+    """The same filters over all judgments, those of the second round as well; the honest report of it.
+
+    What is missing after it is put on offer, for whoever wants to judge by hand.
+    """
     filtering.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner)
+    for _ in takewhile(lambda _: not tick().idle, range(_ROUNDS)):
+        pass
     job = reporting.ask(stage=stage)
     deadline = time.monotonic() + _REPORT_SECONDS
     while job.state in OPEN_STATES and time.monotonic() < deadline:
