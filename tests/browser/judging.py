@@ -50,13 +50,12 @@ def _stage(*, url: str, queries: list[dict[str, Any]], **fields: Any) -> str:
         project=project,
         slug="judging",
         title=title,
-        kind="judging",
         endpoint=new_endpoint(url),
         task_title=title,
         task_description="Read everything, then say how correct the answer is.",
         reward_cents=5,
         budget_cents=10_000,
-        **({"redundancy": 1} | fields),
+        **({"kind": "judging", "redundancy": 1} | fields),
     )
     open_stage(stage=stage)
     tick_thrice()

@@ -152,6 +152,30 @@ def test_the_page_is_for_everybody(judgers, newcomer, context_of):
     look(page)
 
 
+def test_a_training_says_why_and_asks_again(judgers, newcomer, context_of):
+    lesson = {"question": GAS, "answer": PREDICTED, "correct": CORRECT, "passage": PASSAGE}
+    lessons = [
+        {**lesson, "accepted": [1, 2], "reason": "The passage says nothing of Canada."},
+        {**lesson, "answer": CORRECT, "accepted": [5], "reason": "It is the correct answer itself."},
+    ]
+    title = judgers.stage([], kind="judge-training", units_per_hit=2, config={"lessons": lessons})
+    mira = newcomer(java_script_enabled=False).page
+    frame = take(mira, title)
+    for choice in frame.get_by_label("completely correct").all():
+        choice.check()
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_role("alert")).to_contain_text("Not quite. The passage says nothing of Canada.")
+    expect(frame.get_by_text("This one is right.")).to_be_visible()
+    page = context_of().new_page()
+    page.goto(mira.locator("iframe").get_attribute("src"))
+    look(page)
+    wrong = frame.locator(".unit", has_text=PREDICTED)
+    wrong.get_by_label("vital error").check()
+    frame.get_by_role("button", name="Submit").click()
+    frame.get_by_role("button", name="Tell the marketplace").click()
+    expect(frame.get_by_role("heading")).to_have_text("Submitted")
+
+
 def test_wide_windows_show_the_scale_beside_the_texts_which_keep_their_order(judgers, newcomer, context_of):
     title = judgers.stage([KPQA])
     mira = newcomer(java_script_enabled=False).page
