@@ -5,7 +5,6 @@ the texts. Scores, checks and groups are judged once per distinct text. Where so
 read again, slowly, to name the line.
 """
 
-import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +17,7 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
+from judgments.importing.rating_fields import accepted_scores, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
 from quality.ratings import Ratings, Scale
 
@@ -30,11 +30,6 @@ GROUPS = ("system", "type")
 OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
 COLUMNS = (*REQUIRED, *OPTIONAL)
 CHUNK = 1 << 19
-_NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
-_WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
-_BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
-_RANGE = re.compile(r"([0-9]+)\s*(?:-|\N{EN DASH}|\.\.)\s*([0-9]+)")
-_BETWEEN = re.compile(r"[\s|/;,]+")
 Codes = npt.NDArray[np.int64]
 
 
@@ -84,9 +79,10 @@ def read_ratings(
     source = rating_source(path, wanted=[given.get(name, name) for name in COLUMNS], encoding=encoding)
     places = _places(source, given)
     read = _read(source, places)
-    if not len(read["item"].codes):
+    table = _Table(source, read, scale or Scale())
+    if not table.filled.any():
         raise RatingsFileError(f"{path} has a header but no ratings under it.")
-    return _Table(source, read, scale or Scale()).whole()
+    return table.whole()
 
 
 def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
@@ -111,7 +107,7 @@ def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
     there = ", ".join(repr(name) for name in source.header)
     data = (
         " It looks as if the file had no header line; add one."
-        if any(_WHOLE.fullmatch(name) for name in source.header)
+        if any(whole(name) is not None for name in source.header)
         else f" Say which one holds it: --column {field}=NAME."
     )
     return RatingsFileError(
@@ -201,22 +197,29 @@ class _Table:
 
     def __init__(self, source: RatingSource, columns: dict[str, _Column], scale: Scale) -> None:
         self.source, self.columns, self.scale = source, columns, scale
+        #: Spreadsheets end their tables with rows of empty cells; these are no ratings.
+        self.filled = np.zeros(len(columns["item"].codes), dtype=np.bool_)
+        for field in REQUIRED:
+            self.filled |= np.array([bool(text) for text in columns[field].texts], dtype=np.bool_)[
+                columns[field].codes
+            ]
 
     def whole(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
         self.refuse(
             worker, [not text for text in worker.texts], "the worker is empty", "Every rating needs one."
         )
-        is_check = self.is_check()
+        is_check = self.is_check() & self.filled
         scores = self.scores(is_check)
         self.refuse(
             item, [not text for text in item.texts], "the item is empty", "Every rating needs one.", ~is_check
         )
-        if is_check.all():
+        given = np.flatnonzero(~is_check & self.filled)
+        if not len(given):
             raise RatingsFileError(
                 f"{self.source.path}: every row is an attention check; there are no ratings."
             )
-        rows = self.in_order(np.flatnonzero(~is_check))
+        rows = self.in_order(given)
         items, item_names = _renumbered(item, rows)
         ratings = Ratings(
             items.astype(np.int32),
@@ -247,7 +250,7 @@ class _Table:
         """Names the first row whose text is wrong, and how many there are."""
         if not any(wrong):
             return
-        bad = np.asarray(wrong)[column.codes]
+        bad = np.asarray(wrong)[column.codes] & self.filled
         if among is not None:
             bad &= among
         rows = np.flatnonzero(bad)
@@ -263,7 +266,7 @@ class _Table:
     def is_check(self) -> npt.NDArray[np.bool_]:
         if "check" in self.columns:
             check = self.columns["check"]
-            marked = np.array([text.casefold() not in _NO for text in check.texts])[check.codes]
+            marked = np.array([means_yes(text) for text in check.texts])[check.codes]
             if "expected" not in self.columns and marked.any():
                 raise RatingsFileError(
                     f"{self.source.path}, line 1: rows are marked as attention checks, but no column "
@@ -279,7 +282,7 @@ class _Table:
     def scores(self, is_check: npt.NDArray[np.bool_]) -> Codes:
         """The score of every row; below the scale where a check was left unanswered."""
         column, scale = self.columns["score"], self.scale
-        values = [_whole(text) for text in column.texts]
+        values = [whole(text) for text in column.texts]
         self.refuse(
             column, [not text for text in column.texts], "the score is empty", "Leave the row out.", ~is_check
         )
@@ -305,7 +308,7 @@ class _Table:
         if not is_check.any():
             return None
         column, scale = self.columns["expected"], self.scale
-        accepted = [_accepted(text, scale) for text in column.texts]
+        accepted = [accepted_scores(text, scale) for text in column.texts]
         self.refuse(
             column,
             [not each for each in accepted],
@@ -329,11 +332,11 @@ class _Table:
         """The rows in the order of submission: by `order`, else by `submitted_at`, else as they stand."""
         if "order" in self.columns:
             column = self.columns["order"]
-            values = [_float(text) for text in column.texts]
+            values = [number(text) for text in column.texts]
             fault, remedy = "is not a number", "Leave the column out to keep the order of the rows."
         elif "submitted_at" in self.columns:
             column = self.columns["submitted_at"]
-            values = _times(column.texts)
+            values = times(column.texts)
             fault, remedy = "is not a time", "Write times as 2026-03-01T12:30:00Z."
         else:
             return rows
@@ -353,7 +356,7 @@ class _Table:
         if "seconds" not in self.columns:
             return None
         column = self.columns["seconds"]
-        values = [_float(text) for text in column.texts]
+        values = [number(text) for text in column.texts]
         self.refuse(
             column,
             [
@@ -384,43 +387,6 @@ def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
     if used.all():
         return codes, column.texts
     return (np.cumsum(used) - 1)[codes], [column.texts[code] for code in np.flatnonzero(used)]
-
-
-def _whole(text: str) -> int | None:
-    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < 20 else None
-
-
-def _float(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
-
-
-def _times(texts: list[str]) -> list[float | None]:
-    import pandas as pd  # noqa: PLC0415  # takes seconds to import
-
-    times = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
-    return [None if pd.isna(time) else time.timestamp() for time in times]
-
-
-def _accepted(text: str, scale: Scale) -> set[int]:
-    """The scores on the scale that an attention check accepts; none for a text that says none."""
-    if bound := _BOUND.fullmatch(text):
-        limit = int(bound[2])
-        below = bound[1] in {"<=", "≤"}
-        return {
-            value
-            for value in range(scale.low, scale.high + 1)
-            if (value <= limit if below else value >= limit)
-        }
-    if span := _RANGE.fullmatch(text):
-        return set(range(int(span[1]), int(span[2]) + 1)) & set(range(scale.low, scale.high + 1))
-    values = [_whole(part) for part in _BETWEEN.split(text) if part]
-    if any(value is None or not scale.low <= value <= scale.high for value in values):
-        return set()
-    return {value for value in values if value is not None}
 
 
 def _short(text: str) -> str:

@@ -190,6 +190,7 @@ def test_systems_and_types_have_their_removed_share(ratings):
         (gzip.compress(SMALL.encode()), "packed.csv.gz"),
         (SMALL.replace(",1\n", ",1.0\n"), "decimal.csv"),
         ("\n" + SMALL.replace("\n", "\n\n"), "gaps.csv"),
+        (SMALL + ",,\n,,\n", "spreadsheet.csv"),
     ],
 )
 def test_tables_come_in_many_forms(ratings, content, name):
@@ -213,6 +214,8 @@ def test_another_encoding_can_be_named(ratings):
          "If the scale is another, say so: --scale LOW-HIGH. Rows with this fault: 2."),
         (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not a whole number. Scores are whole "
          "numbers from 1 to 5."),
+        (HEADER + "q,a,99999999999999999999999\n", "is not on the scale from 1 to 5."),
+        (HEADER + ",,\n", "has a header but no ratings under it."),
         (HEADER + "q,a,\n", "line 2: the score is empty."),
         (HEADER + "q,a\n", "line 2: the score is empty."),
         (HEADER + "q, ,3\n", "line 2: the worker is empty."),
