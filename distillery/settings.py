@@ -12,6 +12,7 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 
 from distillery import env
+from distillery.version import VERSION  # noqa: F401 - for rooms, which may not look up here
 
 # Lets generic Django classes carry their types at run time too: ModelAdmin[Worker].
 django_stubs_ext.monkeypatch()

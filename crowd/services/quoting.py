@@ -94,7 +94,7 @@ def quote(stage: Stage, left: Sequence[Pending] | None = None) -> Quote:
             people += size
             reward += size * stage.reward_cents
             fees += size * fee(stage, size)
-    left = min(row.budget_cents - row.reserved_cents - row.spent_cents for row in (stage, stage.project))
+    spare = min(row.budget_cents - row.reserved_cents - row.spent_cents for row in (stage, stage.project))
     return Quote(
         units=sum(role == "unit" for bundle in made for _, role in bundle.units),
         hits=hits,
@@ -102,7 +102,7 @@ def quote(stage: Stage, left: Sequence[Pending] | None = None) -> Quote:
         reward_cents=reward,
         fee_cents=fees,
         top_up_cents=round((reward + fees) * EXPECTED_REPLACED),
-        budget_left_cents=left,
+        budget_left_cents=spare,
         work_seconds=people * stage.expected_seconds if stage.expected_seconds else None,
     )
 

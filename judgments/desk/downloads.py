@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 
 from annotation.spreadsheets import cell
 from crowd.models import Worker
-from distillery.version import VERSION
 from judgments.selectors.live import Live
 from judgments.selectors.ratings import pseudonym
 from judgments.selectors.reports import Standing
@@ -45,7 +45,7 @@ def answer(table: Table, name: str) -> HttpResponse:
 def signature(method: str, **parameters: Any) -> str:
     """Method, parameters and version in one line."""
     return "|".join(
-        [method, *(f"{name}={value}" for name, value in parameters.items()), f"distillery={VERSION}"]
+        [method, *(f"{name}={value}" for name, value in parameters.items()), f"distillery={settings.VERSION}"]
     )
 
 

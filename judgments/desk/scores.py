@@ -80,7 +80,6 @@ def _lines(run: FilterRun | None, rows: Any) -> Iterator[str]:
     yield f"# {signature('mean-of-kept', recipe=title, sd='sample', trimmed=0.2, adjusted='p913-12.6')}\n"
     yield writer.writerow(_COLUMNS)
     for row in selectors.lines(rows):
-        assert row.candidate is not None
         query = row.candidate.query
         texts = (cell(query.key), cell(query.text), cell(row.candidate.system.name), cell(row.candidate.text))
         figures = (row.n_raw, row.n_kept, row.mean, row.sd, row.median, row.trimmed, row.adjusted)

@@ -26,6 +26,7 @@ from judgments.selectors.judging import (
 )
 from judgments.selectors.shown import queries_of, query_of, shown
 from judgments.selectors.wording import texts_of
+from judgments.services import reporting
 from judgments.services.checks import ensure_checks
 from judgments.services.judging import record_judgment
 
@@ -106,6 +107,10 @@ class Judging(SimpleKind):
     def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
         """What somebody who read everything chooses."""
         return simulated_judgment(stage, unit, profile, rng)
+
+    def settle(self, stage: Stage) -> dict[str, Any]:
+        """Nothing is decided without a person; the report on agreement is kept from growing old."""
+        return {"report": "asked for"} if reporting.keep_fresh(stage) else {}
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query and the answer, cut."""

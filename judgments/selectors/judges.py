@@ -1,7 +1,7 @@
 """The people who judge: how much, how fast, how far they agree, and what filters say of them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan
 from statistics import median, quantiles
@@ -199,7 +199,7 @@ def _verdicts(stamp: Stamp) -> tuple[Counter[int], dict[int, str], set[int]]:
 
 def chosen(rows: Sequence[Judge], show: str, order: str) -> list[Judge]:
     """Judges of a kind in an order; who has few judgments stands behind, without a rank."""
-    filters = {
+    filters: dict[str, Callable[[Judge], bool]] = {
         "all": lambda row: True,
         "flagged": lambda row: bool(row.flags),
         "removed": lambda row: bool(row.verdict),
@@ -207,7 +207,7 @@ def chosen(rows: Sequence[Judge], show: str, order: str) -> list[Judge]:
         "excluded": lambda row: row.excluded,
     }
     last = float("inf")
-    orders = {
+    orders: dict[str, Callable[[Judge], float]] = {
         "kappa": lambda row: last if row.kappa is None else row.kappa,
         "checks": lambda row: -(row.failed / row.presented if row.presented else -1),
         "fastest": lambda row: last if row.seconds is None else row.seconds,

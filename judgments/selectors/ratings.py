@@ -141,6 +141,7 @@ def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
     for some in _chunks(unmeasured):
         moments = rows.filter(pk__in=some).exclude(stored_at=None)
         for pk, worker, arrived, stored in moments.values_list("pk", "worker_id", "arrived_at", "stored_at"):
+            assert stored is not None
             yield pk, worker, (stored - arrived).total_seconds()
 
 

@@ -1,7 +1,7 @@
 """Candidates with their scores: of the run in force, or from all good judgments while there is none."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from math import isnan
 from typing import Any
@@ -35,7 +35,7 @@ _COLUMNS = ("candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed"
 
 @dataclass(slots=True)
 class ScoreRow:
-    """A candidate's score; undefined figures are None."""
+    """A candidate with its score; undefined figures are None."""
 
     candidate_id: int
     n_raw: int
@@ -45,7 +45,7 @@ class ScoreRow:
     median: float | None
     trimmed: float | None
     adjusted: float | None
-    candidate: Candidate | None = field(default=None, compare=False)
+    candidate: Candidate
 
 
 def kept_scores(run: FilterRun, order: str, system: str) -> QuerySet[Score, tuple[Any, ...]]:
@@ -104,7 +104,7 @@ def _key(row: tuple[Any, ...], order: str) -> tuple[Any, ...]:
 def with_candidates(rows: Sequence[tuple[Any, ...]]) -> list[ScoreRow]:
     """Rows with their candidates, queries and systems, in one question."""
     known = Candidate.objects.select_related("query", "system").in_bulk([row[0] for row in rows])
-    return [ScoreRow(*row, candidate=known[row[0]]) for row in rows]
+    return [ScoreRow(*row, known[row[0]]) for row in rows]
 
 
 def lines(rows: QuerySet[Any, tuple[Any, ...]] | Sequence[tuple[Any, ...]]) -> Iterator[ScoreRow]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
+
 from crowd.models import Stage
-from distillery.version import VERSION
 from judgments.models import FilterRun, Verdict
 from judgments.selectors.ratings import About, about, pseudonym
 from judgments.services.deciding import Decided, decide, recipe_named
@@ -61,7 +62,7 @@ def whole_report(
         },
         replicates=replicates,
         seed=run.seed if run else 0,
-        version=f"distillery={VERSION}",
+        version=f"distillery={settings.VERSION}",
     )
     progress(2, _PARTS, "Workers in pairs")
     said["differs"] = _differs(run, decided)

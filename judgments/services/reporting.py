@@ -8,13 +8,15 @@ from django.utils import timezone
 
 from crowd.models import Stage
 from jobs import services as jobs
-from jobs.models import Job, JobState
+from jobs.models import OPEN_STATES, Job, JobState
 from judgments.models import AgreementReport, FilterRun
 from judgments.selectors.stamps import Stamp, stamp_of
 
 REPORT = "judgments.report"
 #: Grows when the report has other figures, so that old ones are made again.
 VERSION = 1
+#: Judgments before the first report is made by itself, and how many times more before the next.
+FIRST, GROWN = 100, 1.25
 _OVER = (JobState.FAILED, JobState.CANCELLED)
 Progress = Callable[[int, int, str], None]
 
@@ -27,6 +29,23 @@ def ask(*, stage: Stage) -> Job:
     if job.state in _OVER:
         jobs.retry(job_id=job.pk)
     return job
+
+
+def keep_fresh(stage: Stage) -> bool:
+    """Ask for a report without filters once a quarter more judgments are in than the last one had.
+
+    With filters in force later judgments change nothing in the report, so nothing is asked for.
+    """
+    stamp = stamp_of(stage)
+    if stamp.run or stamp.count < FIRST:
+        return False
+    before = AgreementReport.objects.filter(stage=stage).order_by("-created_at", "-pk")
+    last = before.values_list("judgments", flat=True).first() or 0
+    under_way = Job.objects.filter(kind=REPORT, effect__startswith=prefix(stage), state__in=OPEN_STATES)
+    if stamp.count < last * GROWN or under_way.exists():
+        return False
+    ask(stage=stage)
+    return True
 
 
 def made_of(stamp: Stamp) -> str:

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.urls import reverse
 
+from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Stage
 from jobs.models import Job
 from judgments.desk import urls
@@ -241,6 +242,27 @@ def test_a_report_is_worked_out_once_for_the_same_judgments(place):
     judge(place, [("q1/a", "A9", 3)])
     as_("viewer").post(at(place, "calculate"))
     assert Job.objects.filter(kind="judgments.report").count() == 2
+
+
+def test_while_judgments_come_in_the_report_is_made_again_by_itself(place, monkeypatch):
+    from jobs import runner
+
+    monkeypatch.setattr(reporting, "FIRST", 18)
+    assert reporting.keep_fresh(place.stage)
+    assert not reporting.keep_fresh(place.stage)
+    runner.run(job_id=Job.objects.get().pk)
+    judge(place, [(f"q1/{name}", "A9", 3) for name in "ab"])
+    assert not reporting.keep_fresh(place.stage)
+    judge(place, [(f"q{number}/{name}", "A8", 3) for number in (1, 2) for name in "ab"])
+    assert kind_of(place.stage).settle(place.stage) == {"report": "asked for"}
+    assert Job.objects.count() == 2
+
+
+def test_with_filters_in_force_later_judgments_ask_for_no_report(place, monkeypatch):
+    monkeypatch.setattr(reporting, "FIRST", 1)
+    apply(place)
+    Job.objects.all().delete()
+    assert not reporting.keep_fresh(place.stage)
 
 
 def test_the_job_makes_the_report(place):

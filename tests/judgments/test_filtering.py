@@ -6,12 +6,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from crowd.models import Assignment
+from crowd.models import Assignment, HitUnit, Stage
 from jobs.models import Job
 from judgments.errors import FilteringError
-from judgments.models import FilterRun, Judgment, Score, Verdict
+from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
 from judgments.selectors.ratings import newer_than, ratings_of_stage
 from judgments.services import filtering
+from judgments.units import of_candidate
 from projects.models import Event
 from tests.judgments.desk_world import Place, candidate_of, check, judge, make_place, worker_of
 
@@ -224,6 +225,39 @@ def test_applying_asks_for_the_report_to_be_made_again(place, me):
 def test_topping_up_needs_an_open_stage_and_the_confirmed_amount(place, me):
     with pytest.raises(FilteringError, match="only an open one asks for more"):
         filtering.top_up(stage=place.stage, most_cents=100, actor=me)
+
+
+def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(place, me):
+    Stage.objects.filter(pk=place.stage.pk).update(status="open", redundancy=4)
+    place.stage.refresh_from_db()
+    apply(place, me)
+    with pytest.raises(FilteringError, match=r"It costs 0\.24 by now, more than the 0\.23"):
+        filtering.top_up(stage=place.stage, most_cents=23, actor=me)
+    assert filtering.top_up(stage=place.stage, most_cents=24, actor=me) == 2
+    asked = HitUnit.objects.filter(hit__stage=place.stage, hit__state="planned").values_list(
+        "unit", flat=True
+    )
+    assert sorted(asked) == sorted(of_candidate(candidate_of(place, name).pk) for name in ("q1", "q2"))
+    event = Event.objects.get(action="stage.topped_up")
+    assert (event.actor, event.details) == (me, {"hits": 2, "cents": 24})
+    with pytest.raises(FilteringError, match="Nothing is missing"):
+        filtering.top_up(stage=place.stage, most_cents=24, actor=me)
+
+
+def test_a_stage_that_decides_item_by_item_is_previewed_by_its_own_rule(place):
+    place.stage.config = {"redundancy_mode": "precision", "least_judgments": 4, "most_judgments": 5}
+    place.stage.save()
+    found = preview(place)
+    assert "below what is wanted" in found.sentence
+    assert (found.below, found.fallen) == (2, 0)
+    assert found.top_up.assignments == 2
+
+
+def test_answers_that_are_no_longer_judged_are_not_asked_again(place):
+    place.stage.redundancy = 4
+    place.stage.save()
+    Candidate.objects.filter(pk=candidate_of(place, "q1").pk).update(aside="withdrawn")
+    assert preview(place).top_up.assignments == 1
 
 
 @pytest.mark.django_db(transaction=True)

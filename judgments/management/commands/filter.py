@@ -6,9 +6,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any, TextIO, cast
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-
-from distillery.version import VERSION
 
 _SCALE = re.compile(r"(-?[0-9]{1,5})(?:-|\.\.|:)(-?[0-9]{1,5})")
 _MOST_SCORES = 101
@@ -98,7 +97,7 @@ class Command(BaseCommand):
             groups=table.groups,
             replicates=options["replicates"],
             seed=options["seed"],
-            version=f"distillery {VERSION}",
+            version=f"distillery {settings.VERSION}",
         )
         said = {"file": options["file"].name, "n_checks": table.n_checks, **said}
         try:
