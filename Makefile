@@ -9,6 +9,7 @@ ARGS ?=
 
 PYTEST := $(BIN)/pytest $(ARGS)
 NOT_HERE := not browser
+NO_DATABASE := $(addprefix --ignore=tests/,quality test_repository.py test_style_sheets.py test_docker.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 
@@ -30,11 +31,11 @@ run: env ## web server, job worker and timer on this machine (PORT=n)
 test: env-dev ## all tests but those in a browser, on SQLite (ARGS="tests/jobs -x")
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)"
 
-test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them
-	$(BIN)/python .ci/services.py -- $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)"
+test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them; not of what knows no database
+	$(BIN)/python .ci/services.py -- $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)" $(NO_DATABASE)
 
 test-browser: env-dev ## the tests that drive chromium
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m browser
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) --dist worksteal -m browser
 
 check: env-dev ## linters, types, import floors, migrations, settings
 	$(BIN)/ruff check

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotation.importing.sampling import Design
+from annotation.importing.design import Design
 from annotation.services import staging
 from annotation.services.importing import ImportRefusedError, Options, import_queries
 from jobs.errors import PermanentError

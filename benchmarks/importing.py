@@ -22,9 +22,9 @@ if __package__ in (None, ""):
 from rich.console import Console
 from rich.table import Table
 
+from annotation.importing.design import Design
 from annotation.importing.detect import open_reader
 from annotation.importing.run import fetch, survey
-from annotation.importing.sampling import Design
 from annotation.importing.screening import Screen
 from annotation.importing.source import Source
 from benchmarks.report import machine

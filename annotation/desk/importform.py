@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from annotation.importing.columns import FIELDS
+from annotation.importing.design import DESIGNS, MOST, STRATA, Design
 from annotation.importing.detect import FORMATS
-from annotation.importing.sampling import DESIGNS, MOST, STRATA, Design
 from annotation.importing.screening import LONGEST, RULES, SHORTEST
 from annotation.services.importing import START_AT, ImportRefusedError, Options
 

@@ -12,9 +12,9 @@ from hashlib import blake2b
 
 import numpy as np
 
+from annotation.importing.design import key_of
 from annotation.importing.reader import Batch, Reader
 from annotation.importing.records import Refusals
-from annotation.importing.sampling import key_of
 from annotation.importing.screening import LONGEST_EVER, Screen
 from annotation.importing.tally import Tally
 from annotation.importing.text import folded, identity, normal

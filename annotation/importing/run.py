@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from annotation.importing.counting import Counting
+from annotation.importing.design import Design, Drawn
 from annotation.importing.reader import Reader, ignore
 from annotation.importing.records import MOST_LISTED, FileRefusedError, Record, Refusals
-from annotation.importing.sampling import Design, Drawn, draw
 from annotation.importing.screening import RULES, Screen
 from annotation.importing.source import unchanged
-from annotation.importing.tally import Tally
 from annotation.importing.text import normal
+
+if TYPE_CHECKING:
+    from annotation.importing.tally import Tally
 
 _DESIGNS = {
     "all": "all distinct queries, without sampling",
@@ -72,6 +73,10 @@ class Survey:
 
 def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict: bool = False) -> Survey:
     """The first pass, and the draw. FileRefusedError if the file is refused; with `strict`, if a line is."""
+    from annotation.importing.counting import Counting  # noqa: PLC0415 - brings numpy, which no first page needs
+    from annotation.importing.sampling import draw  # noqa: PLC0415
+    from annotation.importing.tally import Tally  # noqa: PLC0415
+
     before = reader.source.path.stat()
     refusals = Refusals(reader.source.name, strict=strict, unit=reader.unit)
     tally = Tally(room)
@@ -109,7 +114,7 @@ def fetch(found: Survey) -> Iterator[tuple[Record, Drawn]]:
         raise FileRefusedError(f"{found.reader.source.name} was changed while it was read. Import it again.")
 
 
-def _refuse_conflicts(reader: Reader, tally: Tally, refusals: Refusals) -> None:
+def _refuse_conflicts(reader: Reader, tally: "Tally", refusals: Refusals) -> None:
     """Refuse records that have another query's id, or other labels than the same query before them."""
     groups = [
         (tally.repeated_ids, "The id is that of another query, in {unit} {other}."),

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.importing.design import STRATA
 from annotation.importing.records import TYPES, FileRefusedError
-from annotation.importing.sampling import STRATA, Block, Numbers
+from annotation.importing.sampling import Block, Numbers
 
 BUCKETS = 128
 _HOLD = 200_000

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.importing.design import Design, Drawn
 from annotation.importing.detect import open_reader
 from annotation.importing.records import (
     BadFieldError,
@@ -22,7 +23,6 @@ from annotation.importing.records import (
     UnmappedError,
 )
 from annotation.importing.run import Survey, fetch, survey
-from annotation.importing.sampling import Design, Drawn
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
 from annotation.importing.source import Source, fingerprint
 from annotation.importing.text import query_digest

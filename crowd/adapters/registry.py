@@ -1,14 +1,17 @@
 """From an endpoint's row to the adapter that speaks to it; one adapter per endpoint and process."""
 
 import threading
+from typing import TYPE_CHECKING
 
 from crowd.adapters.base import Marketplace
-from crowd.adapters.mturk import Account, MTurkAdapter
 from crowd.models import Endpoint
 from sealing import unseal
 
+if TYPE_CHECKING:
+    from crowd.adapters.mturk import Account, MTurkAdapter
+
 _lock = threading.Lock()
-_adapters: dict[int, tuple[Account, MTurkAdapter]] = {}
+_adapters: dict[int, tuple["Account", "MTurkAdapter"]] = {}
 
 
 def adapter(endpoint: Endpoint) -> Marketplace:
@@ -16,6 +19,8 @@ def adapter(endpoint: Endpoint) -> Marketplace:
 
     Raises ValueError where its secret key cannot be read any more.
     """
+    from crowd.adapters.mturk import Account, MTurkAdapter  # noqa: PLC0415 - brings boto3: 0.4 s
+
     secret = unseal(endpoint.secret_sealed, purpose="crowd.endpoint") if endpoint.secret_sealed else ""
     if secret is None:
         raise ValueError(

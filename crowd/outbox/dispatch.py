@@ -131,7 +131,8 @@ def due(endpoint: Endpoint, now: datetime) -> Q:
 @transaction.atomic
 def _claim(endpoint: Endpoint, kinds: Q, count: int) -> list[MarketOperation]:
     now, owner = timezone.now(), uuid.uuid4()
-    rows = MarketOperation.objects.filter(due(endpoint, now), kinds).order_by("not_before", "planned_at")
+    rows = MarketOperation.objects.filter(due(endpoint, now), kinds)
+    rows = rows.order_by("not_before", "planned_at", "pk")
     pks = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True)[:count])
     MarketOperation.objects.filter(pk__in=pks).update(
         state=State.CLAIMED, lease_owner=owner, lease_until=now + LEASE

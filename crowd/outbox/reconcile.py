@@ -45,7 +45,7 @@ def in_doubt(endpoint: Endpoint) -> Sequence[MarketOperation]:
             | Q(kind__in=WITH_TOKEN, first_sent_at__lte=now - REPEAT_WITHIN) & left_behind
             | Q(kind__in=AT_MOST_ONCE, first_sent_at__isnull=False) & (Q(state=State.UNKNOWN) | left_behind)
         )
-        .order_by("planned_at")[:500]
+        .order_by("planned_at", "pk")[:500]
     )
 
 

@@ -12,7 +12,7 @@ def needs_person(stage: Stage | None = None) -> QuerySet[MarketOperation]:
     found = MarketOperation.objects.filter(needs_person=True, state=State.UNKNOWN).select_related(
         "stage__project", "endpoint", "hit", "assignment__worker"
     )
-    return (found.filter(stage=stage) if stage else found).order_by("planned_at")
+    return (found.filter(stage=stage) if stage else found).order_by("planned_at", "pk")
 
 
 def recent(stage: Stage) -> QuerySet[MarketOperation]:
@@ -20,7 +20,7 @@ def recent(stage: Stage) -> QuerySet[MarketOperation]:
     return (
         MarketOperation.objects.filter(stage=stage)
         .select_related("hit", "assignment__worker")
-        .order_by("-planned_at")
+        .order_by("-planned_at", "-pk")
     )
 
 

@@ -119,7 +119,7 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
         Assignment.objects.select_related("stage__project", "stage__endpoint", "worker")
         .filter(stage=stage, worker=worker)
         .exclude(submitted_at=None)
-        .order_by("-submitted_at")
+        .order_by("-submitted_at", "-pk")
         .first()
     )
     if submitted is not None:

@@ -101,7 +101,7 @@ class Marketplace:
             self._summary.outcomes[what] += 1
             if what == "submitted":
                 self._summary.submitted_by[who.profile.name] += 1
-            elif what == "returned":
+            elif what in ("returned", "refused"):  # a place is free again, for somebody else
                 self.news += 1
 
     def trouble(self, words: str) -> None:

@@ -1,7 +1,8 @@
 """The demonstration's main job: real queries through screening, curation and distillation, by a crowd."""
 
 import itertools
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from retrieval.services.indexing import build_index
 FOLDER = Path(sample.__file__).parent
 TITLE = "Answers from two open textbooks"
 BUDGET_CENTS = 100_00
+#: With the judging that follows.
+PROJECT_CENTS = 180_00
 #: Queries that come in when the others are done, and wait for screening.
 LATER = 4
 SEED = 7
@@ -102,12 +105,15 @@ class AnswersSummary:
     spent_fees_cents: int
 
 
-def begin(*, owner: User, suffix: str, later: Path) -> tuple[Project, int, int]:
+def begin(
+    *, owner: User, suffix: str, later: Path, scores: Mapping[str, Mapping[str, int]]
+) -> tuple[Project, int, int]:
     """A project with the sample's passages, indexed, and its queries but the last; how many of both.
 
-    The lines of the last few queries go to the file `later`.
+    The lines of the last few queries go to the file `later`. `scores` are what simulated judges find true of
+    systems' answers, by query and system.
     """
-    project = create_project(slug=f"answers{suffix}", title=TITLE, owner=owner, budget_cents=BUDGET_CENTS)
+    project = create_project(slug=f"answers{suffix}", title=TITLE, owner=owner, budget_cents=PROJECT_CENTS)
     corpus = create_corpus(
         project=project,
         slug="textbooks",
@@ -118,7 +124,8 @@ def begin(*, owner: User, suffix: str, later: Path) -> tuple[Project, int, int]:
     )
     passages = add_passages(corpus=corpus, file=open_passages(FOLDER / "passages.jsonl"), actor=owner)
     build_index(corpus=corpus)
-    lines = (FOLDER / "queries.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    text = (FOLDER / "queries.jsonl").read_text(encoding="utf-8")
+    lines = [_with_scores(json.loads(line), scores) for line in text.splitlines()]
     # Every tenth or so, so that those who come later are of all kinds.
     chosen = lines[:: len(lines) // LATER][:LATER]
     later.write_text("".join(chosen), encoding="utf-8")
@@ -126,6 +133,12 @@ def begin(*, owner: User, suffix: str, later: Path) -> tuple[Project, int, int]:
     first.write_text("".join(line for line in lines if line not in chosen), encoding="utf-8")
     report = import_queries(project=project, path=first, name="textbook-queries.jsonl", actor=owner)
     return project, passages, int(report["stored"])
+
+
+def _with_scores(row: dict[str, Any], scores: Mapping[str, Mapping[str, int]]) -> str:
+    """The line of a query, with what is true of systems' answers to it."""
+    row["truth"] = {**row["truth"], "scores": scores.get(row["id"], {})}
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def do_part(

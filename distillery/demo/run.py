@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 
@@ -13,9 +14,10 @@ from rich.progress import track
 
 from crowd.models import Endpoint, Stage
 from crowd.simulation.accounts import Account, accounts
-from distillery.demo import answers
+from distillery.demo import answers, judging
 from distillery.demo.answers import AnswersSummary
 from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
+from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People, make_people
 from distillery.demo.poll import CROWD_SIZE, PollSummary, open_poll, summarise, work_on
 from distillery.demo.robot import Robot
@@ -23,6 +25,7 @@ from distillery.demo.screen import Screen
 from distillery.demo.server import Server, choose_port, running
 from distillery.demo.tasks import all_tasks
 from money.amounts import dollars
+from projects.models import Project
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Summary:
     fees_cents: int
     poll: PollSummary
     answers: AnswersSummary
+    judging: JudgingSummary
     wall_seconds: float
 
 
@@ -75,9 +79,10 @@ def _campaign(people: People, server: Server, screen: Screen, started: float) ->
     assignment_id = Robot(server.url, people.script_token).do(hits[0])
     client.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Thank you, script.")
     screen.done("One assignment done by a scripted worker (marked simulated), approved and paid")
-    workers = accounts(server.url, CROWD_SIZE + answers.PEOPLE)
-    stage, poll = _poll(people, workers[:CROWD_SIZE], server, screen)
-    found = _answers(people, stage.endpoint, workers[CROWD_SIZE:], server, screen)
+    workers = iter(accounts(server.url, CROWD_SIZE + answers.PEOPLE + judging.PEOPLE))
+    stage, poll = _poll(people, list(islice(workers, CROWD_SIZE)), server, screen)
+    project, passages = _answers(people, stage.endpoint, workers, server, screen)
+    judged = _judging(people, project, stage.endpoint, workers, server, screen)
     requester.refresh_from_db()
     connections.close_all()
     return Summary(
@@ -92,7 +97,8 @@ def _campaign(people: People, server: Server, screen: Screen, started: float) ->
         paid_cents=requester.paid_cents,
         fees_cents=requester.fees_cents,
         poll=poll,
-        answers=found,
+        answers=answers.summarise(project, passages),
+        judging=judged,
         wall_seconds=round(time.time() - started, 2),
     )
 
@@ -114,16 +120,17 @@ def _poll(
 
 
 def _answers(
-    people: People, endpoint: Endpoint, workers: list[Account], server: Server, screen: Screen
-) -> AnswersSummary:
+    people: People, endpoint: Endpoint, workers: Iterator[Account], server: Server, screen: Screen
+) -> tuple[Project, int]:
     """The main job: a log of queries becomes reference answers; nobody works on two of its stages."""
     owner = User.objects.get(username=people.logins[0].username)
     later = settings.DATA_DIR / "later-queries.jsonl"
-    project, passages, queries = answers.begin(owner=owner, suffix=people.suffix, later=later)
+    project, passages, queries = answers.begin(
+        owner=owner, suffix=people.suffix, later=later, scores=judging.truths()
+    )
     screen.done(f"{queries} queries imported, {passages} passages of two textbooks indexed")
-    rest = iter(workers)
     for part in answers.PARTS:
-        crowd = list(islice(rest, part.people))
+        crowd = list(islice(workers, part.people))
         with screen.progress(f"Simulated editors: {part.kind}", None) as progress:
             stage = answers.do_part(
                 part,
@@ -137,13 +144,39 @@ def _answers(
         screen.part(part, answers.summarise(project, passages))
     answers.look_over(stage, owner=owner)
     answers.come_later(project, file=later, owner=owner)
-    summary = answers.summarise(project, passages)
-    screen.reviewed(summary)
+    screen.reviewed(answers.summarise(project, passages))
+    return project, passages
+
+
+def _judging(  # noqa: PLR0917  # called once
+    people: People,
+    project: Project,
+    endpoint: Endpoint,
+    workers: Iterator[Account],
+    server: Server,
+    screen: Screen,
+) -> JudgingSummary:
+    """KPQA's protocol: answers of two systems, ten judges each, filters, others asked again, the report."""
+    owner = User.objects.get(username=people.logins[0].username)
+    imported = judging.bring_in(project, owner=owner, file=settings.DATA_DIR / "systems.jsonl")
+    screen.imported(imported)
+    stage = judging.open_judging(project, endpoint=endpoint, owner=owner)
+    with screen.progress("Simulated judges", None) as progress:
+        crowd = list(islice(workers, judging.JUDGES))
+        judging.judge(stage, workers=crowd, site=server.url, progress=progress, seed=judging.SEED)
+    looked, hits = judging.filter_and_top_up(stage, owner=owner)
+    screen.filtered(looked, hits)
+    with screen.progress("Simulated judges in place of those removed", None) as progress:
+        crowd = list(islice(workers, judging.LATER_JUDGES))
+        judging.judge(stage, workers=crowd, site=server.url, progress=progress, seed=judging.SEED + 1)
+    report = judging.filter_again(stage, owner=owner)
+    summary = judging.summarise(stage, topped_up=hits, report=report)
+    screen.judged(summary)
     return summary
 
 
 def _tell(people: People, server: Server, screen: Screen) -> None:
-    screen.links(server.url)
+    screen.links(server.url, people.suffix)
     screen.logins(people.logins)
     screen.key(_key(people, server))
 

@@ -1,7 +1,8 @@
 """What the demonstration says on the terminal."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
@@ -9,8 +10,10 @@ from rich.table import Table
 
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.campaign import REGION, Key
+from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import Login
 from distillery.demo.poll import PollSummary
+from judgments.services.filtering import Preview
 from money.amounts import dollars
 
 
@@ -73,12 +76,40 @@ class Screen:
             f"asked for one rewrite; {now.queries.get('waiting', 0)} queries more came in and wait"
         )
 
-    def links(self, url: str) -> None:
+    def imported(self, report: Mapping[str, Any]) -> None:
+        """What came of a file of systems' answers."""
+        systems = report["systems"]
+        exact = sum(counts["exact"] for counts in systems.values())
+        self.done(
+            f"{report['stored']} answers of {len(systems)} systems imported, {exact} of them set aside: "
+            "they are copies of a reference"
+        )
+
+    def filtered(self, seen: Preview, hits: int) -> None:
+        """What the filters did to the first judgments, and how many HITs ask others."""
+        self.done(
+            f"Judging: {seen.ratings} scores by {seen.workers} simulated judges. The filters remove "
+            f"{seen.removed_workers} judges and {seen.removed_ratings} scores; {seen.below} answers fall "
+            f"below {seen.target} scores, so others are asked in {hits} more HITs"
+        )
+
+    def judged(self, now: JudgingSummary) -> None:
+        """How good the scores are, as the honest report says it."""
+        means = ", ".join(f"{name} {mean:.2f}" for name, mean in now.means.items())
+        self.done(f"{now.judgments} scores in all, {now.removed_judges} judges removed; means: {means}")
+        self._line(
+            f"  Krippendorff's alpha {_figure(now.alpha_before)} before, {_figure(now.alpha_after)} after "
+            f"the filters ({_figure(now.alpha_cross_fitted)} cross-fitted); "
+            f"reliability of the means {_figure(now.reliability)}"
+        )
+
+    def links(self, url: str, suffix: str) -> None:
         """Where to look."""
         self._line("\n[bold]Where to look[/bold]")
         self._line(f"  worker site   {url}/")
         self._line(f"  desk          {url}/desk/")
         self._line(f"  projects      {url}/desk/projects/")
+        self._line(f"  agreement     {url}/desk/projects/answers{suffix}/stages/judging/judging/agreement/")
         self._line(f"  a task page   {url}/examples/answer/1/")
 
     def logins(self, logins: Iterable[Login]) -> None:
@@ -108,3 +139,7 @@ class Screen:
 
     def _plain(self, text: str) -> None:
         self.console.print(text, soft_wrap=True, markup=False)
+
+
+def _figure(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"

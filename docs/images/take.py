@@ -3,7 +3,8 @@
     make demo PORT=8111                                   # in another terminal
     DATA_DIR=var/demo .venv/bin/python docs/images/take.py http://localhost:8111
 
-Every page wide and at 390 px, light and dark. One tied query is accepted and a few tasks are taken on.
+Pages wide and at 390 px, light and dark. One tied query is accepted, copies of references are put back to be
+judged, and a few tasks are taken on.
 """
 
 # ruff: noqa: E402, PLC0415  # the rooms can be imported once Django is set up
@@ -11,7 +12,7 @@ Every page wide and at 390 px, light and dark. One tied query is accepted and a 
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,12 @@ WORKER_PAGES = {
     "screening": "Is it a query that a short passage settles?",
     "curation": "Which passages answer the query?",
     "distillation": "Answer a question in your own words",
+    "judging": "How correct are these answers?",
 }
+LOOKS = [(size, scheme) for size in SIZES for scheme in ("light", "dark")]
+#: Pages of the judging stage, whose tables and charts look alike in all: seen once each way.
+FEW_LOOKS = [("wide", "light"), ("phone", "dark")]
+JUDGING = f"/desk/projects/{PROJECT}/stages/judging/judging/"
 
 
 def cookie_of(username: str) -> str:
@@ -62,16 +68,21 @@ def signed_in(browser: Browser, base: str, cookie: str, *, size: str = "wide", s
     return context.new_page()
 
 
-def take(browser: Browser, base: str, cookie: str, pages: dict[str, str]) -> None:
-    """Pictures of these pages, in every size and scheme."""
-    for size in SIZES:
-        for scheme in ("light", "dark"):
-            page = signed_in(browser, base, cookie, size=size, scheme=scheme)
-            for name, address in pages.items():
-                page.goto(address)
-                page.wait_for_load_state("networkidle")
-                page.screenshot(path=FOLDER / f"{name}-{size}-{scheme}.png")
-            page.context.close()
+def take(
+    browser: Browser,
+    base: str,
+    cookie: str,
+    pages: dict[str, str],
+    looks: Sequence[tuple[str, str]] = tuple(LOOKS),
+) -> None:
+    """Pictures of these pages, in each size and scheme of `looks`."""
+    for size, scheme in looks:
+        page = signed_in(browser, base, cookie, size=size, scheme=scheme)
+        for name, address in pages.items():
+            page.goto(address)
+            page.wait_for_load_state("networkidle")
+            page.screenshot(path=FOLDER / f"{name}-{size}-{scheme}.png")
+        page.context.close()
 
 
 def accept_a_tied_query(page: Page) -> None:
@@ -79,6 +90,35 @@ def accept_a_tied_query(page: Page) -> None:
     page.goto(f"/desk/projects/{PROJECT}/adjudication/")
     page.locator("tbody a").first.click()
     page.get_by_role("button", name="Accept the query").click()
+
+
+def judging_pages() -> dict[str, str]:
+    """Pages of the judging stage on the desk, with that of a judge whom the filters removed."""
+    from judgments.models import Verdict
+
+    removed = Verdict.objects.filter(run__stage__slug="judging", run__state="in force", removes=True)
+    judge = removed.order_by("pk").values_list("worker", flat=True)[0]
+    return {
+        "systems": f"/desk/projects/{PROJECT}/systems/",
+        "agreement": f"{JUDGING}agreement/",
+        "filters": f"{JUDGING}filters/",
+        "scores": f"{JUDGING}scores/",
+        "judges": f"{JUDGING}judges/",
+        "judge": f"{JUDGING}judges/{judge}/",
+        "planning": f"{JUDGING}planning/",
+    }
+
+
+def put_copies_back() -> None:
+    """As a researcher does it; the judging stage wants people for them then."""
+    from django.contrib.auth.models import User
+
+    from judgments.models import Candidate
+    from judgments.services.candidates import put_back
+
+    actor = User.objects.get(username="admin")
+    for row in Candidate.objects.filter(system__project__slug=PROJECT, aside="exact", answer=None):
+        put_back(candidate=row, reason="We want to see that copies get 5.", actor=actor)
 
 
 def taken(page: Page) -> Iterator[tuple[str, str]]:
@@ -132,6 +172,8 @@ def main() -> None:
             args=["--headless", "--no-sandbox", "--disable-gpu"],
         )
         take(browser, base, admin, {"review": review_page()})
+        take(browser, base, admin, judging_pages(), FEW_LOOKS)
+        put_copies_back()
         accept_a_tied_query(signed_in(browser, base, admin))
         page = signed_in(browser, base, worker)
         take(browser, base, worker, {**dict(taken(page)), "rewrite": rewrite_page()})

@@ -202,10 +202,10 @@ def test_again_changes_nothing(tmp_path):
     corpus = make_corpus(tmp_path, "a cat", "another cat")
     query = make_query(corpus.project, "cat")
     provide_for(corpus.project)
-    before = list(CandidatePassage.objects.filter(query=query).values())
+    before = list(CandidatePassage.objects.filter(query=query).order_by("pk").values())
     assert provide_for(corpus.project).filled == 0
     assert provide_candidates(query) == 2
-    assert list(CandidatePassage.objects.filter(query=query).values()) == before
+    assert list(CandidatePassage.objects.filter(query=query).order_by("pk").values()) == before
 
 
 @pytest.mark.django_db

@@ -142,13 +142,13 @@ def brute_longest(answer, passages):
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=14).map(" ".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(WORDS, st.lists(WORDS, max_size=4))
 def test_the_longest_run_is_what_comparing_everything_finds(answer, passages):
     assert longest_run(answer, Passages(passages)) == brute_longest(answer, passages)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(WORDS, st.lists(WORDS, max_size=4))
 def test_the_evidence_of_a_run_is_the_same_words_on_both_sides(answer, passages):
     known = Passages(passages)
@@ -393,7 +393,7 @@ def test_the_suite_finds_what_was_put_there_and_leaves_good_answers_alone():
     }
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.permutations(ANSWERS))
 def test_the_order_of_answers_makes_no_difference(answers):
     def plain(found):

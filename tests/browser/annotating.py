@@ -10,7 +10,8 @@ from typing import Any
 
 from playwright.sync_api import FrameLocator, Page
 
-from tests.browser.campaign import Campaign, new_endpoint, serve, tick_thrice
+from tests.browser.campaign import Campaign, new_endpoint, tick_thrice
+from tests.inside import serve
 
 
 class Annotating(Campaign):
@@ -20,17 +21,17 @@ class Annotating(Campaign):
 
     def project(self, *queries: dict[str, Any], start_at: str = "screening", rules: bool = True) -> str:
         """Import these lines of a query log, if any, into a new project; its short name."""
-        slug: str = self._ask("project", queries=queries, start_at=start_at, rules=rules)
+        slug: str = self.ask("project", queries=queries, start_at=start_at, rules=rules)
         return slug
 
     def stage(self, project: str, kind: str, **fields: Any) -> str:
         """Open a stage of this kind and offer its HITs; the title that workers read."""
-        title: str = self._ask("stage", url=self._server.url, project=project, kind=kind, **fields)
+        title: str = self.ask("stage", url=self._server.url, project=project, kind=kind, **fields)
         return title
 
     def queries(self, project: str) -> dict[str, dict[str, Any]]:
         """What became of the project's queries, by their ids."""
-        found: dict[str, dict[str, Any]] = self._ask("queries", project=project)
+        found: dict[str, dict[str, Any]] = self.ask("queries", project=project)
         return found
 
     def answered(self, query: str, passages: list[str], answers: list[str]) -> dict[str, str]:
@@ -38,19 +39,19 @@ class Annotating(Campaign):
 
         What is returned has the project's `name` and the addresses of its desk pages.
         """
-        pages: dict[str, str] = self._ask(
+        pages: dict[str, str] = self.ask(
             "answered", url=self._server.url, query=query, passages=passages, answers=answers
         )
         return pages
 
     def rewrite_path(self, text: str) -> str:
         """The page on which the author of this answer writes it again."""
-        path: str = self._ask("rewrite_path", text=text)
+        path: str = self.ask("rewrite_path", text=text)
         return path
 
     def run_jobs(self) -> None:
         """Do what waits for a worker."""
-        self._ask("run_jobs")
+        self.ask("run_jobs")
 
 
 def take(page: Page, title: str) -> FrameLocator:

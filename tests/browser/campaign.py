@@ -1,70 +1,37 @@
-"""A requester's side of a running server: `python -m tests.browser.campaign` inside, `Campaign` outside.
+"""A requester's side of a running server: `python -m tests.browser.campaign` inside, `Campaign` outside."""
 
-One command as JSON per line in, one answer as JSON per line out; Django starts once.
-"""
-
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.server import ROOT, RunningServer
+from tests.inside import Inside, serve
+from tests.server import RunningServer
 
 
-class Campaign:
+class Campaign(Inside):
     """Stages on the marketplace of a running server; a context manager."""
 
     #: What runs inside.
     module = "tests.browser.campaign"
 
     def __init__(self, server: RunningServer) -> None:
-        self._server = server
-
-    def __enter__(self) -> "Campaign":
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", self.module],
-            cwd=ROOT,
-            env={**self._server.environment, "TASK_URL": self._server.url},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait(60)
-        self._process.stdout.close()
+        super().__init__(self.module, server)
 
     def open(self, **fields: Any) -> int:
         """Open a poll and publish it; the stage's number."""
-        number: int = self._ask("open", url=self._server.url, **fields)
+        number: int = self.ask("open", url=self._server.url, **fields)
         return number
 
     def tick(self) -> None:
         """Send, collect, approve."""
-        self._ask("tick")
+        self.ask("tick")
 
     def close(self, stage: int) -> None:
         """Close the stage, without telling the marketplace yet."""
-        self._ask("close", stage=stage)
+        self.ask("close", stage=stage)
 
     def work(self, stage: int) -> list[dict[str, Any]]:
         """What is known of the stage's assignments."""
-        rows: list[dict[str, Any]] = self._ask("work", stage=stage)
+        rows: list[dict[str, Any]] = self.ask("work", stage=stage)
         return rows
-
-    def _ask(self, what: str, **named: Any) -> Any:
-        into, out = self._process.stdin, self._process.stdout
-        assert into is not None and out is not None
-        print(json.dumps([what, named]), file=into, flush=True)
-        said = json.loads(out.readline() or '{"error": "the campaign ended"}')
-        if "error" in said:
-            raise RuntimeError(said["error"])
-        return said["value"]
 
 
 def new_endpoint(url: str) -> Any:
@@ -146,22 +113,6 @@ def _work(*, stage: int) -> list[dict[str, Any]]:
 
     rows = Assignment.objects.filter(stage_id=stage).order_by("pk")
     return list(rows.values("state", "draft", "response", "telemetry"))
-
-
-def serve(commands: Mapping[str, Callable[..., Any]]) -> None:
-    """Answer until the input ends."""
-    import django
-
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    django.setup()
-    for line in sys.stdin:
-        what, named = json.loads(line)
-        try:
-            answer = {"value": commands[what](**named)}
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,8 @@ def task_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[RunningServer]:
-    with RunningServer(environment={"DJANGO_SUPERUSER_PASSWORD": PASSWORD}) as running:
+    environment = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SETTINGS_MODULE": "tests.settings_server"}
+    with RunningServer(environment=environment) as running:
         yield running
 
 

@@ -5,7 +5,8 @@
 
 from typing import Any
 
-from tests.browser.campaign import Campaign, new_endpoint, serve, tick_thrice
+from tests.browser.campaign import Campaign, new_endpoint, tick_thrice
+from tests.inside import serve
 
 
 class Judgers(Campaign):
@@ -15,12 +16,12 @@ class Judgers(Campaign):
 
     def stage(self, queries: list[dict[str, Any]], **fields: Any) -> str:
         """Open a judging stage about these queries and their answers; the title that workers read."""
-        title: str = self._ask("stage", url=self._server.url, queries=queries, **fields)
+        title: str = self.ask("stage", url=self._server.url, queries=queries, **fields)
         return title
 
     def judged(self, title: str) -> dict[str, list[Any]]:
         """What came of it: `judgments` as [query, system, score, aspects], `checks` as [source, passed]."""
-        found: dict[str, list[Any]] = self._ask("judged", title=title)
+        found: dict[str, list[Any]] = self.ask("judged", title=title)
         return found
 
 

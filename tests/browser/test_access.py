@@ -3,36 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.conftest import PASSWORD
+from tests.browser.looking import check
 
 pytestmark = pytest.mark.browser
-
-WIDTHS = (320, 768, 1280)
-OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
-#: Things to press that are lower than a finger is wide; links inside sentences may be.
-SMALL = """() => [...document.querySelectorAll(
-    "button, .button, input:not([type=hidden], [type=checkbox], [type=radio]), select, textarea, " +
-    "label.check, label.choice, label.switch, summary, nav a, .quiet, .brand")]
-  .filter((each) => each.checkVisibility({visibilityProperty: true}))
-  .map((each) => [each.textContent.trim() || each.name, each.getBoundingClientRect()])
-  .filter(([, box]) => box.height < 43.5 || box.width < 23.5)
-  .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
-
-
-def check(page: Page) -> None:
-    """What holds for every page of ours, as it is open now."""
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            results = Axe().run(page, options=OPTIONS)
-            assert results.violations_count == 0, f"{width} {scheme}\n{results.generate_report()}"
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= width, f"the page is {wide} px wide at {width}"
-        assert page.evaluate(SMALL) == []
 
 
 @pytest.mark.parametrize(

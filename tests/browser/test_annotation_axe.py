@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.annotating import take
-from tests.browser.test_access import check
+from tests.browser.looking import check
 from tests.browser.test_desk import sign_in
 
 pytestmark = pytest.mark.browser

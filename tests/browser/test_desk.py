@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import PASSWORD
-from tests.browser.test_access import check
+from tests.browser.looking import check
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.annotating import take
 from tests.browser.judging import Judgers
 from tests.browser.keyboard import name_in_focus, tab_to, take_with_keys
-from tests.browser.test_access import check
+from tests.browser.looking import check
 from tests.judgments.judging_world import CORRECT, GAS, PASSAGE, PREDICTED, TOPICS
 from tests.server import RunningServer
 

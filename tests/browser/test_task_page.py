@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
 from tests.browser.campaign import Campaign
-from tests.browser.test_access import check
+from tests.browser.looking import check
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser

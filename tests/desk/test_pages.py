@@ -398,7 +398,7 @@ def test_workers_are_written_to_excluded_and_compensated(manager, stage, held):
     )
     assert MarketOperation.objects.get(kind="message").payload["workers"] == ["A1"]
     manager.post(at("message", stage), {"subject": "All", "text": "Thank you."})
-    last = MarketOperation.objects.filter(kind="message").order_by("-planned_at").first()
+    last = MarketOperation.objects.filter(kind="message").order_by("-planned_at", "-pk").first()
     assert sorted(last.payload["workers"]) == ["A1", "A2"]
     manager.post(at("exclude", stage, pk=other.worker_id), {"reason": "Many accounts."})
     assert Exclusion.objects.get().scope == f"stage:{stage.pk}"

@@ -1,13 +1,9 @@
 """Makes stages on a running server, lets crowds work on them, tells what came of it.
 
-    python -m tests.simulation.inside '{"people": 5, "mix": "constant"}'
-
-It is a process with the server's settings. Everything goes the ways that people and researchers go; only
-the tables are read directly at the end.
+It is a process with the server's settings (see tests/inside.py). Everything goes the ways that people and
+researchers go; only the tables are read directly at the end.
 """
 
-import json
-import sys
 import uuid
 from typing import Any
 
@@ -28,6 +24,7 @@ from marketplace.models import Requester  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
 from poll.models import Vote  # noqa: E402
 from projects.services import create_project  # noqa: E402
+from tests.inside import serve  # noqa: E402
 
 #: Accounts made for all crowds of a server together, so that a person's number is the same in each.
 PEOPLE = 40
@@ -133,16 +130,13 @@ def paid(stage: Stage) -> int:
     return Requester.objects.get(access_key=stage.endpoint.access_key).paid_cents
 
 
-def main() -> None:
-    """One stage, one crowd (or several, one after the other), and what came of it, as JSON."""
-    wanted = json.loads(sys.argv[1])
-    crowds = wanted.pop("crowds")
+def work(*, crowds: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
+    """One stage, one crowd (or several, one after the other), and what came of it."""
     stage = make_stage(**wanted)
     before = paid(stage)
     said = [simulate(stage, **crowd) for crowd in crowds]
-    found = {"stage": stage.pk, "said": said, "paid_cents": paid(stage) - before, **look(stage)}
-    sys.stdout.write(json.dumps(found))
+    return {"stage": stage.pk, "said": said, "paid_cents": paid(stage) - before, **look(stage)}
 
 
 if __name__ == "__main__":
-    main()
+    serve({"work": work})

@@ -11,8 +11,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.importing.design import DESIGNS, STRATA, Design
 from annotation.importing.detect import FORMATS
-from annotation.importing.sampling import DESIGNS, STRATA, Design
 from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
 from annotation.services.importing import (
     START_AT,

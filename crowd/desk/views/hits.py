@@ -49,7 +49,7 @@ def hit(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
         hit=row,
         units=_units(row),
         assignments=work,
-        operations=MarketOperation.objects.filter(hit=row).order_by("-planned_at")[:50],
+        operations=MarketOperation.objects.filter(hit=row).order_by("-planned_at", "-pk")[:50],
         hours_form=HoursForm(),
         places_form=PlacesForm(),
         expire_form=OnceForm(auto_id="expire_%s"),

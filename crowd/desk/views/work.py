@@ -95,7 +95,7 @@ def assignment(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespons
         tab="work",
         assignment=row,
         answers=_answers(row),
-        operations=MarketOperation.objects.filter(assignment=row).order_by("-planned_at")[:50],
+        operations=MarketOperation.objects.filter(assignment=row).order_by("-planned_at", "-pk")[:50],
         decidable=row.state in DECIDABLE,
         note_form=NoteForm(auto_id="approve_%s"),
         reason_form=ReasonForm(auto_id="reject_%s"),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from annotation.importing.design import Design
 from annotation.importing.detect import open_reader
 from annotation.importing.records import Refusals
 from annotation.importing.run import fetch, survey
-from annotation.importing.sampling import Design
 from annotation.importing.screening import Screen
 from annotation.importing.source import Source
 

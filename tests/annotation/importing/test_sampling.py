@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from annotation.importing import delimited, source, tally
+from annotation.importing.design import Design
 from annotation.importing.records import FileRefusedError
-from annotation.importing.sampling import Block, Design, draw
+from annotation.importing.sampling import Block, draw
 from tests.annotation.importing.conftest import sample
 
 COUNTS = {"one": 50, "two": 20, "three": 10, "four": 8, "five": 6, "six": 3, "seven": 2, "eight": 1}

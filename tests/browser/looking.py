@@ -1,0 +1,35 @@
+"""What holds for every page of ours, whoever opens it."""
+
+from typing import Any
+
+from axe_playwright_python.base import AXE_SCRIPT, AxeResults
+from playwright.sync_api import Page
+
+WIDTHS = (320, 768, 1280)
+#: Nothing but colours differs in the dark (tests/test_style_sheets.py): the other rules found what there is.
+OF_COLOUR = ("color-contrast", "link-in-text-block")
+LIGHT: dict[str, Any] = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+DARK = LIGHT | {"runOnly": {"type": "rule", "values": OF_COLOUR}}
+#: Things to press that are lower than a finger is wide; links inside sentences may be.
+SMALL = """() => [...document.querySelectorAll(
+    "button, .button, input:not([type=hidden], [type=checkbox], [type=radio]), select, textarea, " +
+    "label.check, label.choice, label.switch, summary, nav a, .quiet, .brand")]
+  .filter((each) => each.checkVisibility({visibilityProperty: true}))
+  .map((each) => [each.textContent.trim() || each.name, each.getBoundingClientRect()])
+  .filter(([, box]) => box.height < 43.5 || box.width < 23.5)
+  .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
+
+
+def check(page: Page) -> None:
+    """Axe, reflow and sizes of the page as it is open now, on three widths, in light and in dark."""
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE_SCRIPT)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme, options in (("light", LIGHT), ("dark", DARK)):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            results = AxeResults(page.evaluate("(options) => axe.run(options)", options))
+            assert results.violations_count == 0, f"{width} {scheme}\n{results.generate_report()}"
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"the page is {wide} px wide at {width}"
+        assert page.evaluate(SMALL) == []
