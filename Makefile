@@ -52,7 +52,8 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) requirements/base.in -o requirements/base.txt
 	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
 
-benchmark: env-dev ## measure the marketplace, and our side of it, on SQLite and on PostgreSQL; half an hour
+benchmark: env-dev ## measure the statistics, the marketplace and our side of it, on SQLite and PostgreSQL; half an hour
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 

@@ -45,7 +45,11 @@ def answer(table: Table, name: str) -> HttpResponse:
 def signature(method: str, **parameters: Any) -> str:
     """Method, parameters and version in one line."""
     return "|".join(
-        [method, *(f"{name}={value}" for name, value in parameters.items()), f"distillery={settings.DISTILLERY_VERSION}"]
+        [
+            method,
+            *(f"{name}={value}" for name, value in parameters.items()),
+            f"distillery={settings.DISTILLERY_VERSION}",
+        ]
     )
 
 
