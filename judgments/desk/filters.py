@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from crowd.desk import tables
 from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
 from crowd.desk.views.projects import entered
+from crowd.kinds import kind_of
 from crowd.models import Stage
 from crowd.services.quoting import quote
 from judgments.desk.agreement import FOLDER, judging_only
@@ -74,12 +75,18 @@ def _apply_form(recipe: str, found: filtering.Preview) -> ApplyForm:
 
 
 def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
-    """What asking again would cost, for those who may; only where filters are in force."""
+    """What asking again would cost, for those who may; only where filters are in force.
+
+    `under_way` is what is missing although nothing has to be asked: open HITs are there for it.
+    """
     if run is None or not seat.spends:
         return {}
     offer = quote(seat.stage)
     return {
         "offer": offer,
+        "under_way": 0
+        if offer.hits
+        else sum(unit.missing for unit in kind_of(seat.stage).pending(seat.stage)),
         "top_up_form": TopUpForm(initial={"most": offer.total_cents}, auto_id="top_up_%s"),
     }
 

@@ -24,6 +24,11 @@ class Judgers(Campaign):
         found: dict[str, list[Any]] = self.ask("judged", title=title)
         return found
 
+    def measured(self) -> dict[str, str]:
+        """A stage with judgments, filters in force and a report; the addresses of its pages by name."""
+        pages: dict[str, str] = self.ask("measured")
+        return pages
+
 
 def _stage(*, url: str, queries: list[dict[str, Any]], **fields: Any) -> str:
     from crowd.models import Stage
@@ -78,5 +83,39 @@ def _judged(*, title: str) -> dict[str, list[Any]]:
     }
 
 
+def _measured() -> dict[str, str]:
+    from django.contrib.auth.models import User
+    from django.urls import reverse
+
+    from judgments.services import filtering, reporting
+    from tests.judgments.desk_world import check, judge, make_place, worker_of
+
+    place = make_place()
+    scores = {"A1": 5, "A2": 4, "A3": 2, "A4": 1}
+    rows = [
+        (f"q{query}/{system}", worker, max(1, (score + query) % 6))
+        for query in range(12)
+        for system in ("unilm", "mhpgm")
+        for worker, score in scores.items()
+    ]
+    judge(place, rows)
+    for worker, passed in {"A1": 4, "A2": 3, "A3": 1}.items():
+        check(place, worker, [True] * passed + [False] * (4 - passed))
+    owner = User.objects.get(is_superuser=True)
+    filtering.apply(stage=place.stage, recipe="default", parameters={}, actor=owner)
+    reporting.keep(reporting.make(place.stage, lambda *_: None))
+    fixed = {"project": place.project.slug, "stage": place.stage.slug}
+    names = ("agreement", "filters", "scores", "judges", "planning")
+    pages = {name: reverse(f"judgments:{name}", kwargs=fixed) for name in names}
+    pages["preview"] = pages["filters"] + "?recipe=kpqa-2021&look=1&rules=z"
+    pages["judge"] = reverse("judgments:judge", kwargs=fixed | {"pk": worker_of(place, "A1").pk})
+    pages["systems"] = reverse("judgments:systems", args=[place.project.slug])
+    system, candidate = place.systems["unilm"].pk, place.candidates["q1/unilm"].pk
+    pages["system"] = reverse("judgments:system", args=[place.project.slug, system])
+    pages["answer"] = reverse("judgments:candidate", args=[place.project.slug, candidate])
+    pages["import"] = reverse("judgments:import_new", args=[place.project.slug])
+    return pages
+
+
 if __name__ == "__main__":
-    serve({"stage": _stage, "judged": _judged, "tick": tick_thrice})
+    serve({"stage": _stage, "judged": _judged, "measured": _measured, "tick": tick_thrice})

@@ -11,6 +11,7 @@ from tests.browser.annotating import take
 from tests.browser.judging import Judgers
 from tests.browser.keyboard import name_in_focus, tab_to, take_with_keys
 from tests.browser.looking import check
+from tests.browser.test_desk import sign_in
 from tests.judgments.judging_world import CORRECT, GAS, PASSAGE, PREDICTED, TOPICS
 from tests.server import RunningServer
 
@@ -193,3 +194,13 @@ def test_wide_windows_show_the_scale_beside_the_texts_which_keep_their_order(jud
         assert beside or scale["y"] > boxes[-1]["y"]
     assert page.locator("label.choice b").all_text_contents() == list("12345")
     assert page.locator("label.choice bdi").all_text_contents() == LABELS
+
+
+def test_pages_of_researchers_about_judging(judgers, administrator, context_of):
+    page = context_of().new_page()
+    sign_in(page, administrator)
+    for path in judgers.measured().values():
+        page.goto(path)
+        expect(page.locator("main")).to_be_visible()
+        page.evaluate("document.querySelectorAll('main details').forEach((each) => each.open = true)")
+        check(page)
