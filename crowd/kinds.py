@@ -74,6 +74,9 @@ class StageKind(Protocol):
     def config(self) -> type[StageConfig]:
         """The model of its options."""
 
+    def prepare(self, stage: Stage) -> None:
+        """Bring what it asks about up to date; called each time the stage is opened, before its quote."""
+
     def pending(self, stage: Stage) -> Iterable[Pending]:
         """Units that need responses, beyond those recorded and not rejected or removed."""
 
@@ -137,6 +140,9 @@ class SimpleKind:
     """
 
     blind = False
+
+    def prepare(self, stage: Stage) -> None:
+        """Nothing to prepare."""
 
     def checks(self, stage: Stage) -> list[str]:
         """No attention checks."""

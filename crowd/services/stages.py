@@ -17,7 +17,7 @@ from pydantic import ValidationError as ConfigError
 from crowd import budget, bundles
 from crowd.budget import Cost, For
 from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
-from crowd.kinds import config_of, kind_named
+from crowd.kinds import config_of, kind_named, kind_of
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.pages import by_key
@@ -116,6 +116,7 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
                 f"Type its budget, {dollars(stage.budget_cents)}, to confirm."
             )
         Stage.objects.filter(pk=stage.pk).update(armed_cents=typed_cents)
+    kind_of(stage).prepare(stage)
     offer = quote(stage)
     if not offer.affordable:
         raise BudgetError(

@@ -27,6 +27,7 @@ from judgments.selectors.judging import (
 from judgments.selectors.shown import Shown, queries_of, shown
 from judgments.selectors.wording import texts_of
 from judgments.services import reporting
+from judgments.services.candidates import refresh_exact
 from judgments.services.checks import ensure_checks
 from judgments.services.judging import record_judgments
 
@@ -38,6 +39,10 @@ class Judging(SimpleKind):
     label = "Judging: how correct are systems' answers?"
     config = JudgingConfig
     blind = True
+
+    def prepare(self, stage: Stage) -> None:
+        """Answers that equal a reference written since their import are not paid for."""
+        refresh_exact(stage.project)
 
     def pending(self, stage: Stage) -> Iterator[Pending]:
         """Answers with fewer judgments that count than are wanted; shared ones come with all others."""

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from annotation.models import Query
 from crowd.kinds import kind_of
 from crowd.models import Exclusion
+from crowd.services.stages import open_stage
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import Judgment
 from judgments.units import of_candidate
@@ -20,8 +21,10 @@ from tests.judgments.judging_world import (
     PREDICTED,
     judge,
     make_candidate,
+    make_project,
     make_query,
     make_stage,
+    make_topics,
     pending,
     reject,
     remove,
@@ -182,6 +185,16 @@ def test_what_is_set_aside_taken_out_or_of_another_system_is_not_judged():
         make_candidate(gone)
         Query.objects.filter(pk=gone.pk).update(status=status)
     assert pending(stage) == {}
+
+
+def test_copies_of_references_written_since_the_import_are_not_judged():
+    project = make_project()
+    query = make_topics(project, "unilm")[0]
+    stage = make_stage(project, status="draft")
+    before = len(pending(stage))
+    Query.objects.filter(pk=query.pk).update(references=[query.candidates_to_judge.get().text])
+    open_stage(stage=stage, typed_cents=stage.budget_cents)
+    assert len(pending(stage)) == before - 1
 
 
 def test_pending_asks_the_database_a_few_times_whatever_there_is(django_assert_max_num_queries):
