@@ -12,7 +12,6 @@ from crowd.services.stages import open_stage
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import Judgment
 from judgments.units import of_candidate
-from projects.models import Project
 from tests.annotation.distilling import make_stage as make_distillation
 from tests.annotation.distilling import write
 from tests.judgments.judging_world import (
@@ -191,7 +190,8 @@ def test_what_is_set_aside_taken_out_or_of_another_system_is_not_judged():
 def test_copies_of_references_written_since_the_import_are_not_judged():
     project = make_project()
     query = make_topics(project, "unilm")[0]
-    Project.objects.filter(pk=project.pk).update(budget_cents=200_000)
+    project.budget_cents = 200_000
+    project.save()
     stage = make_stage(project, status="draft")
     before = len(pending(stage))
     Query.objects.filter(pk=query.pk).update(references=[query.candidates_to_judge.get().text])
