@@ -37,6 +37,9 @@ def next_hit_pk(*, worker_pk: int | None, hit_type_pk: int, now: datetime, lock:
     The search goes on after the HIT they held last and then begins anew. `lock` is "", "wait" or "skip":
     the HIT stays locked until the transaction ends, and with "skip" HITs that other workers are just taking
     are passed over. A database without row locks (SQLite) is locked as a whole and ignores it.
+
+    A HIT that was waited for and then found full stays locked. So that two who wait never wait for each
+    other, "wait" looks at the HITs in the one order that all follow, from the first on.
     """
     sql = _NEXT
     if lock and connection.features.has_select_for_update:
@@ -44,7 +47,7 @@ def next_hit_pk(*, worker_pk: int | None, hit_type_pk: int, now: datetime, lock:
     moment = connection.ops.adapt_datetimefield_value(now)
     with connection.cursor() as cursor:
         after = 0
-        if worker_pk is not None:
+        if worker_pk is not None and lock != "wait":
             cursor.execute(_WHERE_THE_WORKER_WAS, [worker_pk, _LOOK_BACK, hit_type_pk])
             after = (cursor.fetchone() or (0,))[0]
         for start in (after, 0) if after else (0,):

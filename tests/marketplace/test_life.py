@@ -6,11 +6,12 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from marketplace import ledger
+from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, LedgerEntry, Requester, TokenUse
 from marketplace.selectors import hit_status
 from marketplace.services import assignments, endings, publishing, review
+from marketplace.services.candidates import next_hit_pk
 from marketplace.sweep import settle, sweep
 
 from .conftest import make_hit, make_requester, make_worker
@@ -115,6 +116,16 @@ def test_a_returned_hit_comes_round_again(requester, worker):
     endings.give_back(holding=assignments.accept_next(worker=worker, hit_type=hit_type))
     assert assignments.accept_next(worker=worker, hit_type=hit_type).hit == hits[1]
     assert assignments.accept_next(worker=worker, hit_type=hit_type).hit == hits[0]
+
+
+def test_who_waits_for_hits_takes_them_in_the_order_of_all_so_that_nobody_waits_in_a_ring(requester, worker):
+    hits = [make_hit(requester) for _ in range(3)]
+    hit_type = hits[0].hit_type
+    assignments.accept(worker=worker, hit=hits[1])
+    asked = {"worker_pk": worker.pk, "hit_type_pk": hit_type.pk, "now": clock.now()}
+    with transaction.atomic():
+        assert next_hit_pk(**asked, lock="skip") == hits[2].pk
+        assert next_hit_pk(**asked, lock="wait") == hits[0].pk
 
 
 def test_the_queue_has_a_limit(requester, worker, settings):
