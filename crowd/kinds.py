@@ -9,6 +9,7 @@ Django starts:
 `docs/stages.md` writes one in sixty lines.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -132,7 +133,7 @@ class StageKind(Protocol):
         """What researchers read for each unit: a short text instead of its name."""
 
 
-class SimpleKind:
+class SimpleKind(ABC):
     """What most kinds do not need, answered with nothing; inherit to write less.
 
     What `crowd` asks for many units at once is answered unit by unit: a kind whose HITs are long overrides
@@ -141,7 +142,7 @@ class SimpleKind:
 
     blind = False
 
-    def prepare(self, stage: Stage) -> None:
+    def prepare(self, stage: Stage) -> None:  # noqa: B027 - nothing to override for most kinds
         """Nothing to prepare."""
 
     def checks(self, stage: Stage) -> list[str]:
@@ -168,12 +169,13 @@ class SimpleKind:
         """Bars from nothing."""
         return []
 
+    @abstractmethod
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """What the worker sees of a unit: every kind has its own."""
-        raise NotImplementedError
 
+    @abstractmethod
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
-        """Nothing to add: assignment.response has it."""
+        """Store a response: every kind has its own way."""
 
     def pages(self, stage: Stage, units: Sequence[str], seed: int) -> Mapping[str, Page]:
         """One after the other."""

@@ -1,6 +1,7 @@
 """One JSON object a line."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
@@ -66,9 +67,9 @@ class ObjectReader(Reader):
             except BadFieldError as error:
                 refuse(line, str(error))
 
+    @abstractmethod
     def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
         """Records of one object; BadFieldError refuses the rest of it."""
-        raise NotImplementedError
 
 
 class JsonLinesReader(ObjectReader):
