@@ -95,7 +95,8 @@ class JsonLinesReader(ObjectReader):
             raise FileRefusedError(f"{self.source.name} has no line that is a JSON object.")
         self.columns = list(first)
         self.mapping = self.mapping_of(first)
-        missing = [theirs for theirs in self.given.values() if theirs and theirs not in first]
+        members = {name.strip() for name in first}
+        missing = [theirs for theirs in self.given.values() if theirs and theirs.strip() not in members]
         if missing:
             raise FileRefusedError(
                 f"{self.source.name}: the first object has no member {missing[0]!r}; it has "
@@ -113,8 +114,10 @@ class JsonLinesReader(ObjectReader):
         key = tuple(value)
         known = self._mappings.get(key)
         if known is None:
-            there = {ours: theirs for ours, theirs in self.given.items() if not theirs or theirs in value}
-            known = columns.mapped(key, there)
+            members = {name.strip(): name for name in reversed(key)}
+            given = {ours: theirs.strip() for ours, theirs in self.given.items()}
+            there = {ours: theirs for ours, theirs in given.items() if not theirs or theirs in members}
+            known = {ours: members[theirs] for ours, theirs in columns.mapped(key, there).items()}
             if len(self._mappings) < 1000:
                 self._mappings[key] = known
         return known
