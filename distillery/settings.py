@@ -33,6 +33,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 INSTALLED_APPS = [
     "distillery.apps.DistilleryConfig",
     "releases",
+    "evaluations",
     "poll",
     "annotation",
     "judgments",

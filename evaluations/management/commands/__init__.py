@@ -1,0 +1,1 @@
+"""`manage.py score`, `manage.py evaluate`."""

@@ -1,0 +1,1 @@
+"""Metrics of answers, a module per family."""

@@ -1,0 +1,25 @@
+"""Metrics by name, under a profile."""
+
+from collections.abc import Callable
+
+from metrics.errors import MetricError
+from metrics.metric import Metric
+from metrics.profiles import Profile
+from metrics.profiles import profile as profile_named
+
+Maker = Callable[[str, Profile], Metric]
+
+#: Who makes the metric of a name; the makers import what they need when they are called.
+MAKERS: dict[str, Maker] = {}
+#: Other spellings that people use.
+ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
+
+
+def metric(name: str, profile: str | Profile = "default") -> Metric:
+    """The metric of that name as the profile has it; MetricError names the metrics that there are."""
+    chosen = profile_named(profile) if isinstance(profile, str) else profile
+    plain = name.strip().lower()
+    plain = ALIASES.get(plain, plain)
+    if plain not in MAKERS:
+        raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
+    return MAKERS[plain](plain, chosen)

@@ -1,0 +1,1 @@
+"""Metrics of metrics: how well does one agree with people."""

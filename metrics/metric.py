@@ -1,0 +1,78 @@
+"""What an answer metric is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.texts import Answers, Chunk
+
+Floats = npt.NDArray[np.float64]
+NO_REFERENCE = "there is no reference"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Values of a chunk (n), nan where a metric is not defined, and sums (p) for the corpus score.
+
+    Sums of several chunks add up, whatever the chunks were. `why` says how many values are not defined, by
+    reason in words.
+    """
+
+    values: Floats
+    sums: Floats | None = None
+    why: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """What a metric must know of the whole data set before it can score, such as document frequencies.
+
+    `of` looks at a chunk, `merge` joins what two found (it may change and return the first); the order of
+    chunks must not matter.
+    """
+
+    of: Callable[[Chunk], Any]
+    merge: Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """A metric with all its parameters fixed; `signature` names them, as sacrebleu's do.
+
+    `measure` gets a chunk and the survey's finding (None without a survey). `corpus` turns the sums of all
+    chunks into the corpus score; without it a metric has none but the mean. `needs` are fields of
+    `Answers` that must be given. Values lie between `low` and `high`.
+    """
+
+    name: str
+    title: str
+    signature: str
+    measure: Callable[[Chunk, Any], Measured]
+    low: float = 0.0
+    high: float = 1.0
+    survey: Survey | None = None
+    corpus: Callable[[Floats], float | None] | None = None
+    needs: frozenset[str] = frozenset()
+
+    def score(  # noqa: PLR0917 - the interface of every metric
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]],
+        questions: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        entities: Sequence[Sequence[str]] | None = None,
+        *,
+        reference_labels: Sequence[Sequence[str]] | None = None,
+    ) -> Floats:
+        """One value per candidate (n), nan where it is not defined; several references per candidate."""
+        chunk = Chunk(Answers(candidates, references, questions, labels, reference_labels, entities))
+        return self.measure(chunk, self.survey.of(chunk) if self.survey else None).values
+
+
+def signature(name: str, version: int, **parts: object) -> str:
+    """`metric:bleu-4|v:1|tok:ptb|n:4|...`: everything that a reader needs to get the same values again."""
+    said = {"metric": name, "v": version, **parts}
+    return "|".join(f"{key}:{value}" for key, value in said.items())

@@ -1,0 +1,15 @@
+"""Tokenisers by name."""
+
+from metrics.errors import MetricError
+from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
+from metrics.tokens.tokeniser import Tokeniser
+
+TOKENISERS: dict[str, Tokeniser] = {tokeniser.name: tokeniser for tokeniser in (DEFAULT, CHAR, WHITESPACE)}
+
+
+def tokeniser(name: str) -> Tokeniser:
+    """The tokeniser of that name; MetricError names those that there are."""
+    try:
+        return TOKENISERS[name]
+    except KeyError:
+        raise MetricError(f"There is no tokeniser {name!r}; there are {', '.join(TOKENISERS)}.") from None

@@ -1,0 +1,15 @@
+"""What a tokeniser is: a function with a name that stands in signatures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tokeniser:
+    """`split` turns a text into its tokens; `name` says which rules, and their version, it follows.
+
+    Two tokenisers with the same name must split every text alike.
+    """
+
+    name: str
+    split: Callable[[str], list[str]]
