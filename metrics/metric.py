@@ -57,7 +57,7 @@ class Metric:
     corpus: Callable[[Floats], float | None] | None = None
     needs: frozenset[str] = frozenset()
 
-    def score(  # noqa: PLR0917 - the interface of every metric
+    def score(
         self,
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
