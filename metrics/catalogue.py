@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from metrics.answers import meteor
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -11,6 +12,8 @@ Maker = Callable[[str, Profile], Metric]
 
 #: Who makes the metric of a name; the makers import what they need when they are called.
 MAKERS: dict[str, Maker] = {}
+
+MAKERS |= {"meteor": meteor.make}
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 
