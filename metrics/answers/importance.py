@@ -1,0 +1,84 @@
+"""How much each of several references stands for all of them, and a similarity weighted by that.
+
+Mitra et al. (2016), A Proposal for Evaluating Answer Distillation from Web Data, section 4, equations 1-3.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from threading import Lock
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from metrics.metric import Floats
+
+#: Of texts one by one, the value of each pair (first, second); the first takes the place of the candidate.
+Similarity = Callable[[Sequence[str], Sequence[str]], Floats]
+V = TypeVar("V")
+
+
+def importance(references: Sequence[str], similarity: Similarity, *, itself: bool = True) -> Floats:
+    """Weight of each of k references: Imp(ref_i) = sum over j of Sim(ref_i, ref_j) (equation 2).
+
+    The sum holds j = i, as the paper's equation does; `itself=False` leaves it out, which gives a reference
+    that is like no other no weight at all. A reference that occurs twice counts twice.
+    """
+    k = len(references)
+    first = [text for text in references for _ in range(k)]
+    values = similarity(first, list(references) * k).reshape(k, k)
+    return importance_of(values, itself=itself)
+
+
+def importance_of(similarities: Floats, *, itself: bool = True) -> Floats:
+    """The same from a table (k, k) of Sim(ref_i, ref_j); sums run in the order of the references."""
+    total = np.zeros(len(similarities))
+    for j in range(similarities.shape[1]):
+        total += similarities[:, j]
+    return total if itself else total - np.diagonal(similarities)
+
+
+def weighted(similarities: Floats, weights: Floats) -> Floats:
+    """Sum of Sim(c, ref_i) Imp(ref_i) over the sum of Imp(ref_i) (equation 1), for n rows of k similarities.
+
+    Where all weights are zero the paper's fraction is 0/0: no reference is like any, itself included, so none
+    stands for the others and each counts alike: the value is the mean similarity. With a single reference the
+    value is the similarity to it. Without references it is nan.
+    """
+    if not len(weights):
+        return np.full(len(similarities), np.nan)
+    if not weights.any():
+        weights = np.ones_like(weights)
+    total = np.zeros(len(similarities))
+    for i, weight in enumerate(weights):
+        total += similarities[:, i] * weight
+    return total / sum(weights.tolist())
+
+
+class Kept(Generic[V]):
+    """What was made of the reference sets used last, up to a total `size`; the oldest go first.
+
+    Chunks of a run come in any order and meet the same references again when the answers of one system follow
+    those of another; what is kept for a set is then not made twice.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._kept: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int]) -> V:
+        """What is kept for a key, or what `make` makes of it."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found[0]
+        made = make()
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = made, size(made)
+                self._size += size(made)
+            while self._size > self._most and len(self._kept) > 1:
+                self._size -= self._kept.popitem(last=False)[1][1]
+        return made
