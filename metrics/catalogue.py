@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from metrics.answers import bleu, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -10,7 +11,11 @@ from metrics.profiles import profile as profile_named
 Maker = Callable[[str, Profile], Metric]
 
 #: Who makes the metric of a name; the makers import what they need when they are called.
-MAKERS: dict[str, Maker] = {}
+MAKERS: dict[str, Maker] = {
+    # Matches of n-grams and subsequences.
+    **{f"bleu-{n}": bleu.make for n in (1, 2, 3, 4)},
+    **{f"rouge-{kind}{stem}": rouge.make for kind in ("1", "2", "l") for stem in ("", "-stem")},
+}
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 

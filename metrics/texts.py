@@ -1,9 +1,10 @@
 """Answers to be scored, and their texts as numbers that all metrics of a run share."""
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from typing import Any, TypeVar
 
 import numpy as np
@@ -119,13 +120,9 @@ class Chunk:
 
 
 def _tokenised(texts: Sequence[str], tokeniser: Tokeniser) -> Tokens:
-    numbers: dict[str, int] = {}
-    split = tokeniser.split
-    counts = []
-    ids: list[int] = []
-    for text in texts:
-        words = split(text)
-        counts.append(len(words))
-        ids.extend([numbers.setdefault(word, len(numbers)) for word in words])
-    starts = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
-    return Tokens(np.asarray(ids, np.int32), starts, list(numbers))
+    split = list(map(tokeniser.split, texts))
+    starts = np.zeros(len(split) + 1, np.intp)
+    np.cumsum(np.fromiter(map(len, split), np.intp, len(split)), out=starts[1:])
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    ids = np.fromiter(map(numbers.__getitem__, chain.from_iterable(split)), np.int32, int(starts[-1]))
+    return Tokens(ids, starts, list(numbers))
