@@ -55,10 +55,10 @@ def weighted(similarities: Floats, weights: Floats) -> Floats:
 
 
 class Kept(Generic[V]):
-    """What was made of the reference sets used last, up to a total `size`; the oldest go first.
+    """What was made for the keys used last, up to a total size; those not used for longest go first.
 
     Chunks of a run come in any order and meet the same references again when the answers of one system follow
-    those of another; what is kept for a set is then not made twice.
+    those of another; what is kept for a reference set is then not made twice.
     """
 
     def __init__(self, most: int) -> None:
@@ -67,18 +67,24 @@ class Kept(Generic[V]):
         self._kept: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int]) -> V:
-        """What is kept for a key, or what `make` makes of it."""
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable) -> V | None:
+        """What is kept for a key, which thereby is the one used last."""
         with self._lock:
             found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-                return found[0]
-        made = make()
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Hashable, value: V, size: int) -> None:
+        """Keep a value that is not kept yet, if its size is not more than all may have together."""
         with self._lock:
-            if key not in self._kept:
-                self._kept[key] = made, size(made)
-                self._size += size(made)
-            while self._size > self._most and len(self._kept) > 1:
+            if key in self._kept or size > self._most:
+                return
+            self._kept[key] = value, size
+            self._size += size
+            while self._size > self._most:
                 self._size -= self._kept.popitem(last=False)[1][1]
-        return made

@@ -1,6 +1,6 @@
-"""Three readings of "all terms were lower-cased" (Mitra et al. 2016, Table 2): what their tokens may have been.
+"""Three readings of "all terms were lower-cased" (Mitra et al. 2016, Table 2), which names no tokeniser.
 
-The paper does not say how it split texts. Of these, `fit` is the one under which all five printed values of
+Of these, `fit` is the one under which all five printed values of
 pa-BLEU come out; it stands in the profile `distillery-2016`.
 """
 
@@ -8,9 +8,9 @@ import re
 
 from metrics.tokens.tokeniser import Tokeniser
 
-_NO_MARKS = str.maketrans({"’": "'", ",": None, ".": None})
-_SINGLE = str.maketrans({"’": " ' ", "'": " ' ", ",": " , ", ".": " . "})
-_FIT = str.maketrans({"’": " ' ", "'": " ' ", ".": " . "})
+_NO_MARKS = str.maketrans({"\u2019": "'", ",": None, ".": None})
+_SINGLE = str.maketrans({"\u2019": " ' ", "'": " ' ", ",": " , ", ".": " . "})
+_FIT = str.maketrans({"\u2019": " ' ", "'": " ' ", ".": " . "})
 _CENTIMETRES = re.compile(r"(\d)cm\b")
 
 
