@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from metrics.answers import bleu, pa, rouge
+from metrics.answers import adapted, bleu, pa, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -16,6 +16,8 @@ MAKERS: dict[str, Maker] = {
     **{f"bleu-{n}": bleu.make for n in (1, 2, 3, 4)},
     **{f"rouge-{kind}{stem}": rouge.make for kind in ("1", "2", "l") for stem in ("", "-stem")},
 }
+# With a bonus for opinions and entities.
+MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 # Last: phrasing-aware forms of all above.
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 #: Other spellings that people use.
