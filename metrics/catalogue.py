@@ -1,6 +1,7 @@
 """Metrics by name, under a profile."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from metrics.answers import adapted, bleu, pa, rouge
 from metrics.errors import MetricError
@@ -31,4 +32,4 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
     plain = ALIASES.get(plain, plain)
     if plain not in MAKERS:
         raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
-    return MAKERS[plain](plain, chosen)
+    return replace(MAKERS[plain](plain, chosen), recipe=(plain, chosen))

@@ -9,7 +9,7 @@ In a corpus the numerators, the denominators, c and r are summed first. What a s
 that of sacrebleu (Chen and Cherry 2014, methods 1 to 3).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -68,7 +68,13 @@ class Bleu:
         }
 
 
-def bleu(hits: Numbers, totals: Numbers, lengths: Numbers, reference_lengths: Numbers, how: Bleu) -> Floats:
+def bleu(
+    hits: npt.ArrayLike,
+    totals: npt.ArrayLike,
+    lengths: npt.ArrayLike,
+    reference_lengths: npt.ArrayLike,
+    how: Bleu,
+) -> Floats:
     """BLEU of counts: hits and totals (m, N), lengths c and r (m) -> values (m), of sentences or of sums.
 
     A candidate without tokens, or without a match, has 0.
@@ -134,32 +140,32 @@ def _measure(chunk: Chunk, _: Any, how: Bleu, tokeniser: Tokeniser) -> Measured:
     every = chunk.tokens(tokeniser).lengths
     lengths, references = every[chunk.candidates], every[chunk.references]
     totals = totals_of(lengths, how.n)
+    rows = np.zeros((len(chunk), 2 * how.n + 3))
     if how.refs == "max":
         hits = np.stack([shared.by_pair(n + 1) for n in range(how.n)], axis=1)
         of = owners(chunk.starts)
         alone = bleu(hits, totals[of], lengths[of], references, how)
         values, pairs = best(alone, chunk.starts)
-        kept = pairs[pairs >= 0]
-        counted = of[kept]
-        hits, r = hits[kept], references[kept]
+        some = np.flatnonzero(pairs >= 0)
+        hits, r = hits[pairs[some]], references[pairs[some]]
     else:
-        hits = np.stack([shared.clipped(n + 1) for n in range(how.n)], axis=1)
-        r = closest(lengths, references, chunk.starts)
-        counted = np.flatnonzero(np.diff(chunk.starts))
+        some = np.flatnonzero(np.diff(chunk.starts))
+        hits = np.stack([shared.clipped(n + 1)[some] for n in range(how.n)], axis=1)
+        r = closest(lengths, references, chunk.starts)[some]
         values = np.full(len(chunk), np.nan)
-        hits, r = hits[counted], r[counted]
-        values[counted] = bleu(hits, totals[counted], lengths[counted], r, how)
-    sums = np.concatenate((hits.sum(0), totals[counted].sum(0), [lengths[counted].sum(), r.sum()]))
-    return measured(values, chunk.starts, sums.astype(np.float64))
+        values[some] = bleu(hits, totals[some], lengths[some], r, how)
+    rows[some] = np.column_stack((hits, totals[some], lengths[some], r, np.ones(len(some))))
+    return measured(values, chunk.starts, rows)
 
 
 def _corpus(sums: Floats, how: Bleu) -> float | None:
     """BLEU of the summed counts, all orders counted; None where nothing had a reference."""
     n = how.n
-    if not sums[2 * n + 1] and not sums[2 * n]:
+    c, r, counted = sums[2 * n :]
+    if not counted:
         return None
-    whole = Bleu(n, how.smoothing, how.value, effective=False, refs=how.refs)
-    return float(bleu(sums[None, :n], sums[None, n : 2 * n], sums[-2:-1], sums[-1:], whole)[0])
+    whole = replace(how, effective=False)
+    return float(bleu(sums[None, :n], sums[None, n : 2 * n], [c], [r], whole)[0])
 
 
 def make(name: str, profile: Profile) -> Metric:

@@ -119,7 +119,10 @@ class Overlap:
         sizes = np.diff(begins)
         pair = np.repeat(np.arange(a, b), sizes[last - first :])
         group_of_text = np.concatenate(
-            (np.arange(last - first), np.repeat(np.arange(last - first), np.diff(self.pairs[first : last + 1])))
+            (
+                np.arange(last - first),
+                np.repeat(np.arange(last - first), np.diff(self.pairs[first : last + 1])),
+            )
         )
         group = np.repeat(group_of_text, sizes)
         live = np.flatnonzero(places >= 0)
@@ -206,9 +209,7 @@ def _count(
 
 def overlap(chunk: Chunk, tokeniser: Tokeniser) -> Overlap:
     """The matches of a chunk under a tokeniser, shared by all metrics that count n-grams."""
-    return chunk.once(
-        ("overlap", tokeniser.name), lambda: overlap_of(chunk, chunk.tokens(tokeniser))
-    )
+    return chunk.once(("overlap", tokeniser.name), lambda: overlap_of(chunk, chunk.tokens(tokeniser)))
 
 
 def overlap_of(chunk: Chunk, tokens: Tokens) -> Overlap:

@@ -45,7 +45,11 @@ def closest(lengths: Places, reference_lengths: Places, starts: Places) -> Place
     return found
 
 
-def measured(values: Floats, starts: Places, sums: Floats | None = None) -> Measured:
-    """Values of a chunk that are nan where, and only where, a candidate has no reference."""
+def measured(values: Floats, starts: Places, rows: Floats | None = None) -> Measured:
+    """Values of a chunk that are nan where, and only where, a candidate has no reference.
+
+    `rows` is what each candidate adds to the sums of the corpus score.
+    """
     missing = int(np.count_nonzero(np.diff(starts) == 0))
-    return Measured(values, sums, {NO_REFERENCE: missing} if missing else {})
+    why = {NO_REFERENCE: missing} if missing else {}
+    return Measured(values, None if rows is None else rows.sum(0), why, rows)

@@ -10,7 +10,14 @@ from metrics import Answers, MetricError, metric
 from metrics.scoring import score
 from tests.metrics.answers.drawn import cases, scored, split_on_spaces
 
-SMOOTHINGS = [("none", None), ("floor", None), ("floor", 0.01), ("add-k", None), ("add-k", 2.0), ("exp", None)]
+SMOOTHINGS = [
+    ("none", None),
+    ("floor", None),
+    ("floor", 0.01),
+    ("add-k", None),
+    ("add-k", 2.0),
+    ("exp", None),
+]
 
 
 @pytest.mark.parametrize("effective", [True, False])
@@ -58,7 +65,9 @@ def test_the_reference_of_closest_length_counts_and_of_two_the_shorter():
 def test_counts_are_clipped_by_the_highest_count_in_one_reference():
     bleu = metric("bleu-1", split_on_spaces())
 
-    found = bleu.score(["the the the the the the the"], [["the cat is on the mat", "there is a cat on the mat"]])
+    found = bleu.score(
+        ["the the the the the the the"], [["the cat is on the mat", "there is a cat on the mat"]]
+    )
 
     assert found[0] == pytest.approx(2 / 7)
 

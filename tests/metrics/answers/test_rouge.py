@@ -30,7 +30,9 @@ def test_it_is_the_rouge_of_rouge_score(drawn, name, stemmer):
         patch.setitem(registry.TOKENISERS, tokeniser.name, tokeniser)
         found = scored(metric(name, Profile("test", "", (), tokeniser.name)), drawn)
 
-    wanted = [theirs.score_multi(references, candidate)[NAMES[name]].fmeasure for candidate, references in drawn]
+    wanted = [
+        theirs.score_multi(references, candidate)[NAMES[name]].fmeasure for candidate, references in drawn
+    ]
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
@@ -41,7 +43,9 @@ def test_with_beta_and_references_separate_it_is_the_rouge_l_of_coco_caption(dra
 
     found = scored(ours, drawn)
 
-    wanted = [Rouge().calc_score([candidate], references) if candidate else 0.0 for candidate, references in drawn]
+    wanted = [
+        Rouge().calc_score([candidate], references) if candidate else 0.0 for candidate, references in drawn
+    ]
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
