@@ -7,20 +7,21 @@ Yang et al. (2018), Adaptations of ROUGE and BLEU to Better Evaluate Machine Rea
     ROUGE-L = (1 + gamma^2) R P / (R + gamma^2 P) with P = max P_i and R = max R_i, each by itself
 
 Yes-no questions: bonus_n is alpha times the n-grams clipped by the references that have the candidate's
-opinion, bonus_i is alpha LCS_i for such references and 0 for others. Other questions: bonus_n is beta times the
-n-grams clipped by the gold entities, and bonus_i is beta times the summed length of the distinct gold entities
-that stand in the candidate, token by token.
+opinion, bonus_i is alpha LCS_i for such references and 0 for others. Other questions: bonus_n is beta times
+the n-grams clipped by the gold entities, and bonus_i is beta times the summed length of the distinct gold
+entities that stand in the candidate, token by token.
 
 A question is a yes-no question if a reference has an opinion label. Then entities do not count, and a
-candidate without a label, or with one that no reference has, gets no bonus. Labels are compared without case. A
-corpus BLEU sums the numerators, the denominators, c and r; the ROUGE-L of a corpus is the mean.
+candidate without a label, or with one that no reference has, gets no bonus. Labels are compared without case.
+A corpus BLEU sums the numerators, the denominators, c and r; the ROUGE-L of a corpus is the mean.
 
 The paper's alpha is 2 and its beta 1 (section 4.3); DuReader's evaluator takes 1 and 1 on characters (profile
-`dureader-2018`). With the marks of Examples 1-4 as tokens these printed figures come out: .67 and .78 (Example
-1), .31 and .39 (2), P .92 and R .67 (3), P .52, R .61, .45 and .56 (4). These do not: adapted .78 in Example 3
-is .774 unless P and R are rounded first; vanilla .59 there is .632 with the full stops; the differences "0.28"
-and "0.09" are those of rounded figures (.274 and .132); "0.53 vs 0.45" sets an adapted score beside a vanilla
-one (.462); the bound "beta > 2.6" is 2/11, or 14/9 if the short answer keeps its full stop.
+`dureader-2018`). With the marks of Examples 1-4 as tokens these printed figures come out: .67 and .78
+(Example 1), .31 and .39 (2), P .92 and R .67 (3), P .52, R .61, .45 and .56 (4). These do not: adapted .78 in
+Example 3 is .774 unless P and R are rounded first; vanilla .59 there is .632 with the full stops; the
+differences "0.28" and "0.09" are those of rounded figures (.274 and .132); "0.53 vs 0.45" sets an adapted
+score beside a vanilla one (.462); the bound "beta > 2.6" is 2/11, or 14/9 if the short answer keeps its full
+stop.
 """
 
 from dataclasses import dataclass
@@ -195,10 +196,11 @@ def _measure_bleu(chunk: Chunk, _: Any, name: str, how: Bonus, plain: Bleu, toke
     counts = hits_of(chunk, tokeniser, plain.n, how)
     r = closest(lengths, every[chunk.references], chunk.starts)
     some = np.flatnonzero(np.diff(chunk.starts))
-    rows = np.column_stack((counts.hits, counts.totals, lengths, r))[some]
+    rows = np.zeros((len(chunk), 2 * plain.n + 2))
+    rows[some] = np.column_stack((counts.hits, counts.totals, lengths, r))[some]
     values = np.full(len(chunk), np.nan)
     values[some] = bleu(counts.hits[some], counts.totals[some], lengths[some], r[some], plain)
-    return measured(values, chunk.starts, rows.sum(0))
+    return measured(values, chunk.starts, rows)
 
 
 def _corpus_bleu(sums: Floats, plain: Bleu) -> float | None:

@@ -10,7 +10,7 @@ from metrics.answers.importance import Kept, importance, weighted
 from metrics.answers.pa import by_pairs, pairwise
 from metrics.answers.pa_bleu import PairBleu
 from metrics.profiles import Profile
-from metrics.texts import Chunk
+from metrics.scoring import in_chunks, score, score_chunks
 from metrics.tokens.registry import tokeniser
 from tests.metrics.answers.drawn import WORDS, cases, scored, split_on_spaces
 from tests.metrics.goldens import golden
@@ -168,17 +168,22 @@ def test_a_reference_that_occurs_twice_counts_twice():
 
 
 def test_chunks_and_what_is_kept_change_nothing():
-    references = [REFERENCES, REFERENCES[:3], [], REFERENCES[5:], [""]] * 4
-    for name in ("pa-bleu-4", "pa-rouge-l"):
-        pa = metric(name)
-        whole = pa.measure(Chunk(Answers(CANDIDATES * 4, references)), None)
-        for size in (1, 3, 7):
-            parts = [
-                pa.score((CANDIDATES * 4)[at : at + size], references[at : at + size])
-                for at in range(0, 20, size)
-            ]
-            np.testing.assert_array_equal(np.concatenate(parts), whole.values)
-        assert whole.why == {"there is no reference": 4}
+    pa = [metric("pa-bleu-4"), metric("pa-rouge-l")]
+    answers = Answers(CANDIDATES * 4, [REFERENCES, REFERENCES[:3], [], REFERENCES[5:], [""]] * 4)
+    whole = score(answers, pa)
+    for size in (1, 3, 7):
+        parts = list(score_chunks(in_chunks(answers, size), pa).values())
+        for name, values in whole.values.items():
+            np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), values)
+    assert whole.undefined["pa-bleu-4"] == {"there is no reference": 4}
+
+
+def test_other_processes_give_the_same_bits():
+    answers = Answers(CANDIDATES, [REFERENCES] * 5)
+    pa = [metric("pa-bleu-4", "distillery-2016")]
+    one, two = (list(score_chunks(in_chunks(answers, 2), pa, processes=n).values()) for n in (1, 2))
+    for here, there in zip(one, two, strict=True):
+        np.testing.assert_array_equal(here["pa-bleu-4"], there["pa-bleu-4"])
 
 
 def test_the_importance_of_references_is_worked_out_once():
