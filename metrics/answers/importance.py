@@ -30,10 +30,8 @@ def importance(references: Sequence[str], similarity: Similarity, *, itself: boo
 
 
 def importance_of(similarities: Floats, *, itself: bool = True) -> Floats:
-    """The same from a table (k, k) of Sim(ref_i, ref_j); sums run in the order of the references."""
-    total = np.zeros(len(similarities))
-    for j in range(similarities.shape[1]):
-        total += similarities[:, j]
+    """The same from a table (k, k) of Sim(ref_i, ref_j)."""
+    total: Floats = np.ascontiguousarray(similarities).sum(axis=1)
     return total if itself else total - np.diagonal(similarities)
 
 
@@ -48,10 +46,8 @@ def weighted(similarities: Floats, weights: Floats) -> Floats:
         return np.full(len(similarities), np.nan)
     if not weights.any():
         weights = np.ones_like(weights)
-    total = np.zeros(len(similarities))
-    for i, weight in enumerate(weights):
-        total += similarities[:, i] * weight
-    return total / sum(weights.tolist())
+    found: Floats = (similarities * weights).sum(axis=1) / weights.sum()
+    return found
 
 
 class Kept(Generic[V]):
