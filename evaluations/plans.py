@@ -1,4 +1,4 @@
-"""What an evaluation depends on beside its release: chosen by a person, stored with it, part of its report."""
+"""What an evaluation depends on beside its release: chosen by a person, stored with it."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -9,9 +9,10 @@ from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from projects.models import Project
 from releases.models import Release
-from releases.rows.scores import IMPORTED
 
 State = Evaluation.State
+#: The stage of scores that a release took over from elsewhere, as `releases.rows.scores` calls it.
+ELSEWHERE = "imported"
 
 
 def evaluations_of(project: Project) -> QuerySet[Evaluation]:
@@ -45,7 +46,7 @@ def stages_of(release: Release) -> dict[str, str]:
         for each in (stages if isinstance(stages, list) else ())
         if isinstance(each, Mapping) and each.get("stage")
     }
-    return {IMPORTED: "Imported scores"} if release.imported and not found else found
+    return {ELSEWHERE: "Imported scores"} if release.imported and not found else found
 
 
 def rows_of(release: Release, table: str) -> int:

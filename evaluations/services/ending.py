@@ -11,9 +11,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evaluations.errors import EvaluationError
-from evaluations.models import Evaluation
+from evaluations.models import Call, Evaluation, Part
 from evaluations.services.planning import note
-from evaluations.spreading.rows import sweep
 from evaluations.summaries import best_of
 from jobs.models import Job
 from jobs.selectors import is_alive
@@ -101,6 +100,12 @@ def hide(*, evaluation: Evaluation, actor: Any) -> None:
     if not Evaluation.objects.filter(pk=evaluation.pk, leaderboard=True).update(leaderboard=False):
         raise EvaluationError("It is not the leaderboard.")
     note(evaluation, "leaderboard.hidden", actor)
+
+
+def sweep(evaluation: int) -> None:
+    """Forget what parts of its work gave, and those that nobody has computed."""
+    Part.objects.filter(call__evaluation=evaluation).delete()
+    Call.objects.filter(evaluation=evaluation).delete()
 
 
 def _open(evaluation: Evaluation) -> Any:

@@ -58,7 +58,7 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
         raise EvaluationError(f"Release {release.version} is not ready, so there is nothing to evaluate.")
     if not formats_of(release.manifest):
         raise EvaluationError(
-            f"Release {release.version} has none of the formats JSON lines, CSV and Parquet that can be read. "
+            f"Release {release.version} has none of the formats that can be read: JSON lines, Parquet, CSV. "
             "Build a release with one of them."
         )
     stages = stages_of(release)

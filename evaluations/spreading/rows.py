@@ -94,9 +94,3 @@ def results(call: Call, digests: Sequence[str]) -> dict[str, Any]:
             raise MetricError(why)
         found[digest] = unpack(result)
     return found
-
-
-def sweep(evaluation: int) -> None:
-    """Forget all parts of an evaluation."""
-    Part.objects.filter(call__evaluation=evaluation).delete()
-    Call.objects.filter(evaluation=evaluation).delete()

@@ -45,7 +45,7 @@ class Spread:
     def __call__(
         self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
     ) -> list[R]:
-        """Results in the order of the parts, as a `metrics.meta.spreading.Spread`; a lone part is done here."""
+        """Results in the order of the parts: a `metrics.meta.spreading.Spread`. A lone part is done here."""
         several = len(parts) > 1
         found = self.over(work, parts, ahead=len(parts), total=len(parts)) if several else map(work, parts)
         results = []
