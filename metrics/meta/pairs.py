@@ -8,7 +8,9 @@
   predicted: (concordant pairs + pairs tied for both) / all pairs. Grouped by `item` it is the mean over
   questions with two answers or more; `global` takes all pairs of answers, `by_system` the mean over systems.
 
-Scores are tied when they are equal; a tolerance is what `ties` calibrates.
+For `acc_eq` scores are tied when they are equal; a tolerance is what `ties` calibrates. For `pair_acc` scores of
+answers to the same question are the same when they differ by no more than rounding does (5e-13 of the metric's
+range): smoothed BLEU-4 gives answers that share no phrase scores of 1e-13, and their order means nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +24,7 @@ from metrics.meta.judged import Floats, Judged
 from metrics.meta.kernels import pair_counts
 from metrics.meta.rows import Grouping, Rows, grouped, rows_of
 
+ROUNDING = 5e-13
 NO_PAIR = "not defined: no question has two answers with human scores and scores of this metric"
 ALL_TIED = "not defined: people rate all answers to the same question equal"
 
@@ -50,13 +53,26 @@ def pair_acc(judged: Judged, metric: str) -> Pairs:
 
 def pair_accuracy(rows: Rows, scores: Floats) -> Pairs:
     """`pair_acc` of (n,) scores, none of them missing."""
-    counts = pair_counts(rows.human, scores[None], grouped(rows, "item")[1])
+    counts = pair_counts(rows.human, snapped(rows, scores)[None], grouped(rows, "item")[1])
     right, tied = int(counts.concordant.sum()), int(counts.tied_metric.sum())
     ordered = right + tied + int(counts.discordant.sum())
     if not ordered:
         reason = ALL_TIED if counts.total.any() else NO_PAIR if len(rows) else NO_SCORES
         return Pairs(Figure(None, reason, n=0), 0)
     return Pairs(Figure(right / ordered, n=ordered), tied)
+
+
+def snapped(rows: Rows, scores: Floats) -> Floats:
+    """Scores of which those are equal that differ only by rounding within a question."""
+    if not len(scores):
+        return scores
+    order = np.lexsort((scores, rows.questions))
+    sorted_scores, questions = scores[order], rows.questions[order]
+    new = np.ones(len(scores), dtype=bool)
+    new[1:] = (questions[1:] != questions[:-1]) | (np.diff(sorted_scores) > ROUNDING * np.ptp(scores))
+    found = np.empty_like(scores)
+    found[order] = sorted_scores[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    return found
 
 
 def acc_eq(judged: Judged, metric: str, grouping: Grouping = "item") -> Figure:
