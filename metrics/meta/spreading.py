@@ -1,9 +1,10 @@
-"""Where the parts of an evaluation are worked on: here, or in a pool of processes.
+"""Where the parts of an evaluation are worked on: here, in a pool of processes, or on other machines.
 
 A part's result depends on the part alone, so that any spread gives the same bits.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Protocol, TypeVar
 
@@ -12,55 +13,45 @@ R = TypeVar("R")
 
 
 class Spread(Protocol):
-    """Does the same work on each part; the results come in the order of the parts.
+    """Does the same work on each part; the results come in the order of the parts."""
 
-    `done`, where it is given, hears after each finished part how many are done.
-    """
-
-    def __call__(
-        self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
-    ) -> list[R]:
+    def __call__(self, work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
         """The results of `work` for all parts."""
         ...
 
 
-def in_process(
-    work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
-) -> list[R]:
+def in_process(work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
     """One part after the other, here."""
-    return _collected(map(work, parts), done)
+    return [work(part) for part in parts]
 
 
-def processes(n: int) -> Spread:
-    """A pool of n processes for each call; `work` and the parts must be picklable. With n = 1: here."""
+class Processes:
+    """A pool of n processes, started when it is first needed and kept; `work` and parts must be picklable.
 
-    def spread(
-        work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
-    ) -> list[R]:
-        if n <= 1 or len(parts) <= 1:
-            return in_process(work, parts, done)
-        context = get_context("forkserver")
-        with context.Pool(min(n, len(parts)), initializer=_take, initargs=(work,)) as pool:
-            return _collected(pool.imap(_work, parts), done)
+    A context manager: `with processes(2) as spread: evaluate(..., spread=spread)`.
+    """
 
-    return spread
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __call__(self, work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
+        """The results of `work` for all parts, in their order."""
+        if self.n <= 1 or len(parts) <= 1:
+            return in_process(work, parts)
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.n, mp_context=get_context("forkserver"))
+        return list(self._pool.map(work, parts))
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
 
 
-_taken: list[Callable[[object], object]] = []
-
-
-def _take(work: Callable[[object], object]) -> None:
-    _taken[:] = [work]
-
-
-def _work(part: object) -> object:
-    return _taken[0](part)
-
-
-def _collected(results: Iterator[R], done: Callable[[int], None] | None) -> list[R]:
-    collected = []
-    for result in results:
-        collected.append(result)
-        if done is not None:
-            done(len(collected))
-    return collected
+def processes(n: int) -> Processes:
+    """A spread over n processes of this machine."""
+    return Processes(n)

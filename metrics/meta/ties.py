@@ -24,7 +24,9 @@ from metrics.meta.judged import Floats, Judged
 from metrics.meta.pairs import NO_PAIR
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
 
-ONE_QUESTION = "not defined: only one question has a pair of answers, so there is no other to choose epsilon on"
+ONE_QUESTION = (
+    "not defined: only one question has a pair of answers, so there is no other to choose epsilon on"
+)
 #: Differences of this relative size are the same: 0.3 - 0.2 and 0.2 - 0.1 are one candidate.
 ROUNDING = 1e-12
 
