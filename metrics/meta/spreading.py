@@ -1,0 +1,57 @@
+"""Where the parts of an evaluation are worked on: here, in a pool of processes, or on other machines.
+
+A part's result depends on the part alone, so that any spread gives the same bits.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Protocol, TypeVar
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+class Spread(Protocol):
+    """Does the same work on each part; the results come in the order of the parts."""
+
+    def __call__(self, work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
+        """The results of `work` for all parts."""
+        ...
+
+
+def in_process(work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
+    """One part after the other, here."""
+    return [work(part) for part in parts]
+
+
+class Processes:
+    """A pool of n processes, started when it is first needed and kept; `work` and parts must be picklable.
+
+    A context manager: `with processes(2) as spread: evaluate(..., spread=spread)`.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __call__(self, work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
+        """The results of `work` for all parts, in their order."""
+        if self.n <= 1 or len(parts) <= 1:
+            return in_process(work, parts)
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.n, mp_context=get_context("forkserver"))
+        return list(self._pool.map(work, parts))
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+def processes(n: int) -> Processes:
+    """A spread over n processes of this machine."""
+    return Processes(n)
