@@ -80,7 +80,9 @@ def columns_of(given: Sequence[str]) -> dict[str, str]:
     for each in given:
         field, sign, column = each.partition("=")
         if not sign or not field.strip():
-            raise EvaluationError(f"--column {each!r} is not of the form FIELD=COLUMN, such as scores=rating.")
+            raise EvaluationError(
+                f"--column {each!r} is not of the form FIELD=COLUMN, such as scores=rating."
+            )
         if field.strip() in found:
             raise EvaluationError(f"--column names {field.strip()} twice.")
         found[field.strip()] = column.strip()

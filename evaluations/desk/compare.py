@@ -85,6 +85,7 @@ def compare(request: HttpRequest, seat: Seat) -> HttpResponse:
         first=first,
         second=second,
         key=key,
+        words=key.options[key.chosen],
         rows=rows,
         other_release=bool(first and second and first.release_id != second.release_id),
         other_signature=any(not row.same_signature for row in rows),

@@ -89,7 +89,8 @@ class ReleaseTable:
         try:
             with self._room:
                 self._room.executemany(
-                    "INSERT OR REPLACE INTO query VALUES (?, ?, ?, ?)", map(_query, self._records("references"))
+                    "INSERT OR REPLACE INTO query VALUES (?, ?, ?, ?)",
+                    map(_query, self._records("references")),
                 )
                 self._room.executemany(
                     "INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?)",
@@ -228,7 +229,5 @@ def _alpha(agreement: Mapping[str, Any]) -> tuple[float | None, float | None] | 
     alpha = agreement.get("alpha")
     if not isinstance(alpha, dict):
         return None
-    before, after = (
-        (alpha.get(name) or {}).get("interval") for name in ("before", "after_workers")
-    )
+    before, after = ((alpha.get(name) or {}).get("interval") for name in ("before", "after_workers"))
     return before, after

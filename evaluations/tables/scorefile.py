@@ -29,7 +29,9 @@ def write_csv(file: IO[bytes], parts: Iterable[Part]) -> None:
             [cell(each) if isinstance(each, str) else ("" if each is None else each) for each in column]
             for column in texts.values()
         ]
-        columns += [["" if each is None else repr(each) for each in _numbers(column)] for column in values.values()]
+        columns += [
+            ["" if each is None else repr(each) for each in _numbers(column)] for column in values.values()
+        ]
         writer.writerows(zip(*columns, strict=True))
     text.detach()
 

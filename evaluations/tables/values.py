@@ -160,7 +160,9 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
         rater, score = str(place), each
         if isinstance(each, dict):
             score = next((each[name] for name in ("score", "rating", "value") if name in each), None)
-            given = next((each[name] for name in ("worker", "rater", "annotator", "judge") if each.get(name)), "")
+            given = next(
+                (each[name] for name in ("worker", "rater", "annotator", "judge") if each.get(name)), ""
+            )
             rater = text_of(given) or rater
         number = number_of(score, comma=comma)
         if number is not None:
