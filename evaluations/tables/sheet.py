@@ -1,4 +1,4 @@
-"""A file as columns and rows of cells: CSV with any separator, JSONL, or a JSON list of objects; gzipped or not.
+"""A file as columns and rows of cells: CSV, JSONL, or a JSON list of objects; gzipped or not.
 
 Compression, encodings, byte order marks and line ends are the matter of `annotation.importing.source`.
 """
@@ -129,7 +129,7 @@ class _Delimited(Sheet):
                 if row and row[-1].endswith(_END):
                     raise self.wrong(
                         line,
-                        "a quotation mark is opened here and never closed. Close it, write \"\" for a "
+                        'a quotation mark is opened here and never closed. Close it, write "" for a '
                         "quotation mark inside of a text, or give --no-quotes where marks mean nothing.",
                     )
                 if row and (len(row) > 1 or row[0].strip()):
