@@ -4,7 +4,6 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluations.errors import EvaluationError
@@ -120,7 +119,7 @@ def chosen(options: dict[str, Any], table: "Answered") -> Chosen:
         raise EvaluationError(" ".join(["There is no metric to score.", *notes]))
     if clash := [name for name in table.external if name in found]:
         raise EvaluationError(
-            f"--external {clash[0]}: that is the name of a metric that is scored here as well. Rename the column."
+            f"--external {clash[0]}: a metric of that name is scored here as well. Rename the column."
         )
     return Chosen(list(found.values()), own.name, own.tokeniser, notes)
 
@@ -128,19 +127,24 @@ def chosen(options: dict[str, Any], table: "Answered") -> Chosen:
 def _lacking(metric: "Metric", table: "Answered") -> str:
     for field in sorted(metric.needs):
         ours, words = _NEEDS.get(field, (field, field))
-        if field != "references" and field != "candidates" and ours not in table.has:
+        if field not in {"references", "candidates"} and ours not in table.has:
             return (
-                f"{metric.name} needs {words}, and no column of {table.title} holds them. Say which one does: "
-                f"--column {ours}=NAME."
+                f"{metric.name} needs {words}, and no column of {table.title} holds them. Say which "
+                f"one does: --column {ours}=NAME."
             )
     return ""
 
 
-def processes_of(options: dict[str, Any]) -> int:
-    """How many processes score: as asked, else one for each core that this process may use."""
+def processes_of(options: dict[str, Any], *, small: bool) -> int:
+    """How many processes score: as asked, else one for each core that this process may use.
+
+    One for what is `small`: it is done before others have started.
+    """
     import os  # noqa: PLC0415
 
-    return int(options["processes"]) or len(os.sched_getaffinity(0))
+    if options["processes"] or small:
+        return int(options["processes"]) or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -174,8 +178,3 @@ def _processes(text: str) -> int:
     if not 1 <= number <= _MOST_PROCESSES:
         raise ArgumentTypeError(f"give a number from 1 to {_MOST_PROCESSES}")
     return number
-
-
-def same_file(a: Path, b: Path) -> bool:
-    """Whether two paths name one place."""
-    return a.resolve() == b.resolve()

@@ -76,7 +76,7 @@ _DIGITS = re.compile(r"(\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Places of columns, from 0: of fields of one column, and of fields of several in the order of numbers."""
+    """Places of columns, from 0: of fields of one column, and of fields of several in their order."""
 
     one: Mapping[str, int]
     several: Mapping[str, tuple[int, ...]]
@@ -88,7 +88,7 @@ class Places:
 def places_of(
     columns: Sequence[str], given: Mapping[str, str], external: Sequence[str], *, name: str
 ) -> Places:
-    """Where each field stands. `given` maps fields to columns, an empty name keeps a field from being looked for.
+    """Where each field stands. `given` maps fields to columns; an empty name turns a field off.
 
     EvaluationError for a field or column that there is not, and for two columns of one name where it matters.
     """
@@ -123,7 +123,7 @@ def places_of(
 
 
 class _Header:
-    """The names of a file's columns, read as people mean them: case, blanks and hyphens make no difference."""
+    """The names of a file's columns, as people mean them: case, blanks and hyphens make no difference."""
 
     def __init__(self, columns: Sequence[str], name: str) -> None:
         self.columns = [each.strip() for each in columns]

@@ -86,11 +86,6 @@ def gather(table: Answered) -> Gathered:
         )
     told = teller.told()
     notes = [*table.notes, *told.notes]
-    missing = int(np.isnan(scores).sum())
-    if missing:
-        notes.append(
-            f"{missing:,} of {len(scores):,} answers have no human score; they take no part in comparisons."
-        )
     found, rater_names = raters.found()
     names = _types(types, told.questions, len(told.question_names), notes) if "type" in table.has else []
     return Gathered(
@@ -154,4 +149,4 @@ def _scale(scores: Floats, raters: Raters | None, notes: list[str]) -> tuple[flo
         f"The scale of the human scores was taken from the data: {low:g} to {high:g}. If people could give "
         "lower or higher scores, say so: --scale LOW-HIGH."
     )
-    return low, high
+    return low, high if low < high else low + 1

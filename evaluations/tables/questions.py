@@ -13,7 +13,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from evaluations.tables.rows import Row
+from evaluations.tables.rows import NO_SYSTEM, Row
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -97,7 +97,7 @@ class Teller:
         elif "id" in self.has:
             self.ids.add(row.id or f"(no id) {_name(text)}")
         if "system" in self.has:
-            self.systems.add(row.system or "(no system)")
+            self.systems.add(row.system or NO_SYSTEM)
 
     def told(self) -> Told:
         """What was found when all rows were heard."""
@@ -109,11 +109,6 @@ class Teller:
         count = uniform(questions.codes, len(questions))
         codes, names = questions.in_order()
         if count > 1:
-            notes.append(
-                f"There is no column for the system. Every question occurs {count} times, so the answers of "
-                f"{count} systems were told apart by the order of the rows: the first answer to a question is "
-                "of system 1, and so on. If that is wrong, add a column and name it: --column system=NAME."
-            )
             width = len(str(count))
             systems = occurrence(questions.codes)
             return Told(
@@ -152,14 +147,14 @@ class Teller:
         return self.items
 
     def _ids_are_of_questions(self) -> bool:
-        """Whether a column named id tells questions apart, or rows: it repeats, and always with the same text."""
+        """Whether a column named id tells questions apart, not rows: it repeats, always with one text."""
         return len(self.ids) < self.n and self._pairs(self.ids, self.texts) == len(self.ids)
 
     def _pairs(self, a: Keys, b: Keys) -> int:
         return len(np.unique(a.codes.astype(np.int64) * len(b) + b.codes))
 
     def _texts_fit(self) -> bool:
-        """Whether a text stands for one question: its references are the same, or each system answers it once."""
+        """Whether a text stands for one question: it has the same references, or one answer of each system."""
         if len(self.items) == len(self.texts):
             return True
         if "system" in self.has:

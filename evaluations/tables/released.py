@@ -1,4 +1,4 @@
-"""A release as a table: the answers of systems, the references of their queries, and the scores of a stage."""
+"""A release as a table: the answers of systems, the references of their queries, the scores of a stage."""
 
 import json
 import math
@@ -35,16 +35,19 @@ class ReleaseTable:
     """
 
     external = ()
+    unit = ""
     has = _FIELDS
 
-    def __init__(self, folder: Path, room: sqlite3.Connection, *, stage: str, score: str) -> None:
+    def __init__(
+        self, folder: Path, room: sqlite3.Connection, *, stage: str, score: str, scored: bool
+    ) -> None:
         manifest = _manifest(folder)
         self._folder, self._manifest, self._room = folder, manifest, room
         self._format = _format(folder, manifest)
         self.title = f"{manifest.get('name', folder.name)} {manifest.get('version', '')}".strip()
         self.notes: list[str] = []
         self._fill(score)
-        self.stage = self._stage(stage)
+        self.stage = self._stage(stage, scored=scored)
         agreement = _agreement(folder, self.stage)
         self.scale = _scale(agreement)
         self.alpha = _alpha(agreement)
@@ -109,9 +112,11 @@ class ReleaseTable:
             return ({name: _of_cell(table, name, cell) for name, cell in row.items()} for row in rows)
         return iter(rows)
 
-    def _stage(self, wanted: str) -> str:
+    def _stage(self, wanted: str, *, scored: bool) -> str:
         """The stage that was asked for, or the newest that has scores."""
         there = [stage for (stage,) in self._room.execute("SELECT DISTINCT stage FROM score ORDER BY stage")]
+        if not there and not scored and not wanted:
+            return ""
         if not there:
             raise EvaluationError(
                 f"{self.title} has no human scores, so nothing can be compared with people. Have answers "
@@ -127,17 +132,18 @@ class ReleaseTable:
         newest = max(there, key=lambda stage: (listed.index(stage) if stage in listed else -1, stage))
         if len(there) > 1:
             self.notes.append(
-                f"The release has scores of several stages ({', '.join(there)}); those of {newest} were taken. "
-                "Another one: --stage NAME."
+                f"The release has scores of several stages ({', '.join(there)}); those of {newest} were "
+                "taken. Another one: --stage NAME."
             )
         return newest
 
 
 @contextmanager
 def open_release(
-    folder: Path, *, stage: str = "", columns: Mapping[str, str] | None = None
+    folder: Path, *, stage: str = "", columns: Mapping[str, str] | None = None, scored: bool = True
 ) -> Iterator[ReleaseTable]:
-    """The folder of a release as a table. EvaluationError where it is none, or has no human scores.
+    """The folder of a release as a table. EvaluationError where it is none, or has no human scores and
+    `scored` wants them.
 
     `columns` may name another column of its scores: `scores=median`, `trimmed` or `adjusted`.
     """
@@ -146,7 +152,7 @@ def open_release(
         tempfile.TemporaryDirectory(prefix="evaluation-") as place,
         closing(sqlite3.connect(Path(place, "rows.sqlite"))) as room,
     ):
-        yield ReleaseTable(folder, room, stage=stage, score=score)
+        yield ReleaseTable(folder, room, stage=stage, score=score, scored=scored)
 
 
 def _score_column(columns: Mapping[str, str]) -> str:
@@ -174,8 +180,8 @@ def _format(folder: Path, manifest: Mapping[str, Any]) -> str:
         if files and all((folder / str(file["path"])).is_file() for file in files):
             return name
     raise EvaluationError(
-        f"{folder} has no answers of systems in a format that can be read here (jsonl, parquet or csv). Build "
-        "the release with one of them, or get its files again."
+        f"{folder} has no answers of systems in a format that can be read here (jsonl, parquet or csv). "
+        "Build the release with one of them, or get its files again."
     )
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: Answers that are in memory at a time.
 CHUNK = 4096
+#: What rows are named that have no system, in a table that names systems.
+NO_SYSTEM = "(no system)"
 
 
 @dataclass(slots=True)
@@ -41,12 +43,14 @@ class Row:
 class Answered(Protocol):
     """A table of answers that can be read from its start any number of times.
 
-    `has` are the fields that it has, by the names of docs/evaluate.md; `external` the names of scores of
-    other tools. `title` says what was read. `alpha` is the agreement of the people before and after filters,
-    where it is known, and `scale` the lowest and highest score that they could give.
+    `title` says what was read, `unit` what the numbers of its rows count. `has` are the fields that it has,
+    by the names of docs/evaluate.md, `external` the names of scores of other tools. `scale` is the lowest and
+    highest score that people could give and `alpha` their agreement before and after filters, where known.
+    `notes` are sentences for the reader about what was chosen.
     """
 
     title: str
+    unit: str
     has: frozenset[str]
     external: Sequence[str]
     scale: tuple[float, float] | None
@@ -63,22 +67,27 @@ def chunks_of(
 ) -> "Iterator[Answers]":
     """All rows as answers to be scored, some thousands at a time.
 
-    `systems` gives the names of the systems of the rows between two numbers, where corpus scores of each
-    system are wanted and the table itself does not say whose answers they are.
+    `systems` gives the names of the systems of the rows between two numbers, where they are known better than
+    from the rows themselves.
     """
     from metrics.texts import Answers  # noqa: PLC0415  # numpy comes with it
 
-    labels = bool(table.has & {"label", "labels"})
-    done = 0
+    has, done = table.has, 0
+    labels = bool(has & {"label", "labels"})
     for some in batches(table.rows(), size):
+        named: Sequence[str] | None = None
+        if systems is not None:
+            named = systems(done, done + len(some))
+        elif "system" in has:
+            named = [row.system or NO_SYSTEM for row in some]
         yield Answers(
-            [row.answer for row in some],
-            [row.references for row in some],
-            [row.question for row in some] if "question" in table.has else None,
-            [row.label for row in some] if labels else None,
-            [row.labels for row in some] if labels else None,
-            [row.entities for row in some] if "entities" in table.has else None,
-            systems(done, done + len(some)) if systems else None,
+            candidates=[row.answer for row in some],
+            references=[row.references for row in some],
+            questions=[row.question for row in some] if "question" in has else None,
+            labels=[row.label for row in some] if labels else None,
+            reference_labels=[row.labels for row in some] if labels else None,
+            entities=[row.entities for row in some] if "entities" in has else None,
+            systems=named,
         )
         done += len(some)
 

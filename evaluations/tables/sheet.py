@@ -1,4 +1,4 @@
-"""A file as columns and rows of cells: CSV with any separator, JSONL, or a JSON list of objects; gzipped or not.
+"""A file as columns and rows of cells: CSV, JSONL, or a JSON list of objects; gzipped or not.
 
 Compression, encodings, byte order marks and line ends are the matter of `annotation.importing.source`.
 """

@@ -28,7 +28,7 @@ class FileTable:
         self, sheet: Sheet, places: Places, *, external: Sequence[str], scale: tuple[float, float] | None
     ) -> None:
         self.sheet, self.places, self.scale = sheet, places, scale
-        self.title = Path(sheet.name).name
+        self.title, self.unit = Path(sheet.name).name, sheet.unit
         self.external = tuple(external)
         self.has = frozenset([*places.one, *places.several])
         self.notes: list[str] = []
@@ -203,8 +203,8 @@ class _Check:
             column = self.sheet.columns[unscored[0]]
             raise EvaluationError(
                 f"{self.sheet.name}: the column {column!r} would be a reference, but holds nothing but "
-                f"numbers; no column is named scores. If it holds the human scores: --column scores={column}. "
-                f"If it is a reference: --column references={self._references()}."
+                "numbers, and no column is named scores. If it holds the human scores: "
+                f"--column scores={column}. If it is a reference: --column references={self._references()}."
             )
 
     def _references(self) -> str:

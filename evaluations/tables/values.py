@@ -83,7 +83,7 @@ def list_in(text: str) -> list[Any] | None:
 
 
 def _python_list(text: str) -> list[Any] | None:
-    """As pandas writes lists into a CSV file. Texts without a comma between them, as numpy has it, are none."""
+    """As pandas writes lists into a CSV file, not as numpy does: without commas."""
     try:
         value = ast.literal_eval(text)
         strings = sum(
@@ -113,7 +113,7 @@ def number_of(value: Any, *, comma: bool = False) -> float | None:
         if _DECIMAL_COMMA.fullmatch(bare):
             if not comma:
                 raise ValueRefusedError(
-                    f"{shown(bare)} may be a number with a decimal comma, or two numbers. Write 2.5, or [2, 5]"
+                    f"{shown(bare)} may have a decimal comma, or be two numbers. Write 2.5, or [2, 5]"
                 )
             bare = bare.replace(",", ".")
         try:

@@ -30,8 +30,6 @@ __all__ = ["About", "CorpusRule", "Part", "Plan", "assembled", "evaluate", "part
 REPORT = 1
 Progress = Callable[[int, int, str], None]
 Result = dict[str, Any]
-#: Parts that are dealt out together; after them the progress moves.
-_ROUND = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,9 @@ class Part:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}".strip()
+
+
+NEED_RULES = (Part("protocol", "resample_overall"),)
 
 
 def evaluate(
@@ -61,14 +62,23 @@ def evaluate(
     """
     judged, about = prepared(judged, about or About())
     parts = parts_of(judged, plan)
-    work = partial(worked, judged, plan, about)
-    results: list[Result] = []
-    for start in range(0, len(parts), _ROUND):
-        batch = parts[start : start + _ROUND]
-        results += spread(work, batch)
+
+    # Rules are functions of any kind, which may not travel: what needs them is done here, at the end.
+    here = [part for part in parts if about.rules and part in NEED_RULES]
+    away = [part for part in parts if part not in here]
+    order = [*away, *here]
+
+    def done(count: int) -> None:
         if progress is not None:
-            progress(len(results), len(parts), str(batch[-1]))
-    return assembled(judged, plan, about, parts, results)
+            progress(count, len(parts), str(order[count - 1]))
+
+    results = dict(
+        zip(away, spread(partial(worked, judged, plan, replace(about, rules={})), away, done), strict=True)
+    )
+    for part in here:
+        results[part] = worked(judged, plan, about, part)
+        done(len(results))
+    return assembled(judged, plan, about, parts, [results[part] for part in parts])
 
 
 def prepared(judged: Judged, about: About) -> tuple[Judged, About]:

@@ -3,7 +3,7 @@
 A part's result depends on the part alone, so that any spread gives the same bits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Protocol, TypeVar
@@ -13,16 +13,23 @@ R = TypeVar("R")
 
 
 class Spread(Protocol):
-    """Does the same work on each part; the results come in the order of the parts."""
+    """Does the same work on each part; the results come in the order of the parts.
 
-    def __call__(self, work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
+    `done`, where it is given, hears after each finished part how many are done.
+    """
+
+    def __call__(
+        self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
+    ) -> list[R]:
         """The results of `work` for all parts."""
         ...
 
 
-def in_process(work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
+def in_process(
+    work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
+) -> list[R]:
     """One part after the other, here."""
-    return [work(part) for part in parts]
+    return _collected(map(work, parts), done)
 
 
 class Processes:
@@ -35,13 +42,15 @@ class Processes:
         self.n = n
         self._pool: ProcessPoolExecutor | None = None
 
-    def __call__(self, work: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
+    def __call__(
+        self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
+    ) -> list[R]:
         """The results of `work` for all parts, in their order."""
         if self.n <= 1 or len(parts) <= 1:
-            return in_process(work, parts)
+            return in_process(work, parts, done)
         if self._pool is None:
             self._pool = ProcessPoolExecutor(self.n, mp_context=get_context("forkserver"))
-        return list(self._pool.map(work, parts))
+        return _collected(self._pool.map(work, parts), done)
 
     def __enter__(self) -> "Processes":
         return self
@@ -55,3 +64,12 @@ class Processes:
 def processes(n: int) -> Processes:
     """A spread over n processes of this machine."""
     return Processes(n)
+
+
+def _collected(results: Iterable[R], done: Callable[[int], None] | None) -> list[R]:
+    collected = []
+    for result in results:
+        collected.append(result)
+        if done is not None:
+            done(len(collected))
+    return collected

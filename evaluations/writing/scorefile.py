@@ -16,12 +16,12 @@ Part = tuple[dict[str, Sequence[str | int | None]], dict[str, Floats]]
 
 
 def write_csv(file: IO[bytes], parts: Iterable[Part]) -> None:
-    """RFC 4180 in UTF-8; numbers in full precision, an empty cell where there is none.
+    """CSV in UTF-8; numbers in full precision, an empty cell where there is none.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
     text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogatepass", newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
+    writer = csv.writer(text, lineterminator="\n")
     for number, (texts, values) in enumerate(parts):
         if not number:
             writer.writerow([cell(name) for name in (*texts, *values)])
