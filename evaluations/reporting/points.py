@@ -44,7 +44,7 @@ NONE = Points((), {})
 
 @dataclass(eq=False)
 class Sample:
-    """Takes answers one after another, keeps at most `most` of them, the same ones in whatever order they come.
+    """Takes answers one after another and keeps at most `most`, the same ones in whatever order.
 
     Kept are the answers whose hash under the seed is lowest, so memory does not grow with the file.
     """
