@@ -42,6 +42,11 @@ class Spread:
         """What the work is about, for the words about progress."""
         self._note = note
 
+    def progress(self, done: int, total: int, note: str) -> None:
+        """Say how far the work is as a whole."""
+        self._note = note
+        self._context.progress(done, total, note)
+
     def __call__(
         self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
     ) -> list[R]:
