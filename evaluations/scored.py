@@ -114,8 +114,9 @@ def stream(
     for values, some in zip(scoring.values(), batches(table.rows(), CHUNK), strict=True):
         texts: dict[str, Sequence[str | int | None]] = {
             "row": range(tally.n + 1, tally.n + len(some) + 1),
-            table.unit: [row.line for row in some],
         }
+        if table.unit:
+            texts[table.unit] = [row.line for row in some]
         for name in names:
             texts[name] = [getattr(row, name) for row in some]
         tally.n += len(some)

@@ -154,7 +154,7 @@ class Teller:
         return len(np.unique(a.codes.astype(np.int64) * len(b) + b.codes))
 
     def _texts_fit(self) -> bool:
-        """Whether a text stands for one question: it has the same references, or one answer of each system."""
+        """Whether a text is one question: it has the same references, or one answer of each system."""
         if len(self.items) == len(self.texts):
             return True
         if "system" in self.has:

@@ -43,13 +43,14 @@ class Row:
 class Answered(Protocol):
     """A table of answers that can be read from its start any number of times.
 
-    `title` says what was read, `unit` what the numbers of its rows count. `has` are the fields that it has,
-    by the names of docs/evaluate.md, `external` the names of scores of other tools. `scale` is the lowest and
-    highest score that people could give and `alpha` their agreement before and after filters, where known.
-    `notes` are sentences for the reader about what was chosen.
+    `title` says what was read, `said` in which form, `unit` what the numbers of its rows count. `has` are the
+    fields that it has, by the names of docs/evaluate.md, `external` the names of scores of other tools.
+    `scale` is the lowest and highest score that people could give, and `alpha` their agreement before and
+    after filters, where known. `notes` are sentences for the reader about what was chosen.
     """
 
     title: str
+    said: str
     unit: str
     has: frozenset[str]
     external: Sequence[str]

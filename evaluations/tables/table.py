@@ -29,6 +29,7 @@ class FileTable:
     ) -> None:
         self.sheet, self.places, self.scale = sheet, places, scale
         self.title, self.unit = Path(sheet.name).name, sheet.unit
+        self.said = f"{self.title}, {sheet.said}"
         self.external = tuple(external)
         self.has = frozenset([*places.one, *places.several])
         self.notes: list[str] = []
