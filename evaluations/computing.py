@@ -9,12 +9,12 @@ from django.conf import settings
 
 from evaluations import commandline
 from evaluations.errors import EvaluationError
-from evaluations.evaluating import Done, Options, evaluation_of, files_of
+from evaluations.evaluating import Options, evaluation_of, files_of
 from evaluations.external.joining import Joined
 from evaluations.external.keeping import values_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
-from evaluations.reporting.keeping import points_file
+from evaluations.plotted import points_file, points_of
 from evaluations.reporting.page import page_of
 from evaluations.spreading.crews import Crews
 from evaluations.spreading.spread import Spread
@@ -47,7 +47,7 @@ def compute(
         )
         done = evaluation_of(table, chosen, options, progress=progress, spread=spread, crews=Crews(spread))
         progress(0, 0, "Writing the report")
-        points = _points(done, plan.seed)
+        points = points_of(done, plan.seed)
         files = {
             **files_of(table, done),
             "report.html": text_of(page_of(done.report, points)),

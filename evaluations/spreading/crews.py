@@ -22,12 +22,10 @@ class Shared:
 
     def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
         """For each chunk what each metric's survey finds in it."""
-        self.spread.says("Looking at all answers")
         return self.spread.over(self.here.survey_one, chunks, ahead=_ahead())
 
     def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
         """For each chunk what each metric says of it."""
-        self.spread.says("Scoring, in chunks of some thousand answers")
         return self.spread.over(self.here.score_one, chunks, ahead=_ahead())
 
 

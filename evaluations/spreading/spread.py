@@ -36,15 +36,12 @@ class Spread:
         assert owner is not None, "a job that runs has a lease"
         self._context, self._evaluation, self._owner = context, evaluation, owner
         self._functions = rows.Functions()
-        self._note = ""
-
-    def says(self, note: str) -> None:
-        """What the work is about, for the words about progress."""
-        self._note = note
+        self._said = (0, 0, "")
+        self._calls = 0
 
     def progress(self, done: int, total: int, note: str) -> None:
-        """Say how far the work is as a whole."""
-        self._note = note
+        """Say how far the work is as a whole; repeated while parts of it are computed."""
+        self._said = (done, total, note)
         self._context.progress(done, total, note)
 
     def __call__(
@@ -71,23 +68,21 @@ class Spread:
         call = rows.call_of(self._evaluation, function)
         helpers = self._ask_for_help(call, total)
         try:
-            yield from self._joined(call, iter(parts), ahead, total)
+            yield from self._joined(call, iter(parts), ahead)
         finally:
             for key in helpers:
                 if Job.objects.filter(pk=key, state=JobState.QUEUED).exists():
                     cancel(job_id=key)
 
-    def _joined(self, call: Call, parts: Iterator[Any], ahead: int, total: int) -> Iterator[Any]:
+    def _joined(self, call: Call, parts: Iterator[Any], ahead: int) -> Iterator[Any]:
         waiting: deque[str] = deque()
         ready: dict[str, Any] = {}
-        given = out = 0
         looked = float("-inf")
         more = True
         while more or waiting:
             some = list(islice(parts, min(_AT_ONCE, ahead - len(waiting)))) if more else []
             if some:
                 waiting.extend(rows.offer(call, some))
-                given += len(some)
                 looked = float("-inf")
                 if len(waiting) < ahead:
                     continue
@@ -99,8 +94,7 @@ class Spread:
             while waiting and waiting[0] in ready:
                 digest = waiting.popleft()
                 yield ready[digest] if digest in waiting else ready.pop(digest)
-                out += 1
-            self._context.progress(out + len(ready), max(total, given), self._note)
+            self._context.progress(*self._said)
             if waiting and waiting[0] not in ready:
                 computed = self._compute_one(call)
                 ready |= computed
@@ -125,8 +119,10 @@ class Spread:
     def _ask_for_help(self, call: Call, total: int) -> list[int]:
         wanted = min(settings.EVALUATIONS_HELPERS, others(), total - 1 if total else others())
         payload = {"evaluation": self._evaluation.pk, "call": call.pk}
+        self._calls += 1
+        once = f"help:{self._owner.hex}:{self._calls}"
         return [
-            enqueue(kind=HELP, payload=payload, effect=f"help:{call.pk}:{self._owner.hex}:{number}").pk
+            enqueue(kind=HELP, payload=payload, effect=f"{once}:{number}").pk
             for number in range(max(0, wanted))
         ]
 
