@@ -205,5 +205,3 @@ def _varied(values: Floats, starts: Indices) -> npt.NDArray[np.bool_]:
         values, starts, axis=-1
     )
     return varied
-
-

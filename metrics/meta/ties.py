@@ -24,7 +24,9 @@ from metrics.meta.judged import Floats, Judged
 from metrics.meta.pairs import NO_PAIR
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
 
-ONE_QUESTION = "not defined: only one question has a pair of answers, so there is no other to choose epsilon on"
+ONE_QUESTION = (
+    "not defined: only one question has a pair of answers, so there is no other to choose epsilon on"
+)
 #: Differences of this relative size are the same: 0.3 - 0.2 and 0.2 - 0.1 are one candidate.
 ROUNDING = 1e-12
 
@@ -133,8 +135,12 @@ def _of_pairs(
 
 def accuracy(pairs: Differences, epsilon: float) -> float:
     """The sum over questions of the share of pairs that are right when differences up to epsilon are ties."""
-    tie = pairs.gap <= epsilon * (1 + ROUNDING)
-    return float(np.sum(pairs.weight * np.where(tie, pairs.tied, pairs.right)))
+    return float(np.sum(pairs.weight * right(pairs, epsilon)))
+
+
+def right(pairs: Differences, epsilon: float) -> Mask:
+    """Which pairs are right when differences up to epsilon are ties."""
+    return np.where(pairs.gap <= epsilon * (1 + ROUNDING), pairs.tied, pairs.right)
 
 
 def best_epsilon(pairs: Differences) -> float:
