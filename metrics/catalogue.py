@@ -1,7 +1,9 @@
 """Metrics by name, under a profile."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from metrics.answers import bleu, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -10,7 +12,11 @@ from metrics.profiles import profile as profile_named
 Maker = Callable[[str, Profile], Metric]
 
 #: Who makes the metric of a name; the makers import what they need when they are called.
-MAKERS: dict[str, Maker] = {}
+MAKERS: dict[str, Maker] = {
+    # Matches of n-grams and subsequences.
+    **{f"bleu-{n}": bleu.make for n in (1, 2, 3, 4)},
+    **{f"rouge-{kind}{stem}": rouge.make for kind in ("1", "2", "l") for stem in ("", "-stem")},
+}
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 
@@ -22,4 +28,4 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
     plain = ALIASES.get(plain, plain)
     if plain not in MAKERS:
         raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
-    return MAKERS[plain](plain, chosen)
+    return replace(MAKERS[plain](plain, chosen), recipe=(plain, chosen))

@@ -17,6 +17,14 @@ class Profile:
     tokeniser: str = "default"
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    def tokeniser_for(self, family: str) -> str:
+        """Name of the tokeniser of a family of metrics: its setting `tokeniser`, or else the profile's."""
+        return str(self.settings.get(family, {}).get("tokeniser", self.tokeniser))
+
+    def options(self, family: str) -> dict[str, Any]:
+        """What a family does differently, without the tokeniser."""
+        return {key: value for key, value in self.settings.get(family, {}).items() if key != "tokeniser"}
+
 
 DEFAULT = Profile(
     "default",
