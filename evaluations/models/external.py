@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from releases.models import Release
 
@@ -11,7 +12,7 @@ class ExternalScores(models.Model):
 
     `body` holds the values in bulk, gzipped lines of JSON `["candidate id", value]` in the order of the ids
     (`evaluations.external.keeping`); lists leave it out with `defer`. `digest` is the SHA-256 of the
-    file that somebody gave.
+    file that somebody gave. One that is not kept yet waits for a second look, and goes after a day.
     """
 
     class Direction(models.TextChoices):
@@ -21,7 +22,9 @@ class ExternalScores(models.Model):
         LOWER = "lower", "the lower the better"
 
     release = models.ForeignKey(
-        Release, on_delete=models.PROTECT, related_name="external_scores", db_index=False
+        Release,
+        on_delete=models.PROTECT,
+        related_name="external_scores",
     )
     name = models.CharField(max_length=60, help_text="As it stands in reports, such as comet-22.")
     direction = models.CharField(max_length=6, choices=Direction, default=Direction.HIGHER)
@@ -33,6 +36,7 @@ class ExternalScores(models.Model):
     high = models.FloatField(help_text="The highest value.")
     file_name = models.CharField(max_length=200)
     digest = models.CharField(max_length=64)
+    kept = models.BooleanField(default=False, help_text="Somebody has looked at it and keeps it.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -40,7 +44,9 @@ class ExternalScores(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["release", "name"], name="external_name_in_release"),
+            models.UniqueConstraint(
+                fields=["release", "name"], condition=Q(kept=True), name="external_name_in_release"
+            ),
         ]
 
     def __str__(self) -> str:
