@@ -15,6 +15,8 @@ _NAME = 150
 #: Beyond so many columns a cell is too small for its number, which the table has.
 _MOST_NUMBERS = 14
 _MOST_NAMES = 8
+#: So long a name fits above its column.
+_SHORT_NAME = 6
 #: Numbers on axes as the tables print them.
 _NO_ZERO = "replace(replace(datum.label, /^(\u2212|-)0\\./, '\u2212.'), /^0\\./, '.')"
 ANSWER, FIFTH = "answer", "mean of a fifth"
@@ -71,7 +73,8 @@ def significance(rows: Rows, *, title: str, says: str, signature: str, table: Ro
     order = list(dict.fromkeys(row["row"] for row in rows))
     few = len(order) <= _MOST_NUMBERS
     size = (_CELL if few else max(10, 480 // len(order))) * len(order)
-    names = alt.Axis(labelLimit=_NAME, labelAngle=-90 if len(order) > 4 else 0, orient="top")
+    short = len(order) <= 4 and max(map(len, order)) <= _SHORT_NAME
+    names = alt.Axis(labelLimit=_NAME, labelAngle=0 if short else -90, orient="top")
     base = alt.Chart().encode(
         x=alt.X("column:N", sort=order, title=None, axis=names),
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=_NAME)),
@@ -80,7 +83,13 @@ def significance(rows: Rows, *, title: str, says: str, signature: str, table: Ro
     cells = (
         base.transform_filter(f"datum.verdict !== '{ALIKE}'")
         .mark_rect(opacity=0.4)
-        .encode(color=alt.Color("verdict:N", sort=verdicts, scale=alt.Scale(domain=verdicts)))
+        .encode(
+            color=alt.Color(
+                "verdict:N",
+                scale=alt.Scale(domain=verdicts),
+                legend=alt.Legend(values=verdicts[::-1], columns=1),
+            )
+        )
     )
     layers: list[alt.Chart] = [cells]
     if few:

@@ -55,7 +55,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
         title = reading.STATISTICS[statistic]
         top = max(order, key=lambda name: _or_lowest(value(entries[name], statistic, first)))
         said = value(entries[top], statistic, first)
-        lines = [f"the {name} is {short(each)}" for name, each in marks.items()]
+        lines = [f"{name} {short(each)}" for name, each in marks.items()]
         says = f"{title} of each metric with people: {called[top]} has most, {short(said.value or 0)} "
         says += f"{GROUPINGS[first]}" + (f"; {', '.join(lines)}." if lines else ".")
         made = signature(
@@ -95,7 +95,7 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
     plots = []
     for comparison in comparisons(report)[:_MOST_MATRICES]:
         within = [each for each in order if any(each in (test.a, test.b) for test in comparison.tests)]
-        if len(within) < 2:
+        if all(each.counts is None for each in comparison.tests):
             continue
         tests = {frozenset((each.a, each.b)): each for each in comparison.tests}
         rows = [
@@ -112,7 +112,7 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
         plots.append(
             charts.significance(
                 rows,
-                title=f"Is one better than another? {comparison.words}",
+                title=comparison.words,
                 says=says,
                 signature=signature(
                     report, f"tests-{comparison.method}", draws=_of(report, "draws"), seed=_of(report, "seed")
@@ -127,7 +127,7 @@ def _cell(one: str, other: str, test: Test | None, called: Mapping[str, str]) ->
     p = test.counts if test else None
     better = test.better if test else ""
     verdict = charts.BETTER if better == one else charts.WORSE if better == other else charts.ALIKE
-    words = "" if p is None else probability(p).replace(" ", "")
+    words = "" if p is None else probability(p).replace("\u00a0", "")
     return {"row": called.get(one, one), "column": called.get(other, other), "p": words, "verdict": verdict}
 
 

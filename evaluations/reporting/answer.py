@@ -2,7 +2,7 @@
 
 from evaluations.reporting import reading
 from evaluations.reporting.comparing import Comparison, leading
-from evaluations.reporting.numbers import between, listed, p_is, percent, short, whole
+from evaluations.reporting.numbers import between, listed, p_is, percent, probability, short, whole
 from evaluations.reporting.reading import Lead, Report, Value
 
 
@@ -43,12 +43,14 @@ def _beside_others(report: Report, order: list[str], by: Lead) -> str:
     if not better and not alike:
         return ""
     if not alike:
-        which = "the other one" if len(better) == 1 else f"all {len(better)} others"
+        all_others = "the other one" if len(better) == 1 else f"all {len(better)} others"
+        which = all_others if len(better) == len(order) - 1 else names(better)
         return f"It is significantly better than {which} ({_least(comparison, order[0], better)})."
-    told = f"It is not significantly better than {names(alike)} ({_least(comparison, order[0], alike)})"
-    hidden = f"; a difference below {short(unseen)} could not have been seen" if unseen else ""
-    rest = f", but than {names(better)}" if better else ""
-    return f"{told}{rest}{hidden}."
+    hidden = f"; a difference below {short(unseen)} is mostly missed" if unseen else ""
+    why = f"({_least(comparison, order[0], alike)}{hidden})"
+    if better:
+        return f"It is significantly better than {names(better)}, but not than {names(alike)} {why}."
+    return f"It is not significantly better than {names(alike)} {why}."
 
 
 def _sorted_out(
@@ -77,8 +79,7 @@ def _least(comparison: Comparison, best: str, others: list[str]) -> str:
     p = max(known) if significant else min(known)
     sign = " at most" if significant and len(known) > 1 else " at least" if len(known) > 1 else ""
     corrected = " after Holm" if any(each and each.p_holm is not None for each in tests) else ""
-    said = p_is(p).replace("p =", f"p{sign}") if sign and "=" in p_is(p) else p_is(p)
-    return said + corrected
+    return f"p{sign} {probability(p)}{corrected}" if sign else f"{p_is(p)}{corrected}"
 
 
 def _floor(report: Report, found: Value, by: Lead) -> str:
@@ -114,7 +115,7 @@ def _pairs(report: Report, best: str) -> str:
     )
     pairs = f" of {whole(found.n)} pairs" if found.n else " of the cases"
     ask = "To order two answers to the same question it is right in"
-    return f"{ask} {percent(found.value)}{pairs}{ends}; guessing is right in 50 %."
+    return f"{ask} {percent(found.value)}{pairs}{ends}; guessing is right in half of them."
 
 
 def _figure(found: Value) -> str:

@@ -39,6 +39,12 @@ class Table:
     headings: Sequence[str]
     lines: Sequence[Line]
 
+    @property
+    def heads(self) -> list[tuple[str, bool]]:
+        """The headings, and whether words stand below each."""
+        wordy = [each.words for each in self.lines[0].cells] if self.lines else []
+        return list(zip(self.headings, [True, *wordy], strict=False))
+
     def __bool__(self) -> bool:
         return bool(self.lines)
 
@@ -87,7 +93,7 @@ def records(caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
     lines = [
         Line(_text(first, row[first]), [_cell(name, row.get(name)) for name in others]) for row in listed
     ]
-    return Table(caption, [first, *others], lines)
+    return Table(caption, [each[:1].upper() + each[1:] for each in (first, *others)], lines)
 
 
 def _cell(name: str, given: Any) -> Cell:

@@ -2,6 +2,8 @@
 
 MINUS = "\u2212"
 _LEAST_P = 0.001
+#: A space at which no line is broken.
+_CLOSE = "\u00a0"
 
 
 def short(value: float, places: int = 3) -> str:
@@ -18,12 +20,13 @@ def between(low: float, high: float, places: int = 3) -> str:
 
 def probability(p: float) -> str:
     """`.012`, or `< .001`."""
-    return f"< {short(_LEAST_P)}" if p < _LEAST_P else short(p)
+    return f"<{_CLOSE}{short(_LEAST_P)}" if p < _LEAST_P else short(p)
 
 
 def p_is(p: float) -> str:
     """`p = .012` or `p < .001`."""
-    return f"p {probability(p)}" if p < _LEAST_P else f"p = {probability(p)}"
+    sign = "" if p < _LEAST_P else f"={_CLOSE}"
+    return f"p{_CLOSE}{sign}{probability(p)}"
 
 
 def whole(value: float) -> str:
@@ -33,7 +36,7 @@ def whole(value: float) -> str:
 
 def percent(share: float) -> str:
     """`56.6 %`."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}{_CLOSE}%"
 
 
 def listed(words: list[str], most: int = 6) -> str:

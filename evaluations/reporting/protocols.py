@@ -1,7 +1,7 @@
 """The papers' own protocols, where the report has them: plots of two, tables of all."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluations.reporting.cells import Cell, Line, Notes, Table
@@ -34,20 +34,17 @@ def protocol_plots(report: Report, order: list[str], called: Mapping[str, str]) 
 def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     learned = mapping(mapping(report.get("protocols")).get(_LEARNING))
     plots = []
-    for part, x, across in (
-        ("questions", "questions", "questions"),
-        ("ratings", "ratings", "ratings per answer"),
-    ):
+    for part, across in (("questions", "questions"), ("ratings", "ratings per answer")):
         for name in order[:_CURVES]:
             points = rows(mapping(learned.get(part)).get(name))
-            shown = [_point(called[name], number(each.get(x)), value(each, "pearson")) for each in points]
+            shown = [_point(called[name], number(each.get(part)), value(each, "pearson")) for each in points]
             known = [each for each in shown if each["value"] is not None and each["x"] is not None]
             if len(known) < 2:
                 continue
             first, last = known[0], known[-1]
             says = (
-                f"{called[name]}: Pearson with people is {short(first['value'])} with {first['x']:g} {across} and "
-                f"{short(last['value'])} with {last['x']:g}; the band holds 95 % of the samples."
+                f"{called[name]}: Pearson with people is {short(first['value'])} with {first['x']:g} "
+                f"{across} and {short(last['value'])} with {last['x']:g}; the band holds 95 % of the samples."
             )
             made = signature(report, f"learning-curve-{part}", times=learned.get("times"))
             plot = charts.curve(
@@ -98,23 +95,29 @@ def _resampled(report: Report, order: list[str], called: Mapping[str, str]) -> l
     return [replace(plot, key="resample-overall")]
 
 
-def protocol_tables(
-    report: Report, called: Mapping[str, str], notes: Notes
-) -> list[tuple[str, str, list[Table]]]:
-    """For each protocol its title, what it says in words, and its figures as tables."""
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A protocol's title, what it says in words, and its figures as tables."""
+
+    title: str
+    words: str
+    tables: list[Table]
+
+
+def protocol_tables(report: Report, called: Mapping[str, str], notes: Notes) -> list[Protocol]:
+    """Every protocol that was asked for."""
     found = []
     for name, given in mapping(report.get("protocols")).items():
         said = mapping(given)
         words = "; ".join(str(said[key]) for key in ("reason", "note") if isinstance(said.get(key), str))
-        found.append((TITLES.get(name, plain(name)), words, _tables(said, called, notes)))
+        found.append(Protocol(TITLES.get(name, plain(name)), words, _tables(said, called, notes)))
     return found
 
 
 def _tables(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> list[Table]:
     """A table of the plain values, then one for each part that has parts of its own."""
-    values = {
-        name: each for name, each in given.items() if _is_plain(each) and name not in ("reason", "note")
-    }
+    elsewhere = ("reason", "note", "value")
+    values = {name: each for name, each in given.items() if _is_plain(each) and name not in elsewhere}
     tables = []
     if values:
         lines = [Line(_words(name), [notes.plain(each)]) for name, each in values.items() if each is not None]

@@ -70,7 +70,7 @@ def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[P
     says = f"{reading.STATISTICS[statistic]} by type of question; the highest is {short(best['value'])}, "
     says += f"{best['metric']} on {best['type']}."
     made = signature(report, f"{statistic}-by-type")
-    title = f"By type of question: {reading.STATISTICS[statistic]}"
+    title = reading.STATISTICS[statistic]
     plot = charts.by_class(rows, title=title, what="type", says=says, signature=made, table=table)
     return [replace(plot, key="types")]
 
@@ -133,7 +133,7 @@ def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> 
         says += f" Near is a distance of at most {cut:g} words."
     made = signature(report, "length-bias", cut=cut)
     plot = charts.two_groups(
-        rows, title="Length", what="metric", group="with", axis="Pearson with length", says=says,
-        signature=made, table=table,
+        rows, title="Do scores go with length?", what="metric", group="with", axis="Pearson with length",
+        says=says, signature=made, table=table,
     )  # fmt: skip
     return [replace(plot, key="length-bias")]

@@ -14,13 +14,13 @@ Entry = Mapping[str, Any]
 
 _HEADINGS = (
     "Metric", "Pearson, global", "Spearman, global", "Kendall, global", "Pearson, by question",
-    "Spearman, by question", "pairs right",
+    "Spearman, by question", "Pairs right",
 )  # fmt: skip
 _MAIN = (
     ("pearson", "global"), ("spearman", "global"), ("kendall", "global"), ("pearson", "item"),
     ("spearman", "item"),
 )  # fmt: skip
-_NO_CEILING = "people are compared by correlation only"
+_NO_CEILING = "the ceiling is calculated for Pearson and Spearman"
 
 
 def main(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
@@ -51,6 +51,8 @@ def _ceiling(report: Report, way: str) -> list[Value]:
         entry = mapping(mapping(mapping(report.get("ceiling")).get(way)).get(statistic))
         if grouping in entry:
             found.append(value(entry, grouping))
+        elif statistic == "kendall" and not entry:
+            found.append(Value(None, _NO_CEILING))
         elif grouping == "global":
             found.append(value(report, "ceiling", way, statistic))
         else:
@@ -73,7 +75,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str], no
     return [
         Table(
             words,
-            ["Metric", *GROUPINGS.values(), "answers"],
+            ["Metric", *(each.capitalize() for each in GROUPINGS.values()), "Answers"],
             [
                 Line(
                     called[name],
@@ -115,8 +117,8 @@ def pairs(report: Report, order: list[str], called: Mapping[str, str], notes: No
             )
         )
     headings = [
-        "Metric", "pairs right", "ties of the metric", "acc-eq", "acc-eq, calibrated", "\u03b5", "held out",
-        "rank match", "its pairs", "systems right", "soft",
+        "Metric", "Pairs right", "Ties of the metric", "acc-eq", "acc-eq, calibrated", "\u03b5", "Held out",
+        "Rank match", "Its pairs", "Systems right", "Soft",
     ]  # fmt: skip
     return Table("Pairs", headings, lines)
 
@@ -142,7 +144,7 @@ def systems(report: Report, order: list[str], called: Mapping[str, str], notes: 
         )
         for each in found
     ]
-    return Table("Systems", ["System", "answers", "people", *(called[name] for name in order)], lines)
+    return Table("Systems", ["System", "Answers", "People", *(called[name] for name in order)], lines)
 
 
 def _of_system(system: Entry, name: str, notes: Notes) -> Cell:
@@ -167,7 +169,7 @@ def types(report: Report, order: list[str], called: Mapping[str, str], notes: No
         )
         for kind, n in every.items()
     ]
-    return Table("Pearson by type of question", ["Type", "answers", *(called[each] for each in order)], lines)
+    return Table("Pearson by type of question", ["Type", "Answers", *(called[each] for each in order)], lines)
 
 
 def made(report: Report, order: list[str], called: Mapping[str, str]) -> Table:
@@ -179,4 +181,4 @@ def made(report: Report, order: list[str], called: Mapping[str, str]) -> Table:
         said = "; ".join(f"{whole(number(n) or 0)}: {why}" for why, n in missing.items()) or "none"
         signature = str(entries[name].get("signature") or "unknown")
         lines.append(Line(called[name], [Cell(signature, words=True), Cell(said, words=True)]))
-    return Table("Signatures", ["Metric", "signature", "answers without a value"], lines)
+    return Table("Signatures", ["Metric", "Signature", "Answers without a value"], lines)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from metrics.errors import MetricError
 from metrics.meta import breakdown
 from metrics.meta.canonical import canonical
 from metrics.meta.ceiling import ceiling
@@ -28,6 +29,8 @@ from metrics.meta.warnings import warnings_of
 __all__ = ["About", "CorpusRule", "Part", "Plan", "assembled", "evaluate", "parts_of", "prepared", "worked"]
 
 REPORT = 1
+#: Squares of larger scores would not be numbers any more.
+LARGEST = 1e50
 Progress = Callable[[int, int, str], None]
 Result = dict[str, Any]
 
@@ -58,7 +61,7 @@ def evaluate(
     """The report, as docs/meta-evaluation.md describes it: plain JSON without NaN.
 
     The same scores in another row order give the same report. `progress` hears (done, total, what was done).
-    MetricError for a protocol that there is not.
+    MetricError for a protocol that there is not, and for scores beyond all bounds.
     """
     judged, about = prepared(judged, about or About())
     parts = parts_of(judged, plan)
@@ -83,9 +86,21 @@ def evaluate(
 
 def prepared(judged: Judged, about: About) -> tuple[Judged, About]:
     """Both in the order of their own: what `parts_of`, `worked` and `assembled` want."""
-    moved, rows = canonical(judged)
+    moved, rows = canonical(_checked(judged))
     rules = {name: CorpusRule(rule.sums[rows], rule.rule) for name, rule in about.rules.items()}
     return moved, replace(about, rules=rules)
+
+
+def _checked(judged: Judged) -> Judged:
+    """Scores that are numbers: what is not finite is missing; MetricError for what no arithmetic bears."""
+    columns = {"the human scores": judged.human, **judged.metrics}
+    finite = {name: np.where(np.isfinite(column), column, np.nan) for name, column in columns.items()}
+    for name, column in finite.items():
+        if (np.abs(column) > LARGEST).any():
+            raise MetricError(
+                f"{name}: scores beyond {LARGEST:g} are no scores of a metric or a person. Check the column."
+            )
+    return replace(judged, human=finite.pop("the human scores"), metrics=finite)
 
 
 def parts_of(judged: Judged, plan: Plan) -> list[Part]:
