@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import bleu, chrf, exact, lengths, rouge
+from metrics.answers import bleu, chrf, exact, lengths, meteor, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -23,6 +23,8 @@ MAKERS: dict[str, Maker] = {
     "length": lengths.make_length,
     "length-difference": lengths.make_difference,
 }
+
+MAKERS |= {"meteor": meteor.make}
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 
