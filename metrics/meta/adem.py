@@ -148,7 +148,10 @@ def normalised(values: Floats, human: Floats, scale: tuple[float, float]) -> Flo
     there = ~(np.isnan(values) | np.isnan(human))
     if there.sum() < 2 or values[there].min() == values[there].max():
         return np.full(len(values), np.nan)
-    centred = (values - values[there].mean()) / values[there].std()
+    spread = values[there].std()
+    if not spread > 0:
+        return np.full(len(values), np.nan)
+    centred = (values - values[there].mean()) / spread
     moved = np.clip(centred * human[there].std() + human[there].mean(), *scale)
     return np.where(values == 0, scale[0], moved)
 

@@ -34,7 +34,7 @@ def table14(
     return {
         "times": times,
         "questions": by_questions(judged, seed=seed, times=times, shares=shares),
-        "ratings": by_ratings(judged, seed=seed, times=times),
+        "ratings": by_ratings(judged, seed=seed, times=times) or {"value": None, "reason": NO_RATINGS},
     }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from metrics.meta.figure import Figure
 from metrics.meta.judged import Floats, Judged
-from metrics.meta.rows import Rows, grouped, rows_of
+from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
 from metrics.meta.ties import index_pairs
 
 TIE = 1e-8
@@ -55,17 +55,36 @@ def rank_match(judged: Judged, metric: str, gap: float = 2.0) -> RankMatch:
 
 def matched(rows: Rows, scores: Floats, gap: float = 2.0) -> RankMatch:
     """`rank_match` of (n,) scores, none of them missing."""
+    found = matches(rows, scores, gap)
+    pairs, match, ties = len(found.question), int(found.match.sum()), int(found.tie.sum())
+    reason = f"not defined: no two answers to a question are {gap:g} apart for people"
+    value = Figure(match / pairs, n=pairs) if pairs else Figure(None, reason, n=0)
+    return RankMatch(value, gap, pairs, match, ties)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches:
+    """The clear pairs: their question, whether the metric ties them, whether it orders them as people do."""
+
+    question: Indices
+    tie: Mask
+    match: Mask
+
+
+def matches(rows: Rows, scores: Floats, gap: float = 2.0) -> Matches:
+    """The pairs of answers to a question that are at least `gap` apart for people."""
     starts = grouped(rows, "item")[1]
     sizes = np.diff(np.append(starts, len(rows)))
-    pairs = match = ties = 0
+    found: list[tuple[Indices, Mask, Mask]] = []
     for first, second, _ in index_pairs(starts, sizes):
         people = rows.human[first] - rows.human[second]
         clear = np.abs(people) >= gap - ROUNDING
         metric = (scores[first] - scores[second])[clear]
         tie = np.abs(metric) < TIE
-        pairs += int(clear.sum())
-        ties += int(tie.sum())
-        match += int(np.count_nonzero(~tie & (np.sign(metric) == np.sign(people[clear]))))
-    reason = f"not defined: no two answers to a question are {gap:g} apart for people"
-    value = Figure(match / pairs, n=pairs) if pairs else Figure(None, reason, n=0)
-    return RankMatch(value, gap, pairs, match, ties)
+        match = ~tie & (np.sign(metric) == np.sign(people[clear]))
+        found.append((rows.questions[first[clear]], tie, match))
+    if not found:
+        none = np.zeros(0, dtype=bool)
+        return Matches(np.zeros(0, np.int64), none, none)
+    questions, ties, matched = zip(*found, strict=True)
+    return Matches(np.concatenate(questions), np.concatenate(ties), np.concatenate(matched))

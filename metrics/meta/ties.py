@@ -135,8 +135,12 @@ def _of_pairs(
 
 def accuracy(pairs: Differences, epsilon: float) -> float:
     """The sum over questions of the share of pairs that are right when differences up to epsilon are ties."""
-    tie = pairs.gap <= epsilon * (1 + ROUNDING)
-    return float(np.sum(pairs.weight * np.where(tie, pairs.tied, pairs.right)))
+    return float(np.sum(pairs.weight * right(pairs, epsilon)))
+
+
+def right(pairs: Differences, epsilon: float) -> Mask:
+    """Which pairs are right when differences up to epsilon are ties."""
+    return np.where(pairs.gap <= epsilon * (1 + ROUNDING), pairs.tied, pairs.right)
 
 
 def best_epsilon(pairs: Differences) -> float:
