@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
 from typing import IO, Any
@@ -19,7 +20,8 @@ from metrics.meta.evaluation import evaluate
 from metrics.meta.judged import Judged
 from metrics.meta.plan import STATISTICS, About, CorpusRule, Plan
 from metrics.meta.protocols import known
-from metrics.meta.spreading import processes
+from metrics.meta.spreading import Spread, processes
+from metrics.working import Crews
 
 Progress = Callable[[int, int, str], None]
 #: Work (answers times metrics) that is done before other processes have started.
@@ -66,11 +68,18 @@ class Done:
 
 
 def evaluation_of(
-    table: Answered, chosen: "commandline.Chosen", options: Options, *, progress: Progress
+    table: Answered,
+    chosen: "commandline.Chosen",
+    options: Options,
+    *,
+    progress: Progress,
+    crews: Crews | None = None,
+    spread: Spread | None = None,
 ) -> Done:
     """Read, score, compare with people. The same answers in another order give the same report.
 
-    Errors of the file come before anything is scored. Memory holds numbers of all answers, no texts.
+    Errors of the file come before anything is scored. Memory holds numbers of all answers, no texts. `crews`
+    and `spread` do the work elsewhere than in processes of this machine.
     """
     options.plan((0, 1))
     progress(0, 0, "Reading")
@@ -86,6 +95,7 @@ def evaluation_of(
         processes=commandline.processes_of({"processes": options.processes}, small=len(gathered) < 5 * CHUNK),
         progress=lambda done: progress(done, len(gathered), "Answers scored"),
         keep_rows=_NEEDS_ROWS in plan.protocols,
+        crews=crews,
     )
     judged = gathered.judged(
         found.values,
@@ -94,8 +104,8 @@ def evaluation_of(
         reference_lengths=found.reference_lengths,
     )
     about = _about(table, chosen, gathered, found, options)
-    with processes(number) as spread:
-        report = evaluate(judged, plan, about, spread=spread, progress=progress)
+    with nullcontext(spread) if spread else processes(number) as share:
+        report = evaluate(judged, plan, about, spread=share, progress=progress)
     return Done(report, judged, gathered)
 
 

@@ -14,6 +14,7 @@ from evaluations.tables.rows import CHUNK, Answered, batches, chunks_of
 from evaluations.writing.scorefile import Part
 from metrics.metric import Metric
 from metrics.scoring import score_chunks
+from metrics.working import Crews
 
 Progress = Callable[[int], None]
 #: Columns of a file of scores that say whose score it is, where the table has them.
@@ -44,8 +45,12 @@ def scored(
     processes: int = 1,
     progress: Progress | None = None,
     keep_rows: bool = False,
+    crews: Crews | None = None,
 ) -> Scored:
-    """Reads the table again and scores it; memory holds the scores, never the texts."""
+    """Reads the table again and scores it; memory holds the scores, never the texts.
+
+    `crews` does the work elsewhere than in processes of this machine.
+    """
     names = np.array(gathered.system_names, dtype=object)
 
     def systems(begin: int, end: int) -> list[str]:
@@ -53,7 +58,9 @@ def scored(
         return found
 
     every = [*metrics, *lengths(tokeniser)]
-    scoring = score_chunks(lambda: chunks_of(table, systems), every, processes=processes, progress=progress)
+    scoring = score_chunks(
+        lambda: chunks_of(table, systems), every, processes=processes, progress=progress, crews=crews
+    )
     n = len(gathered)
     values = {metric.name: np.full(n, np.nan) for metric in every}
     kept: dict[str, list[Floats]] = {}
