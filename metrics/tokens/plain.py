@@ -17,8 +17,10 @@ def _characters(text: str) -> list[str]:
 
 
 #: Lower case; runs of letters and digits of any script are words, every other mark is a token of its own.
-DEFAULT = Tokeniser("default", _default, Runs(lower=True, marks=True))
+DEFAULT = Tokeniser("default", _default, Runs(lower=True, alone="marks"))
 #: DuReader's rule: white space removed, one character is one token.
-CHAR = Tokeniser("char", _characters)
+CHAR = Tokeniser("char", _characters, Runs(lower=False, alone="all"))
 #: What stands between white space, as it is.
-WHITESPACE = Tokeniser("whitespace", str.split, Runs(lower=False, marks=False))
+WHITESPACE = Tokeniser("whitespace", str.split, Runs(lower=False, alone="none"))
+#: The same in lower case.
+LOWER_CHAR = Tokeniser("char-lower", lambda text: _characters(text.lower()), Runs(lower=True, alone="all"))

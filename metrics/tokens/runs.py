@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import overload
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +30,12 @@ _EVERY_CHARACTER = 0x110000
 class Runs:
     r"""Tokens are runs of characters without white space, cased as they are or `lower`.
 
-    With `marks`, only letters, digits and `_` make runs, and every other character is a token: the expression
-    `\w+|[^\w\s]`.
+    `alone` says which characters are tokens of their own: `none`; `marks`, all but letters, digits and `_`, so
+    that tokens are what the expression `\w+|[^\w\s]` finds; or `all`.
     """
 
     lower: bool
-    marks: bool
+    alone: Literal["none", "marks", "all"]
 
 
 @dataclass(eq=False)
@@ -66,27 +66,42 @@ def cut(texts: Sequence[str], rule: Runs) -> tuple[Ids, Places, Sequence[str]]:
     cased = list(map(str.lower, texts)) if rule.lower else texts
     whole = "\n".join(cased)
     points, offsets = _characters(whole)
-    kinds = _kinds_of(points)
-    word = kinds == _WORD
-    if not rule.marks:
-        word |= kinds == _MARK
-    begins = np.empty(len(word), np.bool_)
-    ends = np.empty(len(word), np.bool_)
-    begins[:1], ends[-1:] = word[:1], word[-1:]
-    np.greater(word[1:], word[:-1], out=begins[1:])
-    np.greater(word[:-1], word[1:], out=ends[:-1])
-    if rule.marks:
-        marks = kinds == _MARK
-        begins |= marks
-        ends |= marks
-    first, last = np.flatnonzero(begins), np.flatnonzero(ends) + 1
-    ids = _numbers(whole, points, offsets, first, last)
+    first, last = _bounds(_kinds_of(points), rule)
+    if rule.alone == "all":
+        ids = _of_characters(points[first])
+    else:
+        ids = _numbers(whole, points, offsets, first, last)
     starts = np.zeros(len(texts) + 1, np.intp)
     np.cumsum(np.fromiter(map(len, cased), np.intp, len(cased)) + 1, out=starts[1:])
     where = np.zeros(int(ids.max(initial=-1)) + 1, np.intp)
     where[ids] = np.arange(len(ids))
     words = Words(whole, first[where], last[where])
     return ids.astype(np.int32), np.searchsorted(first, starts).astype(np.intp), words
+
+
+def _bounds(kinds: npt.NDArray[np.uint8], rule: Runs) -> tuple[Places, Places]:
+    """The first character of each token, and the one after its last."""
+    if rule.alone == "all":
+        first = np.flatnonzero(kinds != _SPACE)
+        return first, first + 1
+    inside = kinds == _WORD if rule.alone == "marks" else kinds != _SPACE
+    begins = np.empty(len(kinds), np.bool_)
+    ends = np.empty(len(kinds), np.bool_)
+    begins[:1], ends[-1:] = inside[:1], inside[-1:]
+    np.greater(inside[1:], inside[:-1], out=begins[1:])
+    np.greater(inside[:-1], inside[1:], out=ends[:-1])
+    if rule.alone == "marks":
+        marks = kinds == _MARK
+        begins |= marks
+        ends |= marks
+    return np.flatnonzero(begins), np.flatnonzero(ends) + 1
+
+
+def _of_characters(points: npt.NDArray[np.uint8 | np.uint32]) -> Places:
+    """A number for each character, from 0 without gaps."""
+    there = np.zeros(int(points.max(initial=0)) + 1, np.bool_)
+    there[points] = True
+    return (np.cumsum(there) - 1)[points]
 
 
 def _characters(whole: str) -> tuple[npt.NDArray[np.uint8 | np.uint32], Places | None]:
@@ -132,48 +147,39 @@ def _numbers(
         begins, ends = offsets[first], offsets[last]
         written = np.frombuffer(whole.encode("utf-8", "surrogatepass"), np.uint8)
     padded = np.concatenate((written, np.zeros(_KEY_BYTES, np.uint8)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, _KEY_BYTES)
+    windows = np.ndarray((len(written),), "<u8", buffer=padded, strides=(1,))
     sizes = ends - begins
-    keys = np.ascontiguousarray(windows[begins]).view("<u8")[:, 0]
+    named = np.arange(len(first)) if "\0" in whole else np.flatnonzero(sizes > _KEY_BYTES)
+    keys = windows[begins]
     keys &= _MASKS[np.minimum(sizes, _KEY_BYTES)]
-    by_name = np.flatnonzero(sizes > _KEY_BYTES)
-    if "\0" in whole:
-        by_name = np.arange(len(first))
+    if not len(named):
+        return _of_keys(keys)[0]
     ids = np.empty(len(first), np.intp)
     short = np.ones(len(first), np.bool_)
-    short[by_name] = False
-    short_places = np.flatnonzero(short) if len(by_name) else np.arange(len(first))
-    ids[short_places], used = _of_keys(keys[short_places])
+    short[named] = False
+    ids[short], used = _of_keys(keys[short])
     names: defaultdict[str, int] = defaultdict(count(used).__next__)
-    bounds = zip(first[by_name].tolist(), last[by_name].tolist(), strict=True)
-    ids[by_name] = [names[whole[a:b]] for a, b in bounds]
+    bounds = zip(first[named].tolist(), last[named].tolist(), strict=True)
+    ids[named] = [names[whole[a:b]] for a, b in bounds]
     return ids
 
 
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], np.uint64)
 
 
-def _of_keys(keys: Keys) -> tuple[Places, int]:
-    """A number for each key, without gaps, and how many there are."""
-    ids = np.empty(len(keys), np.intp)
-    bits = max(4, len(keys).bit_length())
+def _of_keys(keys: Keys, turn: int = 0, used: int = 0) -> tuple[Places, int]:
+    """A number for each key, none of which is 0, from `used` on without gaps; and the first number left over."""
+    if not len(keys):
+        return np.zeros(0, np.intp), used
+    if turn == len(_ODD):
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        return inverse + used, used + len(distinct)
+    bits = max(4, len(keys).bit_length() - 2)
+    slots = ((keys * _ODD[turn]) >> np.uint64(64 - bits)).view(np.intp)
     table = np.zeros(1 << bits, np.uint64)
-    left, used, turn = np.arange(len(keys)), 0, 0
-    while len(left):
-        asked = keys[left] if turn else keys
-        if turn >= len(_ODD):
-            distinct, inverse = np.unique(asked, return_inverse=True)
-            ids[left] = inverse + used
-            return ids, used + len(distinct)
-        slots = (asked * _ODD[turn]) >> np.uint64(64 - bits)
-        slots = slots.view(np.int64)
-        table[slots] = asked
-        mine = table[slots] == asked
-        taken = np.zeros(1 << bits, np.int32)
-        taken[slots[mine]] = 1
-        numbers = np.cumsum(taken) - 1 + used
-        ids[left[mine]] = numbers[slots[mine]]
-        used = int(numbers[-1]) + 1
-        left = left[~mine]
-        turn += 1
+    table[slots] = keys
+    numbers = np.cumsum(table != 0) + (used - 1)
+    ids = numbers[slots]
+    others = np.flatnonzero(table[slots] != keys)
+    ids[others], used = _of_keys(keys[others], turn + 1, int(numbers[-1]) + 1)
     return ids, used

@@ -8,12 +8,16 @@ from metrics.texts import Chunk
 from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
 from metrics.tokens.tokeniser import Tokeniser
 
-any_text = st.text(st.characters(codec=None, exclude_categories=())) | st.text("aB_ .,\x00\x1c\x85\u00a0İΣßé猫\u0301\ud800", max_size=40)
+any_text = st.text(st.characters(codec=None, exclude_categories=())) | st.text(
+    "aB_ .,\x00\x1c\x85\u00a0İΣßé猫\u0301\ud800", max_size=40
+)
 
 
 def said(tokens):
     bounds = tokens.starts.tolist()
-    return [[tokens.words[k] for k in tokens.ids[a:b].tolist()] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [
+        [tokens.words[k] for k in tokens.ids[a:b].tolist()] for a, b in zip(bounds, bounds[1:], strict=False)
+    ]
 
 
 @pytest.mark.parametrize("tokeniser", [DEFAULT, WHITESPACE, CHAR], ids=lambda tokeniser: tokeniser.name)
@@ -56,10 +60,16 @@ def test_each_distinct_text_is_split_once():
 
 
 def test_a_part_of_answers_keeps_what_belongs_to_each():
-    answers = Answers(["a", "b", "c"], [["x"], [], ["y", "z"]], questions=["1", "2", "3"], systems=["s", "t", "s"])
+    answers = Answers(
+        ["a", "b", "c"], [["x"], [], ["y", "z"]], questions=["1", "2", "3"], systems=["s", "t", "s"]
+    )
 
-    assert answers.part(slice(1, 3)) == Answers(["b", "c"], [[], ["y", "z"]], questions=["2", "3"], systems=["t", "s"])
-    assert answers.part([2, 0]) == Answers(["c", "a"], [["y", "z"], ["x"]], questions=["3", "1"], systems=["s", "s"])
+    assert answers.part(slice(1, 3)) == Answers(
+        ["b", "c"], [[], ["y", "z"]], questions=["2", "3"], systems=["t", "s"]
+    )
+    assert answers.part([2, 0]) == Answers(
+        ["c", "a"], [["y", "z"], ["x"]], questions=["3", "1"], systems=["s", "s"]
+    )
 
 
 def test_a_field_of_another_length_is_refused():
