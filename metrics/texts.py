@@ -26,8 +26,8 @@ class Answers:
 
     `references` may hold empty lists, and any text may be empty. `labels` are the opinions of the candidates
     (Yes, No, Depends, or empty), `reference_labels` those of the references, parallel to them. `entities` are
-    the gold entities of each question (Yang et al. 2018, 3.2). `systems` name who gave each candidate; no metric
-    looks at them, corpus scores are also given for each.
+    the gold entities of each question (Yang et al. 2018, 3.2). `systems` name who gave each candidate; no
+    metric looks at them, corpus scores are also given for each.
     """
 
     candidates: Sequence[str]

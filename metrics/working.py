@@ -120,8 +120,8 @@ class Processes:
                 yield under_way.popleft().result()
         except BrokenProcessPool as error:
             raise MetricError(
-                "A process that scored was ended from outside, most likely because memory ran out. Score with "
-                "fewer processes, or with smaller chunks."
+                "A process that scored was ended from outside, most likely because memory ran out. Score "
+                "with fewer processes, or with smaller chunks."
             ) from error
 
 
@@ -131,8 +131,8 @@ def _packed(here: Here) -> bytes:
             pickle.dumps(metric)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise MetricError(
-                f"{metric.name} cannot be sent to other processes: {error}. Make it with metrics.metric(name, "
-                "profile), or score with one process."
+                f"{metric.name} cannot be sent to other processes: {error}. Make it with "
+                "metrics.metric(name, profile), or score with one process."
             ) from error
     return pickle.dumps(here)
 
