@@ -39,7 +39,10 @@ _DISTILLERY = Profile(
     "Mitra et al. (2016), Table 2: BLEU and METEOR, also weighted by the importance of references.",
     ("bleu-4", "meteor", "pa-bleu-4", "pa-meteor"),
     "distillery-fit",
-    {"bleu": {"smoothing": "none", "effective": False}},
+    {
+        "bleu": {"smoothing": "none", "effective": False},
+        "meteor": {"alpha": 0.1, "gamma": 0.5, "theta": 3.0, "language": "", "synonyms": ""},
+    },
 )
 _DUREADER = Profile(
     "dureader-2018",
