@@ -1,0 +1,207 @@
+"""Correlations within groups of answers, for many columns of scores at once.
+
+Everywhere: `human` are n human scores, `scores` are (d, n) scores of d metrics (or of d draws), `starts` say
+where each of G groups begins in them. Nothing is missing. Answers are (d, G), nan where a group has none.
+
+Pairs are counted in O(n log n) time and O(n) memory: a pair is discordant when sorting by the human score
+leaves it in the wrong order of the metric, and such inversions are counted bit by bit of the ranks (the way of
+a wavelet tree), with no loop over answers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.errors import MetricError
+from metrics.meta.judged import Floats
+from metrics.meta.rows import Indices
+
+Statistic = Literal["pearson", "spearman", "kendall"]
+STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
+#: Cells of d x n that are worked on at once.
+CELLS = 1 << 21
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCounts:
+    """Pairs of answers within each group: (d, G) numbers by how people and the metric order them."""
+
+    concordant: Indices
+    discordant: Indices
+    tied_human: Indices
+    tied_metric: Indices
+    tied_both: Indices
+
+    @property
+    def total(self) -> Indices:
+        """All pairs of a group."""
+        return self.concordant + self.discordant + self.tied_human + self.tied_metric + self.tied_both
+
+
+def within(statistic: Statistic, human: Floats, scores: Floats, starts: Indices) -> Floats:
+    """The statistic of each group for each row of scores; nan where human or metric scores are all the same."""
+    return _by_rows(_kernel(statistic), human, scores, starts)
+
+
+def _kernel(statistic: Statistic) -> Callable[[Floats, Floats, Indices], Floats]:
+    known = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+    if statistic not in known:
+        raise MetricError(f"There is no correlation “{statistic}”; known are: {', '.join(STATISTICS)}.")
+    return known[statistic]
+
+
+def _by_rows(
+    kernel: Callable[[Floats, Floats, Indices], Floats], human: Floats, scores: Floats, starts: Indices
+) -> Floats:
+    """A kernel over some rows of scores at a time, so that what it needs stays small."""
+    width = max(1, CELLS // max(1, len(human)))
+    parts = [kernel(human, scores[first : first + width], starts) for first in range(0, len(scores), width)]
+    return np.concatenate(parts) if parts else np.zeros((0, len(starts)))
+
+
+def pearson(human: Floats, scores: Floats, starts: Indices) -> Floats:
+    """Pearson's r of each group. Scores are centred first, so that no digits are lost."""
+    if not len(starts):
+        return np.zeros((len(scores), 0))
+    sizes = np.diff(np.append(starts, len(human)))
+    people = _centred(human, starts, sizes)
+    metric = _centred(scores, starts, sizes)
+    together = np.add.reduceat(metric * people, starts, axis=-1)
+    spread = np.add.reduceat(people * people, starts) * np.add.reduceat(metric * metric, starts, axis=-1)
+    good = _varied(human, starts) & _varied(scores, starts) & (spread > 0)
+    found = np.full(spread.shape, np.nan)
+    np.divide(together, np.sqrt(spread), out=found, where=good)
+    return np.clip(found, -1.0, 1.0)
+
+
+def spearman(human: Floats, scores: Floats, starts: Indices) -> Floats:
+    """Spearman's rho of each group: Pearson's r of the ranks, ties with their mean rank."""
+    return pearson(ranks(human[None], starts)[0], ranks(scores, starts), starts)
+
+
+def kendall(human: Floats, scores: Floats, starts: Indices) -> Floats:
+    """Kendall's tau-b of each group: (C - D) / sqrt((pairs - human ties)(pairs - metric ties))."""
+    counts = pair_counts(human, scores, starts)
+    untied = counts.concordant + counts.discordant
+    people = (untied + counts.tied_metric).astype(np.float64)
+    metric = (untied + counts.tied_human).astype(np.float64)
+    found = np.full(people.shape, np.nan)
+    np.divide(
+        (counts.concordant - counts.discordant).astype(np.float64),
+        np.sqrt(people) * np.sqrt(metric),
+        out=found,
+        where=(people > 0) & (metric > 0),
+    )
+    return np.clip(found, -1.0, 1.0)
+
+
+def ranks(scores: Floats, starts: Indices) -> Floats:
+    """Ranks from 1 within each group, ties with their mean rank: (d, n)."""
+    d, n = scores.shape
+    if not n:
+        return np.zeros((d, 0))
+    groups = np.tile(_groups(starts, n), d) + np.repeat(np.arange(d) * len(starts), n)
+    flat = scores.ravel()
+    order = np.lexsort((flat, groups))
+    runs = _runs(groups[order], flat[order])
+    sizes = np.diff(np.append(runs, d * n))
+    begin = np.concatenate([starts + row * n for row in range(d)])[groups[order[runs]]]
+    mean = runs - begin + (sizes + 1) / 2
+    found = np.empty(d * n)
+    found[order] = np.repeat(mean, sizes)
+    return found.reshape(d, n)
+
+
+def pair_counts(human: Floats, scores: Floats, starts: Indices) -> PairCounts:
+    """How many pairs of each group are concordant, discordant and tied, for each row of scores."""
+    d, n = scores.shape
+    many = len(starts)
+    if not n or not many:
+        nothing = np.zeros((d, many), np.int64)
+        return PairCounts(nothing, nothing, nothing, nothing, nothing)
+    groups = np.tile(_groups(starts, n), d) + np.repeat(np.arange(d) * many, n)
+    begins = np.concatenate([starts + row * n for row in range(d)])
+    people, metric = np.tile(human, d), scores.ravel()
+    by_metric = np.lexsort((people, metric, groups))
+    tied_metric = _tied(groups, by_metric, begins, metric)
+    order = np.lexsort((metric, people, groups))
+    tied_human = _tied(groups, order, begins, people)
+    both = _tied(groups, order, begins, people, metric)
+    place = np.empty(d * n, np.int64)
+    place[by_metric] = np.arange(d * n)
+    # Sorted by people and then by the metric; ranks of the metric have ties in the same order.
+    discordant = inversions(place[order] - begins[groups], begins)
+    sizes = np.diff(np.append(begins, d * n))
+    pairs = sizes * (sizes - 1) // 2
+    concordant = pairs - discordant - tied_human - tied_metric + both
+    shape = (d, many)
+    return PairCounts(
+        concordant.reshape(shape),
+        discordant.reshape(shape),
+        (tied_human - both).reshape(shape),
+        (tied_metric - both).reshape(shape),
+        both.reshape(shape),
+    )
+
+
+def inversions(places: Indices, begins: Indices) -> Indices:
+    """In each group, how many pairs stand in the wrong order; `places` are a permutation from 0 in each group.
+
+    From the highest bit down, elements lie together whose higher bits are the same, in their first order. Of
+    those, every 1 before a 0 is an inversion. Then the zeros move before the ones.
+    """
+    n = len(places)
+    found = np.zeros(len(begins), np.int64)
+    sizes = np.diff(np.append(begins, n))
+    base = np.repeat(begins, sizes)
+    position = np.arange(n)
+    for bit in range(int(sizes.max()).bit_length() - 1, -1, -1):
+        node = base + ((places >> (bit + 1)) << (bit + 1))
+        one = (places >> bit) & 1
+        before = np.cumsum(one) - one
+        before -= before[node]
+        found += np.add.reduceat(np.where(one == 0, before, 0), begins)
+        target = np.where(one == 1, node + (1 << bit) + before, position - before)
+        moved = np.empty_like(places)
+        moved[target] = places
+        places = moved
+    return found
+
+
+def _tied(groups: Indices, order: Indices, begins: Indices, *columns: npt.NDArray[np.generic]) -> Indices:
+    """Pairs of each group that are the same in all columns; `order` sorts by group and by these columns."""
+    runs = _runs(groups[order], *(column[order] for column in columns))
+    sizes = np.diff(np.append(runs, len(order)))
+    first = np.searchsorted(runs, begins)
+    found: Indices = np.add.reduceat(sizes * (sizes - 1) // 2, first)
+    return found
+
+
+def _runs(*columns: npt.NDArray[np.generic]) -> Indices:
+    """Where runs begin that are the same in all columns."""
+    new = np.zeros(len(columns[0]), dtype=bool)
+    new[0] = True
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(new)
+
+
+def _groups(starts: Indices, n: int) -> Indices:
+    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
+
+
+def _centred(values: Floats, starts: Indices, sizes: Indices) -> Floats:
+    means = np.add.reduceat(values, starts, axis=-1) / sizes
+    centred: Floats = values - np.repeat(means, sizes, axis=-1)
+    return centred
+
+
+def _varied(values: Floats, starts: Indices) -> npt.NDArray[np.bool_]:
+    """Whether a group has two different values."""
+    varied: npt.NDArray[np.bool_] = np.maximum.reduceat(values, starts, axis=-1) > np.minimum.reduceat(
+        values, starts, axis=-1
+    )
+    return varied

@@ -1,0 +1,105 @@
+"""Means over questions when single answers are swapped, in `perm_both` and `perm_systems`.
+
+A question with k answers has 2^k ways to swap them. For each pair of metrics the statistic of every question is
+worked out once for every way; a draw then only looks up. Where a question has more than eight answers, each
+draw is worked out anew, which is slow.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrics.meta.cohorts import Cohort
+from metrics.meta.itemwise import shares
+from metrics.meta.judged import Floats
+from metrics.meta.rows import Indices, grouped
+from metrics.meta.statistics import AnyStatistic
+from metrics.meta.swapping import standardised
+
+#: Answers of a question up to which all ways to swap them are worked out before.
+ANSWERS = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anew:
+    """What each way to swap answers makes of each question; `columns` only says how many units there are."""
+
+    columns: Floats
+    cohort: Cohort
+    scores: Floats
+    units: Indices
+    starts: Indices
+    statistic: AnyStatistic
+    gap: float
+    tables: tuple[Floats, ...]
+
+    def taken(self, part: slice, swapped: Floats) -> Floats:
+        """The swaps of some units in their place among all."""
+        found = np.zeros((len(swapped), self.columns.shape[1]))
+        found[:, part] = swapped
+        return found
+
+    def deltas(self, swapped: Floats) -> Floats:
+        """The differences, from (draws, units) 1 where a unit is swapped."""
+        answers = swapped[:, self.units] > 0
+        found = np.empty((len(swapped), len(self.cohort.first)))
+        pairs = zip(self.cohort.first, self.cohort.second, strict=True)
+        if self.tables:
+            one, other = self._ways(answers)
+            for pair, table in enumerate(self.tables):
+                found[:, pair] = _mean(table[one]) - _mean(table[other])
+            return found
+        for pair, (a, b) in enumerate(pairs):
+            first, second = self.scores[a], self.scores[b]
+            for draw, moved in enumerate(answers):
+                one = self._shares(np.where(moved, second, first))
+                other = self._shares(np.where(moved, first, second))
+                found[draw, pair] = _mean(one) - _mean(other)
+        return found
+
+    def _ways(self, answers: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[Indices, Indices]:
+        """(draws, questions) which line of a table holds each question's way, and the opposite way."""
+        place, sizes = _places(self.starts, len(self.units))
+        ways = 1 << int(sizes.max())
+        one = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
+        first = np.arange(len(self.starts)) * ways
+        return first + one, first + (1 << sizes) - 1 - one
+
+    def _shares(self, scores: Floats) -> Floats:
+        return np.stack(shares(self.statistic, self.cohort.rows, scores, self.gap), axis=-1)
+
+
+def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, gap: float) -> Anew:
+    """For means over questions; `units` is the unit of each answer."""
+    starts = grouped(cohort.rows, "item")[1]
+    scores = standardised(cohort.scores)
+    plain = Anew(np.zeros((0, size)), cohort, scores, units, starts, statistic, gap, ())
+    _, sizes = _places(starts, len(units))
+    if sizes.max() > ANSWERS:
+        return plain
+    tables = tuple(_table(plain, a, b) for a, b in zip(cohort.first, cohort.second, strict=True))
+    return Anew(plain.columns, cohort, scores, units, starts, statistic, gap, tables)
+
+
+def _table(anew: Anew, a: int, b: int) -> Floats:
+    """(questions × ways, 2) what each question adds above and below the line."""
+    place, sizes = _places(anew.starts, len(anew.units))
+    ways = []
+    for way in range(1 << int(sizes.max())):
+        moved = (way >> place) & 1 == 1
+        ways.append(anew._shares(np.where(moved, anew.scores[b], anew.scores[a])))
+    return np.stack(ways, axis=1).reshape(-1, 2)
+
+
+def _places(starts: Indices, n: int) -> tuple[Indices, Indices]:
+    """Of each answer its place among those of its question, and of each question how many there are."""
+    sizes = np.diff(np.append(starts, n))
+    return np.arange(n) - np.repeat(starts, sizes), sizes
+
+
+def _mean(parts: Floats) -> Floats:
+    """(…, questions, 2) to the mean over questions."""
+    sums = parts.sum(axis=-2)
+    good = sums[..., 1] > 0.5
+    found: Floats = np.where(good, sums[..., 0], np.nan) / np.where(good, sums[..., 1], 1.0)
+    return found

@@ -1,0 +1,151 @@
+"""The answers of a meta-evaluation in an order of their own: the same whatever order they came in.
+
+Sums of floating point numbers and draws of chance depend on order. So answers are sorted by the name of their
+question, the name of their system and their scores before anything is counted, and questions and systems are
+numbered in the order of their names.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.errors import MetricError
+from metrics.meta.judged import Floats, Judged
+
+Grouping = Literal["global", "item", "by_system", "system"]
+GROUPINGS: tuple[Grouping, ...] = ("global", "item", "by_system", "system")
+
+Indices = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """n answers with a human score, sorted by question and then system; scores[k] are those of metric names[k].
+
+    Questions and systems are numbered from 0 without gaps; a score that is missing or not finite is nan.
+    """
+
+    human: Floats
+    scores: Floats
+    names: tuple[str, ...]
+    questions: Indices
+    systems: Indices
+    question_names: tuple[str, ...]
+    system_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+    def column(self, metric: str) -> Floats:
+        """The scores of one metric, nan where missing."""
+        return self.scores[self.names.index(metric)]
+
+    def only(self, mask: Mask) -> "Rows":
+        """The answers of a mask, questions and systems numbered anew without gaps."""
+        if mask.all():
+            return self
+        questions, question_names = _dense(self.questions[mask], self.question_names)
+        systems, system_names = _dense(self.systems[mask], self.system_names)
+        return Rows(
+            self.human[mask],
+            self.scores[:, mask],
+            self.names,
+            questions,
+            systems,
+            question_names,
+            system_names,
+        )
+
+    def of(self, metric: str) -> tuple["Rows", Floats]:
+        """The answers that have a score of this metric, and these scores."""
+        rows = self.only(np.isfinite(self.column(metric)))
+        return rows, rows.column(metric)
+
+
+def rows_of(judged: Judged, metrics: Sequence[str] | None = None) -> Rows:
+    """The answers with a human score and the scores of some metrics (all, if None) in their own order."""
+    names = tuple(judged.metrics if metrics is None else metrics)
+    for name in names:
+        if name not in judged.metrics:
+            known = ", ".join(sorted(judged.metrics)) or "none"
+            raise MetricError(f"There are no scores of the metric {name}; there are those of: {known}.")
+    kept = np.isfinite(judged.human)
+    human = np.asarray(judged.human, dtype=np.float64)[kept]
+    scores = np.empty((len(names), len(human)))
+    for row, name in zip(scores, names, strict=True):
+        row[:] = np.asarray(judged.metrics[name], dtype=np.float64)[kept]
+    scores[~np.isfinite(scores)] = np.nan
+    questions, question_names = _by_name(np.asarray(judged.questions)[kept], judged.question_names)
+    systems, system_names = _by_name(np.asarray(judged.systems)[kept], judged.system_names)
+    order = np.lexsort((human, systems, questions))
+    if _repeats(questions[order], systems[order], human[order]):
+        by_metric = [scores[names.index(name)] for name in sorted(names)]
+        order = np.lexsort((*reversed(by_metric), human, systems, questions))
+    return Rows(
+        human[order],
+        np.ascontiguousarray(scores[:, order]),
+        names,
+        questions[order],
+        systems[order],
+        question_names,
+        system_names,
+    )
+
+
+def grouped(rows: Rows, grouping: Grouping) -> tuple[Indices, Indices]:
+    """Order and starts: rows[order] lie group by group, group g begins at starts[g]. Not for "system"."""
+    if not len(rows):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if grouping == "global":
+        return np.arange(len(rows)), np.zeros(1, np.int64)
+    if grouping == "item":
+        return np.arange(len(rows)), starts_of(rows.questions)
+    if grouping == "by_system":
+        order = np.argsort(rows.systems, kind="stable")
+        return order, starts_of(rows.systems[order])
+    raise MetricError(f"Answers cannot be grouped as “{grouping}”; known are: {', '.join(GROUPINGS)}.")
+
+
+def starts_of(codes: npt.NDArray[np.integer]) -> Indices:
+    """Where runs of the same code begin."""
+    if not len(codes):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
+
+
+def system_means(rows: Rows, values: Floats) -> Floats:
+    """The mean value of every system, over (…, n) values of answers: (…, systems)."""
+    order = np.argsort(rows.systems, kind="stable")
+    starts = starts_of(rows.systems[order])
+    sizes = np.diff(np.append(starts, len(rows)))
+    sums: Floats = np.add.reduceat(values[..., order], starts, axis=-1)
+    return sums / sizes
+
+
+def _by_name(codes: npt.NDArray[np.integer], names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
+    """Codes in the order of the names that are there; equal names keep the order of their codes."""
+    present = np.unique(codes)
+    named = sorted((str(names[code]), int(code)) for code in present)
+    place = np.zeros(int(present[-1]) + 1 if len(present) else 0, dtype=np.int64)
+    for number, (_, code) in enumerate(named):
+        place[code] = number
+    return place[codes], tuple(name for name, _ in named)
+
+
+def _dense(codes: Indices, names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
+    present = np.unique(codes)
+    place = np.zeros(len(names), dtype=np.int64)
+    place[present] = np.arange(len(present))
+    return place[codes], tuple(names[code] for code in present)
+
+
+def _repeats(*columns: npt.NDArray[np.generic]) -> bool:
+    """Whether neighbours are the same in all columns."""
+    same = np.ones(max(len(columns[0]) - 1, 0), dtype=bool)
+    for column in columns:
+        same &= column[1:] == column[:-1]
+    return bool(same.any())
