@@ -6,13 +6,14 @@ chunks, so every figure is the same to the last bit for any number of processes.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from metrics.metric import Floats, Metric
 from metrics.summing import Sums, Undefined
 from metrics.texts import Answers
-from metrics.working import Part, crew
+from metrics.working import Crews, Part, crew
 
 #: Candidates in a chunk: enough that numpy's overhead does not count, few enough for the caches.
 CHUNK = 4096
@@ -90,34 +91,36 @@ def score_chunks(
     *,
     processes: int = 1,
     progress: Callable[[int], None] | None = None,
+    crews: Crews | None = None,
 ) -> Scoring:
     """Score chunks of answers under metrics.
 
     `chunks` is called for every pass over the data and must give the same chunks each time. `progress` hears
     how many candidates are scored so far. With more than one process, metrics must come from
     `metrics.metric` (or be picklable), and MetricError says so if they do not, or if a process was killed.
+    `crews` makes other crews than processes of this machine.
     """
     names = [metric.name for metric in metrics]
     doubles = sorted({name for name in names if names.count(name) > 1})
     if doubles:
         raise ValueError(f"named twice: {', '.join(doubles)}")
-    return Scoring(metrics, _all_parts(chunks, metrics, processes), progress)
+    return Scoring(metrics, _all_parts(chunks, metrics, crews or partial(crew, processes=processes)), progress)
 
 
-def _all_parts(chunks: Chunks, metrics: Sequence[Metric], processes: int) -> Iterator[list[Part]]:
-    found = _surveyed(chunks, metrics, processes)
-    with crew(metrics, found, processes) as workers:
+def _all_parts(chunks: Chunks, metrics: Sequence[Metric], crews: Crews) -> Iterator[list[Part]]:
+    found = _surveyed(chunks, metrics, crews)
+    with crews(metrics, found) as workers:
         yield from workers.score(chunks())
 
 
-def _surveyed(chunks: Chunks, metrics: Sequence[Metric], processes: int) -> list[object]:
+def _surveyed(chunks: Chunks, metrics: Sequence[Metric], crews: Crews) -> list[object]:
     """What each metric's survey found in all chunks; None for metrics without one."""
     found: list[object] = [None] * len(metrics)
     surveys = [place for place, metric in enumerate(metrics) if metric.survey]
     if not surveys:
         return found
     asked = [metrics[place] for place in surveys]
-    with crew(asked, [None] * len(asked), processes) as workers:
+    with crews(asked, [None] * len(asked)) as workers:
         for seen in workers.survey(chunks()):
             for place, metric, new in zip(surveys, asked, seen, strict=True):
                 assert metric.survey is not None

@@ -18,7 +18,7 @@ from metrics.texts import Answers, Chunk
 
 R = TypeVar("R")
 
-__all__ = ["Crew", "Part", "crew"]
+__all__ = ["Crew", "Crews", "Part", "crew"]
 
 #: Chunks under way for each process: one that it works on, and one that waits for it.
 AHEAD = 2
@@ -32,6 +32,9 @@ class Crew(Protocol):
 
     def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
         """For each chunk what each metric says of it."""
+
+
+Crews = Callable[[Sequence[Metric], Sequence[object]], AbstractContextManager[Crew]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
