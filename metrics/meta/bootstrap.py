@@ -10,7 +10,7 @@ In pieces: `prepare(...)`, `drawn(prepared, block)` for `prepared.blocks`, `boun
 - `boot_systems` draws systems: other systems, the same questions. With few systems it says little.
 - `boot_both` draws both, independently of each other.
 
-`acc_eq_cal` keeps the epsilon that was chosen on all answers. Kendall's tau of more than 2,500 answers is
+`acc_eq_cal` keeps the epsilon that was chosen on all answers. Kendall's tau of more than 500 answers is
 approximated as `weighted.kendall` says. Bounds are rounded to 10 decimals, so that the last bit of a product,
 which may differ between machines, is not in them.
 """
@@ -30,8 +30,9 @@ from metrics.meta.draws import SAMPLES, blocks, samples
 from metrics.meta.itemwise import PAIR_STATISTICS
 from metrics.meta.judged import Floats, Judged
 from metrics.meta.kernels import STATISTICS
-from metrics.meta.resampling import Drawn, Sampled, sampled
+from metrics.meta.resampling import Drawn
 from metrics.meta.rows import GROUPINGS, Grouping, Rows, rows_of
+from metrics.meta.sampled import Sampled, sampled
 from metrics.meta.spreading import Spread, in_process
 from metrics.meta.statistics import AnyStatistic, check
 
@@ -101,6 +102,7 @@ def prepare(
     rows = rows_of(judged, metrics)
     keys: list[Key] = []
     parts: list[Sampled] = []
+    sizes = (len(rows.question_names), len(rows.system_names))
     for metric in rows.names:
         there = np.isfinite(rows.column(metric))
         if not there.any():
@@ -117,6 +119,7 @@ def prepare(
                     rows.systems[there],
                     statistic,
                     grouping,
+                    sizes=sizes,
                     whole=kind == "boot_inputs",
                     gap=gap,
                 )
@@ -197,6 +200,7 @@ def paired(
                 rows.systems[cohort.places],
                 statistic,
                 grouping,
+                sizes=(len(rows.question_names), len(rows.system_names)),
                 whole=kind == "boot_inputs",
                 gap=gap,
             )

@@ -65,7 +65,7 @@ def _by_rows(
 
 
 def pearson(human: Floats, scores: Floats, starts: Indices) -> Floats:
-    """Pearson's r of each group. Scores are centred first, so that no digits are lost."""
+    """Pearson's r of each group. Scores are scaled and centred first, so that no digits are lost."""
     if not len(starts):
         return np.zeros((len(scores), 0))
     sizes = np.diff(np.append(starts, len(human)))
@@ -220,8 +220,11 @@ def _groups(starts: Indices, n: int) -> Indices:
 
 
 def _centred(values: Floats, starts: Indices, sizes: Indices) -> Floats:
-    means = _sums(values, starts) / sizes
-    centred: Floats = values - np.repeat(means, sizes, axis=-1)
+    """Values less their mean in each group, in parts of the largest of them."""
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    centred: Floats = values / np.where(largest > 0, largest, 1.0)
+    for _ in range(2):  # the mean of what is nearly the same is itself rounded
+        centred = centred - np.repeat(_sums(centred, starts) / sizes, sizes, axis=-1)
     return centred
 
 
