@@ -16,7 +16,7 @@ from metrics.errors import MetricError
 from metrics.meta import breakdown
 from metrics.meta.canonical import canonical
 from metrics.meta.ceiling import ceiling
-from metrics.meta.comparing import Tests, parts_of_tests, tests
+from metrics.meta.significance import Tests, parts_of_tests, tests
 from metrics.meta.entries import corpus, entry
 from metrics.meta.floors import floors
 from metrics.meta.judged import Judged
