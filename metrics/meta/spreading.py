@@ -1,9 +1,10 @@
-"""Where the parts of an evaluation are worked on: here, or in a pool of processes.
+"""Where the parts of an evaluation are worked on: here, in a pool of processes, or on other machines.
 
 A part's result depends on the part alone, so that any spread gives the same bits.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Protocol, TypeVar
 
@@ -31,33 +32,41 @@ def in_process(
     return _collected(map(work, parts), done)
 
 
-def processes(n: int) -> Spread:
-    """A pool of n processes for each call; `work` and the parts must be picklable. With n = 1: here."""
+class Processes:
+    """A pool of n processes, started when it is first needed and kept; `work` and parts must be picklable.
 
-    def spread(
-        work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
+    A context manager: `with processes(2) as spread: evaluate(..., spread=spread)`.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __call__(
+        self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
     ) -> list[R]:
-        if n <= 1 or len(parts) <= 1:
+        """The results of `work` for all parts, in their order."""
+        if self.n <= 1 or len(parts) <= 1:
             return in_process(work, parts, done)
-        context = get_context("forkserver")
-        with context.Pool(min(n, len(parts)), initializer=_take, initargs=(work,)) as pool:
-            return _collected(pool.imap(_work, parts), done)
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.n, mp_context=get_context("forkserver"))
+        return _collected(self._pool.map(work, parts), done)
 
-    return spread
+    def __enter__(self) -> "Processes":
+        return self
 
-
-_taken: list[Callable[[object], object]] = []
-
-
-def _take(work: Callable[[object], object]) -> None:
-    _taken[:] = [work]
-
-
-def _work(part: object) -> object:
-    return _taken[0](part)
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
 
 
-def _collected(results: Iterator[R], done: Callable[[int], None] | None) -> list[R]:
+def processes(n: int) -> Processes:
+    """A spread over n processes of this machine."""
+    return Processes(n)
+
+
+def _collected(results: Iterable[R], done: Callable[[int], None] | None) -> list[R]:
     collected = []
     for result in results:
         collected.append(result)

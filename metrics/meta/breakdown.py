@@ -1,0 +1,116 @@
+"""The same figures for each question type and for each system: where is a metric good, and where not?"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from metrics.meta.chance import generator
+from metrics.meta.correlations import correlation
+from metrics.meta.figure import Figure
+from metrics.meta.judged import Floats, Judged
+from metrics.meta.pairs import pair_accuracy
+from metrics.meta.rows import Rows, rows_of
+
+NO_HUMAN = "no answer of this system has a human score"
+
+
+def types_of(judged: Judged) -> list[str]:
+    """The question types that are named, in alphabetical order."""
+    return sorted({kind for kind in judged.types if kind})
+
+
+def by_type(judged: Judged, name: str) -> dict[str, Any]:
+    """For each question type: n answers, Pearson and Spearman over them, `pair_acc` in its questions."""
+    kinds = types_of(judged)
+    if not kinds:
+        return {}
+    rows = rows_of(judged, [name])
+    known = dict(zip(judged.question_names, judged.types, strict=True))
+    of_question = np.array([known[question] for question in rows.question_names], dtype=object)
+    found = {}
+    for kind in kinds:
+        own, scores = rows.only(of_question[rows.questions] == kind).of(name)
+        found[kind] = {
+            "n": len(own),
+            "pearson": correlation(own, scores, "pearson", "global").said(),
+            "spearman": correlation(own, scores, "spearman", "global").said(),
+            "pair_acc": pair_accuracy(own, scores).said(),
+        }
+    return found
+
+
+def types(judged: Judged) -> list[dict[str, Any]]:
+    """Each question type with its number of answers."""
+    kinds = types_of(judged)
+    if not kinds:
+        return []
+    of_answer = np.array(judged.types, dtype=object)[judged.questions]
+    return [{"name": kind, "n": int((of_answer == kind).sum())} for kind in kinds]
+
+
+def systems(
+    judged: Judged, corpus: dict[str, dict[str, float | None]], *, inferred: bool, replicates: int, seed: int
+) -> list[dict[str, Any]]:
+    """Each system: what people and metrics think of it, and each metric's correlations over its answers.
+
+    The interval of the human mean is a percentile bootstrap over the system's questions with all their
+    answers. Metric means are over all answers that have a score.
+    """
+    names = sorted(judged.metrics)
+    rows = rows_of(judged, names)
+    found = []
+    for code, system in enumerate(judged.system_names):
+        answers = judged.systems == code
+        own = rows.only(np.array([name == system for name in rows.system_names], bool)[rows.systems])
+        found.append(
+            {
+                "name": system,
+                "inferred": inferred,
+                "n": int(answers.sum()),
+                "human": human_mean(own, replicates=replicates, seed=seed).said(),
+                "metrics": {
+                    name: {
+                        "mean": _mean(judged.metrics[name][answers]),
+                        "corpus": corpus.get(name, {}).get(system),
+                        **_correlations(own, name),
+                    }
+                    for name in names
+                },
+            }
+        )
+    return found
+
+
+def human_mean(rows: Rows, *, replicates: int, seed: int) -> Figure:
+    """The mean human score of these answers, with its interval where there are two questions or more."""
+    if not len(rows):
+        return Figure(None, NO_HUMAN, n=0)
+    questions = len(rows.question_names)
+    sums = np.bincount(rows.questions, weights=rows.human, minlength=questions)
+    sizes = np.bincount(rows.questions, minlength=questions).astype(np.float64)
+    ci = None
+    if questions > 1 and replicates > 1:
+        rng = generator(seed, "human means")
+        weights = rng.multinomial(questions, np.full(questions, 1 / questions), size=replicates)
+        low, high = np.percentile((weights @ sums) / (weights @ sizes), (2.5, 97.5))
+        ci = (float(low), float(high))
+    return Figure(float(rows.human.mean()), ci=ci, n=len(rows))
+
+
+def _correlations(rows: Rows, name: str) -> dict[str, Any]:
+    own, scores = rows.of(name)
+    return {
+        statistic: correlation(own, scores, statistic, "global").said()
+        for statistic in ("pearson", "spearman")
+    }
+
+
+def _mean(values: Floats) -> float | None:
+    there = values[np.isfinite(values)]
+    return float(there.mean()) if len(there) else None
+
+
+def ordered(names: Sequence[str]) -> list[str]:
+    """Names in the order of the report."""
+    return sorted(names)

@@ -1,0 +1,153 @@
+"""How well do people agree with people? No metric can be asked for much more.
+
+Two ways, both from the single ratings. One leaves each rater out in turn: their ratings stand against the
+mean of the others' ratings of the same answers. The other deals the ratings of each answer into two halves
+at random and lets the halves' means stand against each other; a half has fewer ratings than the score has,
+so the result is stepped up (Spearman 1910, Brown 1910).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from metrics.meta.chance import generator
+from metrics.meta.columns import correlation, related
+from metrics.meta.figure import Figure
+from metrics.meta.judged import Codes, Floats, Judged, Raters
+from metrics.meta.kernels import STATISTICS
+
+SPLITS = 100
+LEAST = 3
+NO_RATINGS = "there are no single ratings, only their means"
+NOBODY = f"no rater has given different scores to {LEAST} answers that others rated too"
+NO_PAIRS = f"fewer than {LEAST} answers have two ratings"
+SAME = "a half of the ratings has a single value"
+NEGATIVE = "the halves do not agree above chance"
+
+
+def ceiling(judged: Judged, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
+    """`leave_one_out` and `split_half` as the report has them; null with a reason without single ratings."""
+    raters = judged.raters
+    if raters is None or not len(raters.scores):
+        raters = Raters(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+    return {
+        "leave_one_out": leave_one_out(raters, len(judged)),
+        "split_half": split_half(raters, len(judged), seed=seed, splits=splits),
+    }
+
+
+def leave_one_out(raters: Raters, n: int) -> dict[str, Any]:
+    """By statistic, the mean over raters of the correlation of a rater with the mean of the others.
+
+    A rater's correlation is over the answers that somebody else rated too, of which there must be three or
+    more. In the mean it weighs as much as it has such answers; `n` says how many ratings that are, `raters`
+    how many people. A repeated rating of an answer by the same person counts as one more rating.
+    """
+    sums, counts = _totals(raters, n)
+    shared = counts[raters.answers] > 1
+    answers, workers, scores = raters.answers[shared], raters.workers[shared], raters.scores[shared]
+    others = (sums[answers] - scores) / (counts[answers] - 1)
+    order = np.lexsort((answers, workers))
+    ends = np.flatnonzero(np.diff(workers[order])) + 1
+    of_rater = [rows for rows in np.split(order, ends) if len(rows) >= LEAST]
+    said: dict[str, Any] = {}
+    for name in STATISTICS:
+        found = [(related(scores[rows], others[rows], name).figure.value, len(rows)) for rows in of_rater]
+        said[name] = _weighted([(value, size) for value, size in found if value is not None], _why(raters))
+    return said
+
+
+def split_half(raters: Raters, n: int, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
+    """How two halves of the ratings agree, over answers with at least two: the mean of `splits` deals.
+
+    Each answer's ratings are dealt at random into two halves of the same size; of an odd number one is left
+    out. By statistic: `half` is the correlation of the halves' means, `value` that of two full sets of
+    ratings by Spearman-Brown, k r / (1 + (k - 1) r) with k = all ratings / ratings in a half, from the mean
+    r. `highest` is the root of the stepped-up Pearson's r: what a metric that knew the true scores would
+    reach against the observed ones.
+    """
+    kept, sizes = _splittable(raters, n)
+    answers, scores = raters.answers[kept], raters.scores[kept]
+    if len(sizes) < LEAST:
+        none = Figure(None, NO_PAIRS if len(raters.scores) else NO_RATINGS, n=len(sizes)).said()
+        return {**dict.fromkeys(STATISTICS, none), "highest": none, "splits": 0, "ratings_per_answer": None}
+    halves = _Halves(answers, scores, sizes)
+    found: dict[str, list[float]] = {name: [] for name in STATISTICS}
+    for split in range(splits):
+        first, second = halves.dealt(generator(seed, "split-half", split))
+        for name in STATISTICS:
+            found[name].append(correlation(first, second, name))
+    longer = float(sizes.sum() / (sizes // 2).sum())
+    said: dict[str, Any] = {}
+    for statistic, values in found.items():
+        there = [value for value in values if not math.isnan(value)]
+        half = math.fsum(there) / len(there) if there else math.nan
+        said[statistic] = _stepped(half, longer, len(sizes))
+    full = said["pearson"]["value"]
+    root = (
+        Figure(math.sqrt(full), n=len(sizes)) if full is not None else Figure(None, said["pearson"]["reason"])
+    )
+    return {**said, "highest": root.said(), "splits": splits, "ratings_per_answer": float(sizes.mean())}
+
+
+class _Halves:
+    """Ratings of answers that have two or more, ready to be dealt again and again."""
+
+    def __init__(self, answers: Codes, scores: Floats, sizes: Codes) -> None:
+        order = np.lexsort((scores, answers))
+        self.scores = scores[order]
+        self.answer = np.repeat(np.arange(len(sizes)), sizes)
+        place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        half = np.repeat(sizes // 2, sizes)
+        # By place in an answer's shuffled ratings: 0 first half, 1 second half, 2 left out.
+        self.side = np.where(place < half, 0, np.where(place < 2 * half, 1, 2))
+        self.per_half = sizes // 2
+
+    def dealt(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """The mean of each half of each answer's ratings."""
+        shuffled = self.scores[np.lexsort((rng.random(len(self.scores)), self.answer))]
+        first, second = (
+            np.bincount(
+                self.answer[self.side == side],
+                weights=shuffled[self.side == side],
+                minlength=len(self.per_half),
+            )
+            / self.per_half
+            for side in (0, 1)
+        )
+        return first, second
+
+
+def _splittable(raters: Raters, n: int) -> tuple[Codes, Codes]:
+    """The ratings of answers that have two or more, and how many each such answer has."""
+    _, counts = _totals(raters, n)
+    kept = np.flatnonzero(counts[raters.answers] > 1).astype(np.int32)
+    return kept, counts[counts > 1].astype(np.int32)
+
+
+def _totals(raters: Raters, n: int) -> tuple[Floats, Codes]:
+    sums = np.bincount(raters.answers, weights=raters.scores, minlength=n)
+    return np.asarray(sums, np.float64), np.bincount(raters.answers, minlength=n).astype(np.int32)
+
+
+def _stepped(half: float, longer: float, n: int) -> dict[str, Any]:
+    if math.isnan(half):
+        return {**Figure(None, SAME, n=n).said(), "half": None}
+    if half <= 0:
+        return {**Figure(None, NEGATIVE, n=n).said(), "half": half}
+    return {**Figure(longer * half / (1 + (longer - 1) * half), n=n).said(), "half": half}
+
+
+def _weighted(found: Sequence[tuple[float, int]], why: str) -> dict[str, Any]:
+    """The weighted mean, the same for any order of the raters."""
+    total = sum(size for _, size in found)
+    if not total:
+        return {**Figure(None, why, n=0).said(), "raters": 0}
+    value = math.fsum(value * size for value, size in found) / total
+    return {**Figure(value, n=total).said(), "raters": len(found)}
+
+
+def _why(raters: Raters) -> str:
+    return NOBODY if len(raters.scores) else NO_RATINGS

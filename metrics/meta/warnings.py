@@ -1,0 +1,92 @@
+"""What a reader must know before quoting the report, in sentences."""
+
+from typing import Any
+
+FEW_SYSTEMS = 4
+FEW_FOR_SYSTEM_LEVEL = 10
+FEW_QUESTIONS = 100
+MANY_TIES = 0.1
+MANY_UNDEFINED = 0.05
+
+
+def warnings_of(report: dict[str, Any]) -> list[str]:
+    """Sentences, the gravest first; none where there is nothing to say."""
+    n = report["n"]
+    if not n["scored"]:
+        return ["No answer has a human score: nothing can be said about any metric."]
+    return [*_size(report), *_metrics(report), *_floors(report)]
+
+
+def _size(report: dict[str, Any]) -> list[str]:
+    n, said = report["n"], []
+    if n["scored"] < n["answers"]:
+        left = n["answers"] - n["scored"]
+        said.append(f"{left:,} of {n['answers']:,} answers have no human score and were left out.")
+    if n["systems"] < FEW_SYSTEMS:
+        said.append(
+            f"There {_are(n['systems'], 'system')}. Figures of the system level mean little below "
+            f"{FEW_SYSTEMS} systems."
+        )
+    elif n["systems"] < FEW_FOR_SYSTEM_LEVEL:
+        said.append(
+            f"There {_are(n['systems'], 'system')}. Figures of the system level rest on as many points: read "
+            "their intervals, not their values."
+        )
+    if n["questions"] < FEW_QUESTIONS:
+        said.append(
+            f"There {_are(n['questions'], 'question')}: intervals are wide, and most differences are missed."
+        )
+    if any(system["inferred"] for system in report["systems"]):
+        said.append(
+            "Systems are not named in the data. They were inferred from the order of the rows: the t-th "
+            "answer to a question is taken as system t's."
+        )
+    if report["human"]["sd"] == 0:
+        said.append("All human scores are the same: no correlation with them exists.")
+    return said
+
+
+def _metrics(report: dict[str, Any]) -> list[str]:
+    said = []
+    for name, entry in report["metrics"].items():
+        missing, answers = sum(entry["undefined"].values()), report["n"]["answers"]
+        if missing > MANY_UNDEFINED * answers:
+            why = "; ".join(f"{reason}: {count:,}" for reason, count in entry["undefined"].items())
+            said.append(
+                f"{name} has no score for {missing:,} of {answers:,} answers ({why}). Its figures are about "
+                "the others, so they do not compare with those of metrics that score all."
+            )
+        pairs = entry["pair_acc"]
+        if pairs["value"] is not None and pairs["metric_ties"] > MANY_TIES * pairs["n"]:
+            tied = f"{pairs['metric_ties']:,} of {pairs['n']:,}"
+            said.append(
+                f"{name} gives the same score to both answers in {tied} pairs that people tell apart; each "
+                "counts as a miss. Read acc_eq_cal beside it."
+            )
+    return said
+
+
+def _floors(report: dict[str, Any]) -> list[str]:
+    """Metrics that do not beat a floor, and floors that do well."""
+    said = []
+    for floor, entry in report["floors"].items():
+        value = _global(entry)
+        if value is None or value <= 0:
+            continue
+        beaten = [name for name, metric in report["metrics"].items() if _below(_global(metric), value)]
+        if beaten:
+            said.append(f"No better than the floor “{floor}” (r = {value:.3f}): {', '.join(beaten)}.")
+    return said
+
+
+def _global(entry: dict[str, Any]) -> float | None:
+    value: float | None = entry.get("pearson", {}).get("global", {}).get("value")
+    return value
+
+
+def _below(value: float | None, floor: float) -> bool:
+    return value is not None and value <= floor
+
+
+def _are(count: int, what: str) -> str:
+    return f"is 1 {what}" if count == 1 else f"are {count:,} {what}s"
