@@ -1,11 +1,12 @@
 """What a sample of questions, of systems or of both makes of a metric's statistics.
 
-Drawn questions come with all their answers; one that is drawn twice counts as two questions. Drawn systems come with
-all theirs. So an answer's weight is how often its question was drawn times how often its system was. Groupings see
-the two apart: within a question only systems have weights, and the mean over questions weighs them by theirs.
+Drawn questions come with all their answers; one that is drawn twice counts as two questions. Drawn systems
+come with all theirs. So an answer's weight is how often its question was drawn times how often its system
+was. Groupings see the two apart: within a question only systems have weights, and the mean over questions
+weighs them by theirs.
 
-Where only questions are drawn, what each adds to a sum is known before, and a block of samples is one product.
-Weights are (units, samples), values (samples,).
+Where only questions are drawn, what each adds to a sum is known before, and a block of samples is one
+product. Weights are (units, samples), values (samples,).
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Drawn:
     def __len__(self) -> int:
         drawn = self.systems if self.questions is None else self.questions
         assert drawn is not None
-        return drawn.shape[1]
+        return int(drawn.shape[1])
 
     def parts(self, answers: int) -> "list[Drawn]":
         """Some samples at a time, so that weights of so many answers stay small."""
@@ -135,8 +136,8 @@ class OfQuestions:
 class OfSystems:
     """Statistics of systems' means; drawn systems stand as often as they were drawn.
 
-    `sums` are (3, systems, questions): answers, human scores, metric scores. `systems` are the numbers of those
-    that have any.
+    `sums` are (3, systems, questions): answers, human scores, metric scores. `systems` are the numbers of
+    those that have any.
     """
 
     statistic: AnyStatistic
@@ -161,14 +162,16 @@ class OfSystems:
         # A drawn system without a score of the metric has no mean, and the sample is that much smaller.
         for size in np.unique(times.sum(axis=1)):
             own = np.flatnonzero(times.sum(axis=1) == size)
-            sample = np.repeat(own, size).reshape(-1, size)
-            system = np.repeat(np.tile(np.arange(times.shape[1]), len(own)), times[own].ravel())
-            system = system.reshape(-1, size)
+            shape = (len(own), int(size))
+            sample = np.repeat(own, size).reshape(shape)
+            system = np.repeat(np.tile(np.arange(times.shape[1]), len(own)), times[own].ravel()).reshape(
+                shape
+            )
             found[own] = self._level(human[sample, system], metric[sample, system])
         return found
 
     def _level(self, human: Floats, metric: Floats) -> Floats:
-        """(samples,) statistics of (samples, systems) means; means that only rounding tells apart are ties."""
+        """(samples,) statistics of (samples, systems) means; those that differ by rounding are tied."""
         samples, systems = human.shape
         if systems < 2:
             return np.full(samples, np.nan)

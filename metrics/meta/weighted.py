@@ -1,8 +1,9 @@
 """Correlations of samples drawn with replacement, for many samples at once.
 
-A sample is a weight for each answer: how often it was drawn. `prepared(statistic, human, scores, starts)` looks at
-the (n,) scores once; its `values(weights)` takes (n, samples) weights to (G, samples) correlations, nan where a sample
-has none. A sample's ranks are its own: the answers below count as often as they were drawn.
+A sample is a weight for each answer: how often it was drawn. `prepared(statistic, human, scores, starts)`
+looks at the (n,) scores once; its `values(weights)` takes (n, samples) weights to (G, samples) correlations,
+nan where a sample has none. A sample's ranks are its own: the answers below count as often as they were
+drawn.
 """
 
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def of_moments(total: Floats, sums: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spearman:
-    """Spearman's rho: of a sample of N answers ranks sum to N (N + 1) / 2, so only Σ w r r' runs over answers."""
+    """Spearman's rho. Ranks of N answers have the mean (N + 1) / 2, so only Σ w r r' runs over answers."""
 
     people: Runs
     metric: Runs
@@ -105,7 +106,7 @@ class Spearman:
 
 
 def _ranks(runs: Runs, weights: Floats, centre: Floats) -> tuple[Floats, Floats]:
-    """(R, samples) ranks of each run of equal scores less their mean, and (G, samples) their weighted squares."""
+    """(R, samples) ranks of runs less their mean, and (G, samples) their weighted squares."""
     mass = runs.mass(weights)
     below = np.cumsum(mass, axis=0) - mass
     ranks = below - below[runs.first][runs.group] + (mass + 1) / 2 - centre[runs.group]
@@ -116,8 +117,8 @@ def _ranks(runs: Runs, weights: Floats, centre: Floats) -> tuple[Floats, Floats]
 class Kendall:
     """Kendall's tau-b. Copies of an answer are tied with each other in both, and so in none of the sums.
 
-    In a group of more than `MANY` answers the numerator is the linear part of itself in the weights (its Hajek
-    projection, by which its sampling variance is known to first order); the denominators are exact.
+    In a group of more than `MANY` answers the numerator is the linear part of itself in the weights (its
+    Hajek projection, by which its sampling variance is known to first order); the denominators are exact.
     """
 
     people: Runs
