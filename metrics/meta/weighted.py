@@ -14,14 +14,12 @@ import numpy as np
 from metrics.meta.judged import Floats
 from metrics.meta.kernels import Statistic
 from metrics.meta.rows import Indices
-from metrics.meta.runs import Runs, runs_of
+from metrics.meta.runs import GROUPS, Runs, group_sums, runs_of
 from metrics.meta.signs import sign_sums
 
 NONE = 1e-12
 #: Groups up to this size have their concordance summed over all pairs, larger ones to first order.
 MANY = 500
-#: So few groups are multiplied one by one.
-GROUPS = 50
 
 
 class Weighted(Protocol):
@@ -62,7 +60,7 @@ class Pearson:
         else:
             columns = self.columns[:, :, None]
             sums = np.stack([np.add.reduceat(column * weights, self.starts, axis=0) for column in columns])
-        return of_moments(np.add.reduceat(weights, self.starts, axis=0), sums)
+        return of_moments(group_sums(weights, self.starts), sums)
 
 
 def moments(human: Floats, scores: Floats, starts: Indices) -> Floats:
@@ -93,13 +91,13 @@ class Spearman:
 
     def values(self, weights: Floats) -> Floats:
         """(G, samples)."""
-        total = np.add.reduceat(weights, self.starts, axis=0)
+        total = group_sums(weights, self.starts)
         centre = (total + 1) / 2
         people, people_spread = _ranks(self.people, weights, centre)
         metric, metric_spread = _ranks(self.metric, weights, centre)
         products = weights * people[self.people.of]
         products *= metric[self.metric.of]
-        together = np.add.reduceat(products, self.starts, axis=0)
+        together = group_sums(products, self.starts)
         good = (people_spread > 1e-9) & (metric_spread > 1e-9)
         root = np.sqrt(np.where(good, people_spread, 1.0)) * np.sqrt(np.where(good, metric_spread, 1.0))
         return np.where(good, np.clip(together / root, -1.0, 1.0), np.nan)
@@ -108,9 +106,11 @@ class Spearman:
 def _ranks(runs: Runs, weights: Floats, centre: Floats) -> tuple[Floats, Floats]:
     """(R, samples) ranks of runs less their mean, and (G, samples) their weighted squares."""
     mass = runs.mass(weights)
-    below = np.cumsum(mass, axis=0) - mass
-    ranks = below - below[runs.first][runs.group] + (mass + 1) / 2 - centre[runs.group]
-    return ranks, np.add.reduceat(mass * ranks * ranks, runs.first, axis=0)
+    ranks = np.cumsum(mass, axis=0)
+    offset = (ranks - mass)[runs.first] + centre - 0.5
+    ranks -= mass / 2
+    ranks -= offset[runs.group]
+    return ranks, group_sums(mass * ranks * ranks, runs.first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,8 +145,8 @@ class Kendall:
 def _untied(runs: Runs, weights: Floats) -> Floats:
     """(G, samples) pairs of answers in a sample that these scores do not tie."""
     mass = runs.mass(weights)
-    total = np.add.reduceat(mass, runs.first, axis=0)
-    return np.asarray((total * total - np.add.reduceat(mass * mass, runs.first, axis=0)) / 2)
+    total = group_sums(mass, runs.first)
+    return np.asarray((total * total - group_sums(mass * mass, runs.first)) / 2)
 
 
 def _concordance(human: Floats, scores: Floats) -> Floats:
