@@ -230,6 +230,9 @@ MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 0)
 MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")
 
+# Evaluations: how many workers may help the one that computes an evaluation.
+EVALUATIONS_HELPERS = env.integer("EVALUATIONS_HELPERS", 8, least=0)
+
 # Releases: where their files are kept, a folder or s3://bucket/prefix.
 RELEASES_STORAGE = env.text("RELEASES_STORAGE", str(DATA_DIR / "releases"))
 RELEASES_S3_ENDPOINT = env.text("RELEASES_S3_ENDPOINT")

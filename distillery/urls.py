@@ -11,6 +11,7 @@ urlpatterns = [
     path("desk/", include("annotation.desk.urls")),
     path("desk/", include("judgments.desk.urls")),
     path("desk/", include("releases.desk.urls")),
+    path("desk/", include("evaluations.desk.urls")),
     path("releases/", include("releases.urls")),
     path("accounts/", include("accounts.urls")),
     path("examples/", include("distillery.demo.urls")),

@@ -1,5 +1,31 @@
 """What this room adds to others when Django starts."""
 
+from crowd.desk.overview import Room, add_room
+from crowd.desk.panels import Page, add_page
+from crowd.desk.rail import Place, add_place
+from projects.services import know_actions
+
 
 def everything() -> None:
-    """Pages of the desk, actions of the log, and notices."""
+    """A tab, a place of the rail, sentences of the overview, actions of the log, and notices."""
+    from evaluations import watch  # noqa: PLC0415 - needs the models
+    from evaluations.desk import funnel  # noqa: PLC0415
+    from notices.conditions import Rule, add_rule  # noqa: PLC0415
+
+    add_page(Page("Evaluations", "evaluations:list", "evaluations", position=95))
+    add_place(Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35))
+    add_room(Room("evaluations", funnel.say, position=40))
+    add_rule(Rule("evaluations", watch.over, kinds=("evaluation_ready", "evaluation_failed")))
+    add_rule(Rule("evaluations-silent", watch.silent, kinds=("evaluation_silent",)))
+    know_actions(
+        {
+            "evaluation.planned": "began an evaluation",
+            "evaluation.ready": "finished an evaluation",
+            "evaluation.failed": "could not finish an evaluation",
+            "evaluation.cancelled": "cancelled an evaluation",
+            "leaderboard.shown": "showed a leaderboard to everybody",
+            "leaderboard.hidden": "hid a leaderboard from the public",
+            "external.kept": "uploaded scores from elsewhere",
+            "external.removed": "removed scores from elsewhere",
+        }
+    )

@@ -1,7 +1,9 @@
 """Metrics by name, under a profile."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from metrics.answers import adapted, bleu, chrf, exact, lengths, meteor, pa, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -10,7 +12,23 @@ from metrics.profiles import profile as profile_named
 Maker = Callable[[str, Profile], Metric]
 
 #: Who makes the metric of a name; the makers import what they need when they are called.
-MAKERS: dict[str, Maker] = {}
+MAKERS: dict[str, Maker] = {
+    # Matches of n-grams and subsequences.
+    **{f"bleu-{n}": bleu.make for n in (1, 2, 3, 4)},
+    **{f"rouge-{kind}{stem}": rouge.make for kind in ("1", "2", "l") for stem in ("", "-stem")},
+    "chrf": chrf.make,
+    "chrf++": chrf.make,
+    "exact": exact.make_exact,
+    "f1": exact.make_f1,
+    "length": lengths.make_length,
+    "length-difference": lengths.make_difference,
+}
+# Alignments of words.
+MAKERS |= {"meteor": meteor.make}
+# With a bonus for opinions and entities.
+MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
+# Last: phrasing-aware forms of all above.
+MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 
@@ -22,4 +40,4 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
     plain = ALIASES.get(plain, plain)
     if plain not in MAKERS:
         raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
-    return MAKERS[plain](plain, chosen)
+    return replace(MAKERS[plain](plain, chosen), recipe=(plain, chosen))

@@ -1,12 +1,13 @@
 """What an answer metric is."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from metrics.errors import MetricError
 from metrics.texts import Answers, Chunk
 
 Floats = npt.NDArray[np.float64]
@@ -18,12 +19,14 @@ class Measured:
     """Values of a chunk (n), nan where a metric is not defined, and sums (p) for the corpus score.
 
     Sums of several chunks add up, whatever the chunks were. `why` says how many values are not defined, by
-    reason in words.
+    reason in words. `rows` (n, p), where a metric has them, are what each candidate adds to the sums, so that
+    the corpus score of any choice of candidates can be had.
     """
 
     values: Floats
     sums: Floats | None = None
     why: Mapping[str, int] = field(default_factory=dict)
+    rows: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +47,8 @@ class Metric:
 
     `measure` gets a chunk and the survey's finding (None without a survey). `corpus` turns the sums of all
     chunks into the corpus score; without it a metric has none but the mean. `needs` are fields of
-    `Answers` that must be given. Values lie between `low` and `high`.
+    `Answers` that must be given. Values lie between `low` and `high`. `recipe` is the name and the profile by
+    which `metrics.metric` made it: another process gets these two and makes the metric again.
     """
 
     name: str
@@ -56,6 +60,24 @@ class Metric:
     survey: Survey | None = None
     corpus: Callable[[Floats], float | None] | None = None
     needs: frozenset[str] = frozenset()
+    recipe: tuple[str, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.recipe is not None:
+            from metrics.catalogue import metric  # noqa: PLC0415  # which imports what metrics are
+
+            return metric, self.recipe
+        return Metric, tuple(getattr(self, part.name) for part in fields(self))
+
+    def of(self, chunk: Chunk, found: Any = None) -> Measured:
+        """What it measures on a chunk, given the survey's finding; MetricError if the chunk lacks a need."""
+        for need in sorted(self.needs):
+            if getattr(chunk.answers, need) is None:
+                raise MetricError(
+                    f"{self.name} needs {need.replace('_', ' ')}, which are not given; name their column, or "
+                    "leave this metric out."
+                )
+        return self.measure(chunk, found)
 
     def score(
         self,
@@ -69,7 +91,7 @@ class Metric:
     ) -> Floats:
         """One value per candidate (n), nan where it is not defined; several references per candidate."""
         chunk = Chunk(Answers(candidates, references, questions, labels, reference_labels, entities))
-        return self.measure(chunk, self.survey.of(chunk) if self.survey else None).values
+        return self.of(chunk, self.survey.of(chunk) if self.survey else None).values
 
 
 def signature(name: str, version: int, **parts: object) -> str:

@@ -17,6 +17,14 @@ class Profile:
     tokeniser: str = "default"
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    def tokeniser_for(self, family: str) -> str:
+        """Name of the tokeniser of a family of metrics: its setting `tokeniser`, or else the profile's."""
+        return str(self.settings.get(family, {}).get("tokeniser", self.tokeniser))
+
+    def options(self, family: str) -> dict[str, Any]:
+        """What a family does differently, without the tokeniser."""
+        return {key: value for key, value in self.settings.get(family, {}).items() if key != "tokeniser"}
+
 
 DEFAULT = Profile(
     "default",
@@ -24,6 +32,27 @@ DEFAULT = Profile(
     ("bleu-1", "bleu-4", "rouge-1", "rouge-l", "chrf", "meteor", "cider", "f1", "exact"),
 )
 PROFILES: dict[str, Profile] = {profile.name: profile for profile in (DEFAULT,)}
+
+# Mitra et al. 2016, Table 2, and Yang et al. 2018 as DuReader's evaluator has it.
+_DISTILLERY = Profile(
+    "distillery-2016",
+    "Mitra et al. (2016), Table 2: BLEU and METEOR, also weighted by the importance of references.",
+    ("bleu-4", "meteor", "pa-bleu-4", "pa-meteor"),
+    "distillery-fit",
+    {"bleu": {"smoothing": "none", "effective": False}},
+)
+_DUREADER = Profile(
+    "dureader-2018",
+    "Yang et al. (2018) on DuReader: characters, bonus weights 1 and 1, ROUGE-L with gamma 1.2.",
+    ("bleu-4", "rouge-l", "adapted-bleu-4", "adapted-rouge-l"),
+    "char",
+    {
+        "bleu": {"smoothing": "none", "effective": False},
+        "rouge": {"beta": 1.2, "refs": "separate"},
+        "adapted": {"alpha": 1.0, "beta": 1.0, "gamma": 1.2},
+    },
+)
+PROFILES |= {profile.name: profile for profile in (_DISTILLERY, _DUREADER)}
 
 
 def profile(name: str) -> Profile:

@@ -1,19 +1,23 @@
 """Answers to be scored, and their texts as numbers that all metrics of a run share."""
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from metrics.tokens.runs import cut
 from metrics.tokens.tokeniser import Tokeniser
 
 T = TypeVar("T")
 Ids = npt.NDArray[np.int32]
 Places = npt.NDArray[np.intp]
+#: Fields of answers that have an entry per candidate.
+_PARALLEL = ("references", "questions", "labels", "reference_labels", "entities", "systems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,8 @@ class Answers:
 
     `references` may hold empty lists, and any text may be empty. `labels` are the opinions of the candidates
     (Yes, No, Depends, or empty), `reference_labels` those of the references, parallel to them. `entities` are
-    the gold entities of each question (Yang et al. 2018, 3.2).
+    the gold entities of each question (Yang et al. 2018, 3.2). `systems` name who gave each candidate; no
+    metric looks at them, corpus scores are also given for each.
     """
 
     candidates: Sequence[str]
@@ -31,10 +36,11 @@ class Answers:
     labels: Sequence[str] | None = None
     reference_labels: Sequence[Sequence[str]] | None = None
     entities: Sequence[Sequence[str]] | None = None
+    systems: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.candidates)
-        for name in ("references", "questions", "labels", "reference_labels", "entities"):
+        for name in _PARALLEL:
             given = getattr(self, name)
             if given is not None and len(given) != n:
                 raise ValueError(f"{name} has {len(given)} entries for {n} candidates")
@@ -46,6 +52,16 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+    def part(self, rows: slice | Sequence[int]) -> "Answers":
+        """Some of the answers, with all that belongs to them."""
+        return Answers(*(_taken(getattr(self, name), rows) for name in ("candidates", *_PARALLEL)))
+
+
+def _taken(given: Sequence[Any] | None, rows: slice | Sequence[int]) -> Any:
+    if given is None or isinstance(rows, slice):
+        return given if given is None else given[rows]
+    return [given[row] for row in rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,10 +101,10 @@ class Chunk:
 
     @cached_property
     def _distinct(self) -> tuple[list[str], Places]:
-        places: dict[str, int] = {}
+        places: defaultdict[str, int] = defaultdict(count().__next__)
         every = chain(self.answers.candidates, chain.from_iterable(self.answers.references))
         size = len(self.answers) + int(self.starts[-1])
-        found = np.fromiter((places.setdefault(text, len(places)) for text in every), np.intp, size)
+        found = np.fromiter(map(places.__getitem__, every), np.intp, size)
         return list(places), found
 
     @property
@@ -119,13 +135,11 @@ class Chunk:
 
 
 def _tokenised(texts: Sequence[str], tokeniser: Tokeniser) -> Tokens:
-    numbers: dict[str, int] = {}
-    split = tokeniser.split
-    counts = []
-    ids: list[int] = []
-    for text in texts:
-        words = split(text)
-        counts.append(len(words))
-        ids.extend([numbers.setdefault(word, len(numbers)) for word in words])
-    starts = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
-    return Tokens(np.asarray(ids, np.int32), starts, list(numbers))
+    if tokeniser.runs is not None:
+        return Tokens(*cut(texts, tokeniser.runs))
+    split = list(map(tokeniser.split, texts))
+    starts = np.zeros(len(split) + 1, np.intp)
+    np.cumsum(np.fromiter(map(len, split), np.intp, len(split)), out=starts[1:])
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    ids = np.fromiter(map(numbers.__getitem__, chain.from_iterable(split)), np.int32, int(starts[-1]))
+    return Tokens(ids, starts, list(numbers))

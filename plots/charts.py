@@ -3,12 +3,10 @@
 # ruff: noqa: PLC0415 - Altair takes a second to import
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plots.plot import Plot
-
-if TYPE_CHECKING:
-    import altair
+from plots.specs import specified
 
 _WIDTH, _ROW = 460, 26
 BEFORE, AFTER = "before filters", "after filters"
@@ -38,7 +36,7 @@ def scores_by_system(rows: Rows, *, low: float, high: float, says: str, signatur
     mean = base.mark_point(size=70).encode(x=alt.X("mean:Q", scale=scale))
     height = max(2, len(order) * len(steps)) * _ROW
     chart = alt.layer(interval, mean).properties(width=_WIDTH, height=height)
-    return Plot("Score by system", says, rows, _spec(chart), signature)
+    return Plot("Score by system", says, rows, specified(chart), signature)
 
 
 def scores_given(rows: Rows, *, says: str, signature: str = "") -> Plot:
@@ -74,7 +72,7 @@ def time_and_score(rows: Rows, *, says: str, signature: str = "") -> Plot:
         )
         .properties(width=_WIDTH, height=190)
     )
-    return Plot("Time and score", says, rows, _spec(chart), signature)
+    return Plot("Time and score", says, rows, specified(chart), signature)
 
 
 def judge_and_crowd(rows: Rows, *, says: str, signature: str = "") -> Plot:
@@ -93,7 +91,7 @@ def judge_and_crowd(rows: Rows, *, says: str, signature: str = "") -> Plot:
         )
         .properties(width=_WIDTH, height=200)
     )
-    return Plot("Scores beside the crowd's", says, rows, _spec(chart), signature)
+    return Plot("Scores beside the crowd's", says, rows, specified(chart), signature)
 
 
 def submissions(rows: Rows, *, says: str, signature: str = "") -> Plot:
@@ -113,7 +111,7 @@ def submissions(rows: Rows, *, says: str, signature: str = "") -> Plot:
         )
         .properties(width=_WIDTH, height=180)
     )
-    return Plot("Submissions over time", says, rows, _spec(chart), signature)
+    return Plot("Submissions over time", says, rows, specified(chart), signature)
 
 
 def _bars(title: str, across: str, up: str, rows: Rows, *, says: str, signature: str, axis: str = "") -> Plot:
@@ -136,12 +134,4 @@ def _bars(title: str, across: str, up: str, rows: Rows, *, says: str, signature:
             color=alt.Color("step:N", sort=steps, scale=alt.Scale(domain=steps)),
             order=alt.Order("step:N", sort="descending"),
         )
-    return Plot(title, says, rows, _spec(chart), signature)
-
-
-def _spec(chart: "altair.TopLevelMixin") -> dict[str, Any]:
-    """What the chart says without data, configuration and schema, which the drawing adds."""
-    given: dict[str, Any] = chart.to_dict(validate=True)
-    for layer in given.get("layer", ()):
-        layer.pop("data", None)
-    return {name: value for name, value in given.items() if name not in ("$schema", "config", "data")}
+    return Plot(title, says, rows, specified(chart), signature)

@@ -54,5 +54,17 @@ def config(look: Look) -> dict[str, Any]:
         "circle": {"color": main},
         "rule": {"color": main},
         "line": {"color": main},
+        "rect": {"color": main},
+        "area": {"color": main},
         "text": {"color": ink},
+        "style": {
+            "ink": {"color": ink, "stroke": ink, "fill": ink},
+            "inkline": {"color": ink, "stroke": ink},
+        },
     }
+
+
+def colours(look: Look) -> dict[str, str]:
+    """The colours of a look by what they are for; the same names in every look."""
+    names = ("ink", "quiet", "line", "main", "second")
+    return {name: str(colour) for name, colour in zip(names, _COLOURS[look], strict=False)}

@@ -11,7 +11,8 @@ class Plot:
 
     `rows` are records of plain values (one per mark or class), with the same names in each; `spec` is
     Vega-Lite JSON that names no data and no colours; `says` is a sentence for those who do not see it, and
-    `signature` names the method, its parameters and the version.
+    `signature` names the method, its parameters and the version. `table` says the same in fewer rows where
+    there is a mark for each of many answers; `key` names the plot among others of its page.
     """
 
     title: str
@@ -19,8 +20,15 @@ class Plot:
     rows: Sequence[Mapping[str, Any]]
     spec: Mapping[str, Any]
     signature: str = ""
+    key: str = ""
+    table: Sequence[Mapping[str, Any]] = ()
 
     @property
     def columns(self) -> list[str]:
         """Names of the data's fields, in the order of the first row."""
         return list(self.rows[0]) if self.rows else []
+
+    @property
+    def twin(self) -> Sequence[Mapping[str, Any]]:
+        """The rows of the table that stands beside the plot."""
+        return self.table or self.rows

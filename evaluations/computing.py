@@ -1,0 +1,76 @@
+"""Computing an evaluation of a release: read, score, compare with people, write the files of the report."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from evaluations import commandline
+from evaluations.errors import EvaluationError
+from evaluations.evaluating import Options, evaluation_of, files_of
+from evaluations.external.joining import Joined
+from evaluations.external.keeping import values_of
+from evaluations.models import Evaluation, ExternalScores
+from evaluations.plans import EvaluationPlan
+from evaluations.plotted import points_file, points_of
+from evaluations.reporting.page import page_of
+from evaluations.spreading.crews import Crews
+from evaluations.spreading.spread import Spread
+from evaluations.tables.released import open_release
+from evaluations.tables.rows import Answered
+from judgments.reporting.writing import text_of, write_together
+from releases.fetching import fetched
+
+Progress = Callable[[int, int, str], None]
+
+
+def compute(
+    evaluation: Evaluation, plan: EvaluationPlan, folder: Path, *, spread: Spread, progress: Progress
+) -> dict[str, Any]:
+    """Write the files of the report into an empty folder; the report.
+
+    EvaluationError or MetricError where the release cannot be evaluated so.
+    """
+    with _table(evaluation, plan) as table:
+        chosen = commandline.chosen(
+            {"profile": plan.profile, "metrics": plan.metrics, "tokeniser": ""}, table
+        )
+        options = Options(
+            seed=plan.seed,
+            replicates=plan.replicates,
+            draws=plan.draws,
+            protocols=plan.protocols,
+            gap=plan.gap,
+            version=settings.DISTILLERY_VERSION,
+        )
+        done = evaluation_of(table, chosen, options, progress=progress, spread=spread, crews=Crews(spread))
+        progress(0, 0, "Writing the report")
+        points = points_of(done, plan.seed)
+        files = {
+            **files_of(table, done),
+            "report.html": text_of(page_of(done.report, points)),
+            "points.json": points_file(points),
+        }
+        write_together({folder / name: write for name, write in files.items()})
+    return done.report
+
+
+@contextmanager
+def _table(evaluation: Evaluation, plan: EvaluationPlan) -> Iterator[Answered]:
+    """The release with the scores from elsewhere that the plan names."""
+    columns = {each.name: values_of(_external(evaluation, each.name, each.digest)) for each in plan.external}
+    with (
+        fetched(evaluation.release) as folder,
+        open_release(folder, stage=plan.stage, scored=True) as table,
+    ):
+        yield Joined(table, columns) if columns else table
+
+
+def _external(evaluation: Evaluation, name: str, digest: str) -> ExternalScores:
+    rows = ExternalScores.objects.defer("body").filter(release=evaluation.release_id, name=name, kept=True)
+    found = rows.filter(digest=digest).first()
+    if found is None:
+        raise EvaluationError(f"The scores {name!r} are no longer there. Upload them again.")
+    return found

@@ -1,0 +1,37 @@
+"""About how long an evaluation takes, so that nobody waits for it in front of the page."""
+
+from dataclasses import dataclass
+
+#: Answers that a metric scores in a second, and what statistics take: measured with
+#: `benchmarks/metrics.py` and `benchmarks/metrics_meta.py` on one core, rounded to the slow side.
+_SCORED_PER_SECOND = 20_000
+_SECONDS_PER_DRAW = 4e-9
+_SECONDS_PER_REPLICATE = 1e-7
+_START = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds on one core, in words."""
+
+    seconds: float
+
+    @property
+    def words(self) -> str:
+        """Rounded, for people."""
+        if self.seconds < 15:
+            return "some seconds"
+        if self.seconds < 90:
+            return "about a minute"
+        if self.seconds < 5_400:
+            return f"about {round(self.seconds / 60)} minutes"
+        return f"about {round(self.seconds / 3_600)} hours"
+
+
+def estimate(*, answers: int, metrics: int, replicates: int, draws: int) -> Estimate:
+    """Of metrics over answers with human scores, their intervals, and tests of every pair of metrics."""
+    pairs = metrics * (metrics - 1) / 2
+    scoring = answers * metrics / _SCORED_PER_SECOND
+    intervals = answers * metrics * replicates * _SECONDS_PER_REPLICATE
+    tests = answers * pairs * draws * _SECONDS_PER_DRAW
+    return Estimate(_START + scoring + intervals + tests)

@@ -1,0 +1,120 @@
+"""Scores from elsewhere: the list, the upload, a second look, and what becomes of them."""
+
+import tempfile
+from pathlib import Path
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from crowd.desk import tables
+from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from evaluations import selectors
+from evaluations.desk.forms import UploadForm
+from evaluations.desk.listing import FOLDER, TAB
+from evaluations.errors import EvaluationError
+from evaluations.external import keeping
+from evaluations.models import ExternalScores
+
+LIST = "evaluations:external"
+
+
+@require_safe
+@on_project()
+def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The columns that were kept."""
+    rows = (
+        ExternalScores.objects.filter(release__project=seat.project, kept=True)
+        .select_related("release", "created_by")
+        .defer("body", "release__manifest", "release__options")
+        .order_by("-pk")
+    )
+    page = tables.page_of(rows, request)
+    can_upload = seat.manager and selectors.releases_to_evaluate(seat.project).exists()
+    return show(request, "external.html", seat, folder=FOLDER, tab=TAB, page=page, can_upload=can_upload)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.MANAGER)
+def upload(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """A file with a column of scores; all or nothing of it is read."""
+    posted = request.method == "POST"
+    releases = selectors.releases_to_evaluate(seat.project)
+    form = UploadForm(
+        request.POST if posted else None,
+        request.FILES if posted else None,
+        releases=releases,
+        initial={"release": request.GET.get("release", "")},
+    )
+    if posted and form.is_valid():
+        try:
+            scores = _read(form, seat)
+        except EvaluationError as error:
+            form.add_error("file", str(error))
+        else:
+            return redirect("evaluations:look", seat.project.slug, scores.pk)
+    return show(
+        request, "upload.html", seat, folder=FOLDER, tab=TAB, form=form, status=422 if form.errors else 200
+    )
+
+
+def _read(form: UploadForm, seat: Seat) -> ExternalScores:
+    given = form.cleaned_data
+    file: UploadedFile[bytes] = given["file"]
+    with tempfile.NamedTemporaryFile(prefix="scores-") as copy:
+        for piece in file.chunks():
+            copy.write(piece)
+        copy.flush()
+        return keeping.look(
+            release=given["release"],
+            path=Path(copy.name),
+            file_name=file.name or "scores",
+            name=given["name"],
+            direction=given["direction"],
+            says=given["says"],
+            column=given["column"],
+            actor=seat.user,
+        )
+
+
+def _found(seat: Seat, pk: int) -> ExternalScores:
+    rows = ExternalScores.objects.select_related("release", "created_by")
+    scores: ExternalScores = get_object_or_404(rows, pk=pk, release__project=seat.project)
+    scores.release.project = seat.project
+    return scores
+
+
+@require_safe
+@on_project(Role.MANAGER)
+def look(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """What was read, before it is kept."""
+    scores = _found(seat, pk)
+    first = list(keeping.values_of(scores).items())[:5]
+    return show(request, "look.html", seat, folder=FOLDER, tab=TAB, scores=scores, first=first)
+
+
+@posted
+@on_project(Role.MANAGER)
+def keep(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Keep it."""
+    scores = _found(seat, pk)
+
+    def do() -> str:
+        keeping.keep(scores=scores, actor=seat.user)
+        return f"The scores {scores.name} can join evaluations of release {scores.release.version} now."
+
+    return act(request, do, LIST, seat.project.slug)
+
+
+@posted
+@on_project(Role.MANAGER)
+def remove(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Take it away."""
+    scores = _found(seat, pk)
+
+    def do() -> str:
+        keeping.remove(scores=scores, actor=seat.user)
+        return f"The scores {scores.name} are gone. Finished evaluations keep their values."
+
+    return act(request, do, LIST, seat.project.slug)

@@ -1,0 +1,99 @@
+"""Planning an evaluation: release, human scores, metrics, options."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from crowd.desk.doors import Role, Seat, on_project, show
+from evaluations import selectors
+from evaluations.desk.estimate import Estimate, estimate
+from evaluations.desk.forms import NewForm
+from evaluations.desk.listing import FOLDER, TAB
+from evaluations.errors import EvaluationError
+from evaluations.models import Evaluation
+from evaluations.services.planning import begin
+from releases.models import Release
+
+_MOST_RELEASES = 200
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.MANAGER)
+def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The form; `do=begin` begins, `do=estimate` only says how long it would take."""
+    releases = list(selectors.releases_to_evaluate(seat.project)[:_MOST_RELEASES])
+    release = _chosen(releases, request)
+    if release is None:
+        return show(request, "new.html", seat, folder=FOLDER, tab=TAB, release=None)
+    posted = request.method == "POST"
+    form = _form(request, release)
+    valid = posted and form.is_valid()
+    if valid and request.POST.get("do") != "estimate":
+        begun = _begin(seat, release, form)
+        if begun is not None:
+            messages.success(request, "The evaluation has begun. You may leave this page.")
+            return redirect("evaluations:one", seat.project.slug, release.version, begun.number)
+    from evaluations.desk import offers  # noqa: PLC0415 - the library of metrics, only where it is offered
+
+    return show(
+        request,
+        "new.html",
+        seat,
+        folder=FOLDER,
+        tab=TAB,
+        release=release,
+        releases=releases,
+        form=form,
+        profiles=offers.profiles(),
+        families=offers.by_family(),
+        chosen=set(form["metrics"].value() or ()),
+        chosen_external=set(form["external"].value() or ()),
+        external=list(selectors.external_of(release)),
+        answers=selectors.rows_of(release, "scores"),
+        estimate=_estimate(release, form) if valid else _estimate(release, None),
+        asked=valid,
+        status=422 if form.errors else 200,
+    )
+
+
+def _chosen(releases: list[Release], request: HttpRequest) -> Release | None:
+    wanted = request.GET.get("release", "")
+    named = [each for each in releases if each.version == wanted]
+    return next(iter(named or releases), None)
+
+
+def _form(request: HttpRequest, release: Release) -> NewForm:
+    from evaluations.desk import offers  # noqa: PLC0415
+
+    return NewForm(
+        request.POST if request.method == "POST" else None,
+        stages=selectors.stages_of(release),
+        profiles=[(each.name, each.says) for each in offers.profiles()],
+        metrics=offers.known_metrics(),
+        external=list(selectors.external_of(release)),
+        protocols=offers.protocols(),
+    )
+
+
+def _begin(seat: Seat, release: Release, form: NewForm) -> Evaluation | None:
+    try:
+        return begin(release=release, plan=form.plan(), title=form.cleaned_data["title"], actor=seat.user)
+    except EvaluationError as error:
+        form.add_error(None, str(error))
+        return None
+
+
+def _estimate(release: Release, form: NewForm | None) -> Estimate:
+    from evaluations.desk import offers  # noqa: PLC0415
+
+    given: dict[str, Any] = form.cleaned_data if form is not None else {}
+    own = given.get("metrics") or offers.metrics_of_profile(given.get("profile", "default"))
+    return estimate(
+        answers=selectors.rows_of(release, "scores"),
+        metrics=len(own) + len(given.get("external", ())),
+        replicates=given.get("replicates", 1_000),
+        draws=given.get("draws", 9_999),
+    )

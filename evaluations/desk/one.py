@@ -1,0 +1,159 @@
+"""The page of an evaluation: how far it is, what it found, and what its people may do with it."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from evaluations import selectors, storage
+from evaluations.desk.listing import FOLDER, TAB
+from evaluations.models import Evaluation
+from evaluations.plans import plan_of
+from evaluations.services import ending
+from evaluations.services.planning import begin_again
+from jobs.models import Job, JobState
+from releases import serving
+
+PAGE = "evaluations:one"
+
+
+def found(seat: Seat, version: str, number: int) -> Evaluation:
+    """The evaluation of this number of a release."""
+    rows = Evaluation.objects.select_related("release", "created_by").defer("release__manifest")
+    evaluation: Evaluation = get_object_or_404(
+        rows, release__project=seat.project, release__version=version, number=number
+    )
+    evaluation.release.project = seat.project
+    return evaluation
+
+
+@require_safe
+@on_project()
+def page(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+    """One evaluation: its report, or how far it is."""
+    evaluation = found(seat, version, number)
+    about = {"evaluation": evaluation, "release": evaluation.release, "plan": plan_of(evaluation.plan)}
+    if evaluation.state != Evaluation.State.READY:
+        job = selectors.job_of(evaluation)
+        return show(
+            request, "unfinished.html", seat, folder=FOLDER, tab=TAB, **about, **_progress(evaluation, job)
+        )
+    from evaluations.desk import reportview  # noqa: PLC0415 - figures, only where they are shown
+
+    return show(
+        request,
+        "one.html",
+        seat,
+        folder=FOLDER,
+        tab=TAB,
+        **about,
+        **reportview.context(request, seat, evaluation),
+    )
+
+
+@require_safe
+@never_cache
+@on_project()
+def live(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+    """The part of the page that changes by itself while it is computed."""
+    evaluation = found(seat, version, number)
+    job = selectors.job_of(evaluation)
+    return show(
+        request,
+        "parts/live.html",
+        seat,
+        folder=FOLDER,
+        evaluation=evaluation,
+        release=evaluation.release,
+        **_progress(evaluation, job),
+    )
+
+
+def _progress(evaluation: Evaluation, job: Job | None) -> dict[str, Any]:
+    stuck = ending.stuck(evaluation, job)
+    return {
+        "job": job,
+        "done": evaluation.state == Evaluation.State.READY,
+        "over": stuck or evaluation.state in Evaluation.OVER,
+        "cancelled": evaluation.state == Evaluation.State.CANCELLED,
+        "why": evaluation.why or (job.error if job is not None and job.state == JobState.FAILED else ""),
+    }
+
+
+@posted
+@on_project(Role.MANAGER)
+def cancel(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+    """End it."""
+
+    def do() -> str:
+        ending.cancel(evaluation=found(seat, version, number), actor=seat.user)
+        return "The evaluation was cancelled. Nothing of it is kept."
+
+    return act(request, do, PAGE, seat.project.slug, version, number)
+
+
+@posted
+@on_project(Role.MANAGER)
+def again(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+    """Compute it once more."""
+
+    def do() -> str:
+        evaluation = found(seat, version, number)
+        if ending.stuck(evaluation, selectors.job_of(evaluation)):
+            ending.fail(evaluation=evaluation, why="Its worker stopped.")
+        begin_again(evaluation=evaluation, actor=seat.user)
+        return "The evaluation has begun again."
+
+    return act(request, do, PAGE, seat.project.slug, version, number)
+
+
+@posted
+@on_project(Role.OWNER)
+def show_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+    """Make it the release's public leaderboard."""
+
+    def do() -> str:
+        ending.show(evaluation=found(seat, version, number), actor=seat.user)
+        return f"Release {version} has a public leaderboard. Everybody who has its address can read it."
+
+    return act(request, do, PAGE, seat.project.slug, version, number)
+
+
+@posted
+@on_project(Role.OWNER)
+def hide_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+    """Take the public leaderboard away."""
+
+    def do() -> str:
+        ending.hide(evaluation=found(seat, version, number), actor=seat.user)
+        return f"Release {version} has no public leaderboard any more."
+
+    return act(request, do, PAGE, seat.project.slug, version, number)
+
+
+@require_safe
+@on_project()
+def file(request: HttpRequest, seat: Seat, *, version: str, number: int, path: str) -> HttpResponseBase:
+    """One of its files."""
+    evaluation = found(seat, version, number)
+    listed = next((each for each in evaluation.files if each.get("name") == path), None)
+    if listed is None:
+        raise Http404("The evaluation has no such file.")
+    etag = f'"{listed["sha256"]}"'
+    if serving.known(request, etag):
+        return serving.not_modified(etag)
+    try:
+        part = serving.wanted(request, etag, int(listed["bytes"]))
+    except serving.OutsideError:
+        return serving.outside(int(listed["bytes"]), etag)
+    return serving.send(
+        request,
+        opened=lambda: storage.open_at(evaluation, path),
+        part=part,
+        name=f"{seat.project.slug}-{version}-evaluation-{number}-{path}",
+        etag=etag,
+    )

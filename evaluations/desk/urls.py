@@ -1,0 +1,34 @@
+"""Addresses of this room's pages of the desk; behind them the doors of `crowd.desk.doors` stand."""
+
+from django.urls import URLPattern, path
+
+from evaluations.desk import compare, external, listing, new, one
+
+app_name = "evaluations"
+_P = "projects/<slug:project>/evaluations/"
+_X = f"{_P}external/"
+_E = f"{_P}<str:version>/<int:number>/"
+_EXTERNAL: list[URLPattern] = [
+    path(_X, external.listing, name="external"),
+    path(f"{_X}new/", external.upload, name="upload"),
+    path(f"{_X}<int:pk>/look/", external.look, name="look"),
+    path(f"{_X}<int:pk>/keep/", external.keep, name="keep"),
+    path(f"{_X}<int:pk>/remove/", external.remove, name="remove"),
+]
+_ONE: list[URLPattern] = [
+    path(_E, one.page, name="one"),
+    path(f"{_E}live/", one.live, name="live"),
+    path(f"{_E}cancel/", one.cancel, name="cancel"),
+    path(f"{_E}again/", one.again, name="again"),
+    path(f"{_E}leaderboard/show/", one.show_board, name="show_board"),
+    path(f"{_E}leaderboard/hide/", one.hide_board, name="hide_board"),
+    path(f"{_E}files/<str:path>", one.file, name="file"),
+]
+urlpatterns: list[URLPattern] = [
+    path("evaluations/", listing.everywhere, name="everywhere"),
+    path(_P, listing.listing, name="list"),
+    path(f"{_P}new/", new.new, name="new"),
+    path(f"{_P}compare/", compare.compare, name="compare"),
+    *_EXTERNAL,
+    *_ONE,
+]

@@ -1,0 +1,176 @@
+"""`manage.py evaluate`: which metrics agree with people, on a release or any table of scored answers."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluations import commandline
+from evaluations.errors import EvaluationError
+
+FILES = ("report.json", "report.html", "scores.csv", "table.tex")
+_MOST_DRAWS = 1_000_000
+
+
+class Command(BaseCommand):
+    """Parses, evaluates, writes, prints."""
+
+    help = (
+        "Find out which metrics agree with people: correlations, tests, ceilings and plots for a release or "
+        "any table of answers with human scores (docs/evaluate.md)."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """RELEASE or FILE, the metrics, and how to evaluate."""
+        parser.add_argument(
+            "source",
+            metavar="RELEASE|FILE",
+            help="CSV, TSV, JSONL or JSON with question, answer, reference1, scores …; the folder of a "
+            "release; PROJECT or PROJECT/VERSION",
+        )
+        commandline.add_metrics(parser)
+        commandline.add_table(parser)
+        parser.add_argument(
+            "--report",
+            type=Path,
+            metavar="DIR",
+            help=f"folder for {', '.join(FILES)} (default: NAME-evaluation in the current folder)",
+        )
+        parser.add_argument(
+            "--scale", type=commandline.scale, help="lowest and highest human score: 1-5 (default: as found)"
+        )
+        parser.add_argument(
+            "--external",
+            type=commandline.names,
+            default=(),
+            metavar="COLUMN[,COLUMN]",
+            help="columns with scores of other tools, each one more metric",
+        )
+        parser.add_argument(
+            "--stage", default="", help="of a release whose answers were judged in several stages"
+        )
+        parser.add_argument(
+            "--statistics",
+            type=commandline.names,
+            default=(),
+            metavar="A,B",
+            help="of pearson, spearman, kendall (default: all)",
+        )
+        parser.add_argument(
+            "--protocols",
+            type=commandline.names,
+            default=(),
+            metavar="A,B",
+            help="the papers' own protocols, such as kpqa-table7; docs/meta-evaluation.md lists them",
+        )
+        parser.add_argument("--gap", type=float, default=None, help="least difference for rank_match (2)")
+        parser.add_argument("--seed", type=commandline.natural, default=0, help="of all chance (default: 0)")
+        parser.add_argument(
+            "--replicates",
+            type=commandline.natural,
+            default=1000,
+            help="of the bootstrap behind intervals; 0 leaves them out (default: 1000)",
+        )
+        parser.add_argument(
+            "--draws",
+            type=commandline.natural,
+            default=9999,
+            help="of each permutation test (default: 9999)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Evaluate; what cannot be read ends it with status 1 and writes nothing."""
+        from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
+
+        for name in ("replicates", "draws"):
+            if options[name] > _MOST_DRAWS:
+                raise CommandError(f"--{name} is at most {_MOST_DRAWS:,}.")
+        try:
+            self._evaluate(options)
+        except (EvaluationError, MetricError) as error:
+            raise CommandError(str(error)) from error
+
+    def _evaluate(self, options: dict[str, Any]) -> None:
+        from evaluations.evaluating import Options, evaluation_of, files_of  # noqa: PLC0415  # numpy
+        from evaluations.plotted import points_of  # noqa: PLC0415
+        from evaluations.reporting.page import page_of  # noqa: PLC0415
+        from evaluations.tables.opening import opened  # noqa: PLC0415
+        from evaluations.writing.summary import summary  # noqa: PLC0415
+        from judgments.reporting.writing import NotWrittenError, text_of, write_together  # noqa: PLC0415
+        from releases.management.terminal import bar  # noqa: PLC0415
+
+        folder = _folder(options)
+        with opened(
+            options["source"],
+            columns=commandline.columns_of(options["column"]),
+            encoding=options["encoding"],
+            quotes=not options["no_quotes"],
+            external=options["external"],
+            scale=options["scale"],
+            stage=options["stage"],
+            scored=True,
+        ) as table:
+            chosen = commandline.chosen(options, table)
+            asked = Options(
+                seed=options["seed"],
+                replicates=options["replicates"],
+                draws=options["draws"],
+                statistics=options["statistics"],
+                protocols=options["protocols"],
+                gap=options["gap"],
+                processes=options["processes"],
+                version=settings.DISTILLERY_VERSION,
+            )
+            with bar() as progress:
+                done = evaluation_of(table, chosen, asked, progress=progress)
+                page = page_of(done.report, points_of(done, options["seed"]))
+                files = {**files_of(table, done), "report.html": text_of(page)}
+                with _made(folder):
+                    try:
+                        write_together({folder / name: files[name] for name in FILES})
+                    except NotWrittenError as error:
+                        raise CommandError(str(error)) from error
+        summary(done.report, cast("Any", self.stdout._out))
+        self.stdout.write(f"Written to {folder}: {', '.join(FILES)}")
+
+
+def _folder(options: dict[str, Any]) -> Path:
+    """Where the report goes."""
+    folder: Path | None = options["report"]
+    if folder is None:
+        name = options["source"].rstrip("/").replace("@", "/").split("/")
+        stem = name[-1]
+        for suffix in (".gz", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt"):
+            stem = stem.removesuffix(suffix)
+        if not Path(options["source"]).exists():
+            stem = "-".join(name)
+        folder = Path(f"{stem or 'answers'}-evaluation")
+    if folder.exists() and not folder.is_dir():
+        raise CommandError(f"--report {folder} is a file. Give the name of a folder.")
+    if not folder.resolve().parent.is_dir():
+        raise CommandError(f"--report {folder}: there is no folder {folder.parent}.")
+    source = Path(options["source"]).resolve()
+    if source in {(folder / name).resolve() for name in FILES}:
+        raise CommandError(f"--report {folder} would overwrite {options['source']}. Give another folder.")
+    return folder
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """The folder is there; one that was not there before goes again when something fails."""
+    new = not folder.exists()
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{folder} cannot be made: {error.strerror or error}.") from error
+    try:
+        yield
+    except BaseException:
+        if new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise

@@ -1,0 +1,135 @@
+"""`manage.py score`: answers under metrics, from any table."""
+
+import os
+import shutil
+import sys
+import tempfile
+from argparse import ArgumentParser
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluations import commandline
+from evaluations.errors import EvaluationError
+
+_SMALL = 1 << 22
+_FORMATS = ("csv", "jsonl")
+
+
+class Command(BaseCommand):
+    """Parses, scores, writes, prints."""
+
+    help = "Score answers against their references under metrics (docs/evaluate.md)."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """FILE, the metrics, and where the scores go."""
+        parser.add_argument(
+            "file",
+            metavar="FILE",
+            help="CSV, TSV, JSONL or JSON with answers and references, also gzipped; or a release",
+        )
+        commandline.add_metrics(parser)
+        commandline.add_table(parser)
+        parser.add_argument("--out", type=Path, metavar="FILE", help="write the scores there, not to stdout")
+        parser.add_argument("--format", choices=_FORMATS, help="of the scores (default: as --out ends; csv)")
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write means, corpus scores and signatures there"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Score; what cannot be read ends it with status 1 and writes nothing."""
+        from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
+
+        try:
+            self._score(options)
+        except (EvaluationError, MetricError) as error:
+            raise CommandError(str(error)) from error
+
+    def _score(self, options: dict[str, Any]) -> None:
+        from evaluations.scored import Tally, stream  # noqa: PLC0415  # numpy comes with it
+        from evaluations.tables.opening import opened  # noqa: PLC0415
+        from evaluations.writing.means import facts_of, show  # noqa: PLC0415  # not to parse arguments
+        from evaluations.writing.scorefile import write_csv, write_jsonl  # noqa: PLC0415
+        from judgments.reporting.writing import NotWrittenError, json_of, write_together  # noqa: PLC0415
+        from releases.management.terminal import bar  # noqa: PLC0415
+
+        outputs = _outputs(options)
+        out = outputs.get("out")
+        form = options["format"] or ("jsonl" if out is not None and _is_jsonl(out) else "csv")
+        write = {"csv": write_csv, "jsonl": write_jsonl}[form]
+        with opened(
+            options["file"],
+            columns=commandline.columns_of(options["column"]),
+            encoding=options["encoding"],
+            quotes=not options["no_quotes"],
+        ) as table:
+            chosen = commandline.chosen(options, table)
+            tally = Tally()
+            processes = commandline.processes_of(options, small=_is_small(options["file"]))
+            with bar() as progress, tempfile.TemporaryFile() as held:
+                parts = stream(
+                    table,
+                    chosen.metrics,
+                    tally,
+                    processes=processes,
+                    progress=lambda done: progress(done, 0, "Answers scored"),
+                )
+                write(held, parts)
+                said = facts_of(table, chosen, tally, version=settings.DISTILLERY_VERSION)
+                files: dict[Path, Any] = {}
+                if out is not None:
+                    files[out] = partial(_copy, held)
+                if "json" in outputs:
+                    files[outputs["json"]] = json_of(said)
+                try:
+                    write_together(files)
+                except NotWrittenError as error:
+                    raise CommandError(str(error)) from error
+                if out is None:
+                    self._print(held)
+        show(said, (self.stderr if out is None else self.stdout)._out)
+        for path in files:
+            (self.stderr if out is None else self.stdout).write(f"Written: {path}", style_func=str)
+
+    def _print(self, held: IO[bytes]) -> None:
+        held.seek(0)
+        try:
+            for line in held:
+                self.stdout.write(line.decode("utf-8", "replace"), ending="")
+            self.stdout.flush()
+        except BrokenPipeError:  # whoever reads has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _copy(held: IO[bytes], file: IO[bytes]) -> None:
+    held.seek(0)
+    shutil.copyfileobj(held, file)
+
+
+def _outputs(options: dict[str, Any]) -> dict[str, Path]:
+    """The files to write, by option; they must be different, and in folders that are there."""
+    paths = {name: Path(options[name]) for name in ("out", "json") if options[name]}
+    seen = {Path(options["file"]).resolve(): "the file of answers"}
+    for name, path in paths.items():
+        if path.resolve() in seen:
+            raise CommandError(f"--{name} {path} would overwrite {seen[path.resolve()]}. Give another name.")
+        if path.is_dir():
+            raise CommandError(f"--{name} {path} is a folder. Give the name of a file.")
+        if not path.parent.is_dir():
+            raise CommandError(f"--{name} {path}: there is no folder {path.parent}.")
+        seen[path.resolve()] = f"--{name}"
+    return paths
+
+
+def _is_jsonl(path: Path) -> bool:
+    return path.suffix.lower() in {".jsonl", ".ndjson", ".json"}
+
+
+def _is_small(given: str) -> bool:
+    """Scored before another process would have started."""
+    path = Path(given)
+    return path.is_file() and path.stat().st_size < _SMALL

@@ -1,0 +1,60 @@
+"""What an evaluation depends on beside its release: chosen by a person, stored with it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from evaluations.errors import EvaluationError
+
+_Name = Annotated[str, Field(min_length=1, max_length=100)]
+MOST_METRICS = 60
+MOST_DRAWS, MOST_REPLICATES = 99_999, 20_000
+
+
+class External(BaseModel):
+    """A column of scores from elsewhere, by its name in the release and the digest of its file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: _Name
+    digest: str = Field(max_length=64)
+
+
+class EvaluationPlan(BaseModel):
+    """Stage, profile, metrics and options of an evaluation; the same plan gives the same report.
+
+    An empty `stage` is the only one of the release. No `metrics` are those of the profile. `scale` are the
+    lowest and the highest score that a person could give.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stage: str = Field(default="", max_length=100)
+    profile: _Name = "default"
+    metrics: tuple[_Name, ...] = Field(default=(), max_length=MOST_METRICS)
+    external: tuple[External, ...] = Field(default=(), max_length=20)
+    seed: int = Field(default=0, ge=0, le=2**53)
+    replicates: int = Field(default=1_000, ge=0, le=MOST_REPLICATES)
+    draws: int = Field(default=9_999, ge=1, le=MOST_DRAWS)
+    gap: float = Field(default=2.0, gt=0, le=1_000)
+    protocols: tuple[_Name, ...] = Field(default=(), max_length=20)
+
+    @field_validator("metrics", "protocols")
+    @classmethod
+    def _once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(given))
+
+    def as_json(self) -> dict[str, Any]:
+        """For the database."""
+        return self.model_dump(mode="json")
+
+
+def plan_of(given: Mapping[str, Any]) -> EvaluationPlan:
+    """A plan from stored or typed values; EvaluationError names the first that is wrong, in words."""
+    try:
+        return EvaluationPlan.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise EvaluationError(f"{name}: {first['msg'].removeprefix('Value error, ')}.") from error

@@ -1,0 +1,124 @@
+"""The answer of an evaluation in sentences: which metric agrees with people, and how sure that is."""
+
+from evaluations.reporting import reading
+from evaluations.reporting.comparing import Comparison, leading
+from evaluations.reporting.numbers import between, listed, p_is, percent, probability, short, whole
+from evaluations.reporting.reading import Lead, Report, Value
+
+
+def answer(report: Report) -> list[str]:
+    """One sentence after another, the answer first; there is always one."""
+    entries = reading.metrics(report)
+    by = reading.lead(report)
+    order = reading.best_first(entries, by)
+    if not order:
+        return ["No metric was evaluated."]
+    best = order[0]
+    found = reading.of_lead(entries[best], by)
+    if found.value is None:
+        return [f"No metric can be compared with people: {found.reason}."]
+    said = [_best(report, best, found, by), _beside_others(report, order, by), _floor(report, found, by)]
+    said += [_ceiling(report), _pairs(report, best)]
+    return [each for each in said if each]
+
+
+def _best(report: Report, best: str, found: Value, by: Lead) -> str:
+    count = len(reading.metrics(report))
+    who = reading.title(report, best)
+    metric = f"Of {count} metrics {who} agrees best with people" if count > 1 else f"{who} agrees with people"
+    figure = _figure(found)
+    n = f" over {whole(found.n)} answers" if found.n and by.grouping == "global" else ""
+    return f"{metric}: {figure}{n} ({by.words})."
+
+
+def _beside_others(report: Report, order: list[str], by: Lead) -> str:
+    comparison = leading(report, by)
+    if len(order) < 2 or comparison is None:
+        return ""
+    better, alike, unseen = _sorted_out(comparison, order[0], order[1:])
+
+    def names(keys: list[str]) -> str:
+        return listed([reading.title(report, key) for key in keys])
+
+    if not better and not alike:
+        return ""
+    if not alike:
+        all_others = "the other one" if len(better) == 1 else f"all {len(better)} others"
+        which = all_others if len(better) == len(order) - 1 else names(better)
+        return f"It is significantly better than {which} ({_least(comparison, order[0], better)})."
+    hidden = f"; a difference below {short(unseen)} is mostly missed" if unseen else ""
+    why = f"({_least(comparison, order[0], alike)}{hidden})"
+    if better:
+        return f"It is significantly better than {names(better)}, but not than {names(alike)} {why}."
+    return f"It is not significantly better than {names(alike)} {why}."
+
+
+def _sorted_out(
+    comparison: Comparison, best: str, others: list[str]
+) -> tuple[list[str], list[str], float | None]:
+    """Those that the best is better than, those that it is not, and the largest unseen difference."""
+    better, alike, unseen = [], [], []
+    for other in others:
+        test = comparison.of(best, other)
+        if test is None or test.counts is None:
+            continue
+        if test.better == best:
+            better.append(other)
+        else:
+            alike.append(other)
+            unseen.append(test.mdd)
+    known = [each for each in unseen if each is not None]
+    return better, alike, max(known, default=None)
+
+
+def _least(comparison: Comparison, best: str, others: list[str]) -> str:
+    """The p that is nearest to chance among significant ones, or farthest from it among the others."""
+    tests = [comparison.of(best, other) for other in others]
+    known = [each.counts for each in tests if each is not None and each.counts is not None]
+    significant = all(each is not None and each.better == best for each in tests)
+    p = max(known) if significant else min(known)
+    sign = " at most" if significant and len(known) > 1 else " at least" if len(known) > 1 else ""
+    corrected = " after Holm" if any(each and each.p_holm is not None for each in tests) else ""
+    return f"p{sign} {probability(p)}{corrected}" if sign else f"{p_is(p)}{corrected}"
+
+
+def _floor(report: Report, found: Value, by: Lead) -> str:
+    entries = reading.floors(report)
+    order = reading.best_first(entries, by)
+    if not order:
+        return ""
+    floor = reading.of_lead(entries[order[0]], by)
+    if floor.value is None or found.value is None:
+        return ""
+    name = f"\u201c{reading.title(report, order[0])}\u201d"
+    if floor.value >= found.value:
+        return f"No metric beats a sentinel that does not read the answers: {name} reaches {_figure(floor)}."
+    return f"Of the sentinels, which do not read the answers, {name} comes closest with {_figure(floor)}."
+
+
+def _ceiling(report: Report) -> str:
+    for called, found in reading.ceilings(report):
+        if found.value is not None:
+            return f"The ceiling, at which people agree with one another, is {_figure(found)} ({called})."
+    reasons = [found.reason for _, found in reading.ceilings(report) if found.reason]
+    return f"How well people agree with one another is not known: {reasons[0]}." if reasons else ""
+
+
+def _pairs(report: Report, best: str) -> str:
+    found = reading.value(reading.metrics(report)[best], "pair_acc")
+    if found.value is None:
+        return f"Whether it orders two answers to the same question right cannot be said: {found.reason}."
+    ends = (
+        f" (95 % interval {percent(found.low)} to {percent(found.high)})"
+        if found.low is not None and found.high is not None
+        else ""
+    )
+    pairs = f" of {whole(found.n)} pairs" if found.n else " of the cases"
+    ask = "To order two answers to the same question it is right in"
+    return f"{ask} {percent(found.value)}{pairs}{ends}; guessing is right in half of them."
+
+
+def _figure(found: Value) -> str:
+    """The number with its interval; only of figures that have a value."""
+    ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
+    return f"{short(found.value or 0.0)}{ends}"

@@ -1,0 +1,23 @@
+"""Names of metrics, systems and types as plots and tables show them."""
+
+from evaluations.reporting import reading
+from evaluations.reporting.reading import Report
+
+_MOST = 80
+
+
+def plain(text: object) -> str:
+    """A name without characters that cannot be shown, and not longer than a line."""
+    shown = "".join(each if each.isprintable() else "\ufffd" for each in str(text)).strip()
+    return (shown if len(shown) <= _MOST else f"{shown[: _MOST - 1]}…") or "(no name)"
+
+
+def labels(report: Report) -> dict[str, str]:
+    """What each metric and sentinel is called; where two have the same title, both have their names."""
+    names = [*reading.metrics(report), *reading.floors(report)]
+    titles = {name: plain(reading.title(report, name)) for name in names}
+    often = list(titles.values())
+    return {
+        name: title if often.count(title) == 1 else plain(f"{title} ({name})")
+        for name, title in titles.items()
+    }

@@ -1,0 +1,154 @@
+"""The report of an evaluation, read with care: what is missing has a reason, never an error."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Report = Mapping[str, Any]
+
+#: Correlations, and how answers are put together for them, in the order in which people read them.
+STATISTICS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
+GROUPINGS = {"global": "global", "item": "by question", "by_system": "by system", "system": "system means"}
+_UNSAID = "it was not calculated"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A figure of the report: a number with its interval, or None and why; `more` is what else it says."""
+
+    value: float | None
+    reason: str = ""
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The figure that metrics are ordered by; `grouping` is empty where there is none."""
+
+    statistic: str
+    grouping: str
+
+    @property
+    def words(self) -> str:
+        """As it stands in a sentence."""
+        if self.statistic in STATISTICS:
+            return f"{STATISTICS[self.statistic]}, {GROUPINGS.get(self.grouping, self.grouping)}"
+        return self.statistic.replace("_", " ")
+
+
+def number(given: Any) -> float | None:
+    """A finite number, or None."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    return float(given) if math.isfinite(given) else None
+
+
+def mapping(given: Any) -> Mapping[str, Any]:
+    """The mapping, or an empty one."""
+    return given if isinstance(given, Mapping) else {}
+
+
+def rows(given: Any) -> list[Mapping[str, Any]]:
+    """The rows of a list that are mappings."""
+    listed = given if isinstance(given, Sequence) and not isinstance(given, str) else ()
+    return [each for each in listed if isinstance(each, Mapping)]
+
+
+def value(of: Any, *path: str) -> Value:
+    """The figure at a path; a reason anywhere on the way is its reason."""
+    reason = _UNSAID
+    for part in path:
+        inside = mapping(of)
+        said = inside.get("reason")
+        reason = said if isinstance(said, str) and said else reason
+        of = inside.get(part)
+    if isinstance(of, Mapping):
+        return _figure(of, reason)
+    found = number(of)
+    return Value(found, "" if found is not None else reason)
+
+
+def _figure(of: Mapping[str, Any], reason: str) -> Value:
+    said = of.get("reason")
+    reasons = mapping(said)
+    why = said if isinstance(said, str) and said else reasons.get("value") or reason
+    found = number(of.get("value"))
+    ends = of.get("ci")
+    low = high = None
+    if isinstance(ends, Sequence) and len(ends) == 2:
+        low, high = number(ends[0]), number(ends[1])
+    n = number(of.get("n"))
+    both = low is not None and high is not None
+    return Value(
+        found,
+        "" if found is not None else str(why),
+        low if both else None,
+        high if both else None,
+        int(n) if n is not None else None,
+        {name: each for name, each in of.items() if name not in ("value", "ci", "n", "reason")},
+    )
+
+
+def metrics(report: Report) -> Mapping[str, Mapping[str, Any]]:
+    """The entries of the metrics."""
+    return {name: mapping(each) for name, each in mapping(report.get("metrics")).items()}
+
+
+def floors(report: Report) -> Mapping[str, Mapping[str, Any]]:
+    """The entries of the sentinels, those that have any figure."""
+    return {name: each for name, each in mapping(report.get("floors")).items() if isinstance(each, Mapping)}
+
+
+def title(report: Report, name: str) -> str:
+    """What people call a metric or a sentinel."""
+    for part in ("metrics", "floors"):
+        said = mapping(mapping(report.get(part)).get(name)).get("title")
+        if isinstance(said, str) and said:
+            return said
+    return name
+
+
+def lead(report: Report) -> Lead:
+    """The first figure in reading order that any metric has; Pearson, global where none has one."""
+    every = metrics(report).values()
+    for statistic in STATISTICS:
+        for grouping in GROUPINGS:
+            if any(value(each, statistic, grouping).value is not None for each in every):
+                return Lead(statistic, grouping)
+    for statistic in ("pair_acc", "acc_eq"):
+        if any(value(each, statistic).value is not None for each in every):
+            return Lead(statistic, "")
+    return Lead("pearson", "global")
+
+
+def of_lead(entry: Mapping[str, Any], by: Lead) -> Value:
+    """A metric's figure that metrics are ordered by."""
+    return value(entry, by.statistic, by.grouping) if by.grouping else value(entry, by.statistic)
+
+
+def best_first(entries: Mapping[str, Mapping[str, Any]], by: Lead) -> list[str]:
+    """Names, the one that agrees most with people first, those without a figure last."""
+
+    def place(name: str) -> tuple[bool, float, str]:
+        found = of_lead(entries[name], by).value
+        return found is None, -(found or 0.0), name
+
+    return sorted(entries, key=place)
+
+
+def ceilings(report: Report) -> list[tuple[str, Value]]:
+    """How far people agree with one another, in the terms of the lead: what it is called, and the figure."""
+    by = lead(report)
+    words = {"leave_one_out": "leave one rater out", "split_half": "split half"}
+    said = report.get("ceiling")
+    found = []
+    for name, called in words.items():
+        entry = mapping(said).get(name)
+        plain = mapping(mapping(entry).get(by.statistic))
+        path = (by.statistic, by.grouping) if by.grouping in plain else (by.statistic,)
+        found.append((called, value(said, name, *path)))
+    return found

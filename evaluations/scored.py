@@ -1,0 +1,133 @@
+"""All answers of a table under all metrics: as numbers for the statistics, or as a stream for a file."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluations.lengths import ANSWER, REFERENCE, lengths
+from evaluations.tables.gathering import Gathered
+from evaluations.tables.questions import Floats
+from evaluations.tables.rows import CHUNK, Answered, batches, chunks_of
+from evaluations.writing.scorefile import Part
+from metrics.metric import Metric
+from metrics.scoring import score_chunks
+from metrics.working import Crews
+
+Progress = Callable[[int], None]
+#: Columns of a file of scores that say whose score it is, where the table has them.
+_NAMES = ("id", "question_id", "system")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Scores of n answers by metric, nan where undefined; corpus scores by metric and system.
+
+    `rows` (n, p) are what each answer adds to a corpus score, kept only where they were asked for.
+    """
+
+    values: dict[str, Floats]
+    systems: dict[str, dict[str, float | None]]
+    undefined: dict[str, dict[str, int]]
+    lengths: Floats
+    reference_lengths: Floats
+    rows: dict[str, Floats]
+
+
+def scored(
+    table: Answered,
+    gathered: Gathered,
+    metrics: Sequence[Metric],
+    tokeniser: str,
+    *,
+    processes: int = 1,
+    progress: Progress | None = None,
+    keep_rows: bool = False,
+    crews: Crews | None = None,
+) -> Scored:
+    """Reads the table again and scores it; memory holds the scores, never the texts.
+
+    `crews` does the work elsewhere than in processes of this machine.
+    """
+    names = np.array(gathered.system_names, dtype=object)
+
+    def systems(begin: int, end: int) -> list[str]:
+        found: list[str] = names[gathered.systems[begin:end]].tolist()
+        return found
+
+    every = [*metrics, *lengths(tokeniser)]
+    scoring = score_chunks(
+        lambda: chunks_of(table, systems), every, processes=processes, progress=progress, crews=crews
+    )
+    n = len(gathered)
+    values = {metric.name: np.full(n, np.nan) for metric in every}
+    kept: dict[str, list[Floats]] = {}
+    done = 0
+    for parts in scoring.parts():
+        for metric, part in zip(every, parts, strict=True):
+            values[metric.name][done : done + len(part.values)] = part.values
+            if keep_rows and part.rows is not None:
+                kept.setdefault(metric.name, []).append(part.rows)
+        done += len(parts[0].values)
+    corpus = scoring.systems()
+    return Scored(
+        {metric.name: values[metric.name] for metric in metrics},
+        {metric.name: corpus[metric.name] for metric in metrics if metric.corpus is not None},
+        {metric.name: dict(scoring.undefined.get(metric.name, {})) for metric in metrics},
+        values[ANSWER],
+        values[REFERENCE],
+        {name: np.concatenate(rows) for name, rows in kept.items()},
+    )
+
+
+@dataclass(eq=False)
+class Tally:
+    """What is said of each metric when all answers are scored: means, corpus scores, what is undefined."""
+
+    n: int = 0
+    metrics: Sequence[Metric] = ()
+    corpus: dict[str, float | None] = field(default_factory=dict)
+    systems: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    undefined: dict[str, dict[str, int]] = field(default_factory=dict)
+    _sums: dict[str, list[float]] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, values: dict[str, Floats]) -> None:
+        """Another chunk."""
+        for name, column in values.items():
+            there = column[~np.isnan(column)]
+            self._sums.setdefault(name, []).append(float(there.sum()))
+            self._counts[name] += len(there)
+
+    def defined(self, name: str) -> int:
+        """How many answers have a value."""
+        return self._counts[name]
+
+    def mean(self, name: str) -> float | None:
+        """The mean over them, None without any."""
+        count = self._counts[name]
+        return math.fsum(self._sums[name]) / count if count else None
+
+
+def stream(
+    table: Answered, metrics: Sequence[Metric], tally: Tally, *, processes: int, progress: Progress | None
+) -> Iterator[Part]:
+    """Scores of all answers, a chunk at a time; `tally` is filled when the last one was taken."""
+    scoring = score_chunks(lambda: chunks_of(table), metrics, processes=processes, progress=progress)
+    names = [name for name in _NAMES if name in table.has]
+    tally.metrics = metrics
+    for values, some in zip(scoring.values(), batches(table.rows(), CHUNK), strict=True):
+        texts: dict[str, Sequence[str | int | None]] = {
+            "row": range(tally.n + 1, tally.n + len(some) + 1),
+        }
+        if table.unit:
+            texts[table.unit] = [row.line for row in some]
+        for name in names:
+            texts[name] = [getattr(row, name) for row in some]
+        tally.n += len(some)
+        tally.add(values)
+        yield texts, values
+    tally.corpus, tally.systems = scoring.corpus(), scoring.systems()
+    tally.undefined = {name: dict(why) for name, why in scoring.undefined.items()}

@@ -1,0 +1,74 @@
+"""Questions about evaluations."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+
+from evaluations.models import Evaluation, ExternalScores
+from jobs.models import Job
+from projects.models import Project
+from releases.models import Release
+
+State = Evaluation.State
+#: The stage of scores that a release took over from elsewhere, as `releases.rows.scores` calls it.
+ELSEWHERE = "imported"
+
+
+def evaluations_of(project: Project) -> QuerySet[Evaluation]:
+    """A project's evaluations without their reports."""
+    return _listed(Evaluation.objects.filter(release__project=project))
+
+
+def evaluations_in(projects: QuerySet[Project]) -> QuerySet[Evaluation]:
+    """The evaluations of several projects, without their reports."""
+    return _listed(Evaluation.objects.filter(release__project__in=projects))
+
+
+def _listed(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+    return (
+        rows.select_related("release__project", "created_by")
+        .defer("report", "files", "release__manifest", "release__options")
+        .order_by("-pk")
+    )
+
+
+def releases_to_evaluate(project: Project) -> QuerySet[Release]:
+    """Ready releases, newest first."""
+    return Release.objects.filter(project=project, state=Release.State.READY).order_by("-pk")
+
+
+def stages_of(release: Release) -> dict[str, str]:
+    """Stages of which a release has human scores, with their titles, as its manifest says."""
+    stages = release.manifest.get("stages")
+    found = {
+        str(each["stage"]): str(each.get("title") or each["stage"])
+        for each in (stages if isinstance(stages, list) else ())
+        if isinstance(each, Mapping) and each.get("stage")
+    }
+    return {ELSEWHERE: "Imported scores"} if release.imported and not found else found
+
+
+def rows_of(release: Release, table: str) -> int:
+    """How many rows a table of a release has."""
+    tables = release.manifest.get("tables")
+    for each in tables if isinstance(tables, list) else ():
+        if isinstance(each, Mapping) and each.get("name") == table:
+            counts: Any = each.get("rows")
+            return sum(counts.values()) if isinstance(counts, Mapping) else 0
+    return 0
+
+
+def job_of(evaluation: Evaluation) -> Job | None:
+    """The job that computes it."""
+    return Job.objects.filter(pk=evaluation.job).first() if evaluation.job is not None else None
+
+
+def external_of(release: Release) -> QuerySet[ExternalScores]:
+    """Columns of scores from elsewhere that were kept, without their values."""
+    return (
+        ExternalScores.objects.filter(release=release, kept=True)
+        .select_related("created_by")
+        .defer("body")
+        .order_by("name")
+    )

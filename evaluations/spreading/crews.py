@@ -1,0 +1,44 @@
+"""Scoring chunks of answers as parts: what `metrics.working` does with processes, with Celery workers."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from evaluations.spreading.spread import Spread, others
+from metrics.metric import Metric
+from metrics.texts import Answers
+from metrics.working import Crew, Here, Part
+
+#: Chunks that wait for each worker, so that none is idle while results are put together.
+_AHEAD = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """A crew of this job and its helpers. Few chunks are under way at a time, however many there are."""
+
+    spread: Spread
+    here: Here
+
+    def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
+        """For each chunk what each metric's survey finds in it."""
+        return self.spread.over(self.here.survey_one, chunks, ahead=_ahead())
+
+    def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
+        """For each chunk what each metric says of it."""
+        return self.spread.over(self.here.score_one, chunks, ahead=_ahead())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crews:
+    """Makes the crew for metrics and what their surveys found."""
+
+    spread: Spread
+
+    def __call__(self, metrics: Sequence[Metric], found: Sequence[object]) -> AbstractContextManager[Crew]:
+        """The crew."""
+        return nullcontext(Shared(self.spread, Here(metrics, found)))
+
+
+def _ahead() -> int:
+    return _AHEAD * (others() + 1)

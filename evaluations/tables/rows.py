@@ -1,0 +1,100 @@
+"""One answer of a table, and what a table of answers is."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import nan
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from metrics.texts import Answers
+
+#: Answers that are in memory at a time.
+CHUNK = 4096
+#: What rows are named that have no system, in a table that names systems.
+NO_SYSTEM = "(no system)"
+
+
+@dataclass(slots=True)
+class Row:
+    """An answer as its table has it; `line` is where it stands there.
+
+    `human` is the mean human score, nan where there is none; `ratings` are the single ratings behind it as
+    far as they are known, each with its rater. `labels` are opinions of the references, parallel to them.
+    `external` are scores that other tools gave, in the order in which they were asked for.
+    """
+
+    line: int
+    answer: str
+    references: list[str]
+    question: str = ""
+    question_id: str = ""
+    id: str = ""
+    system: str = ""
+    type: str = ""
+    label: str = ""
+    labels: list[str] = field(default_factory=list)
+    entities: list[str] = field(default_factory=list)
+    human: float = nan
+    ratings: list[tuple[str, float]] = field(default_factory=list)
+    external: tuple[float, ...] = ()
+
+
+class Answered(Protocol):
+    """A table of answers that can be read from its start any number of times.
+
+    `title` says what was read, `said` in which form, `unit` what the numbers of its rows count. `has` are the
+    fields that it has, by the names of docs/evaluate.md, `external` the names of scores of other tools.
+    `scale` is the lowest and highest score that people could give, and `alpha` their agreement before and
+    after filters, where known. `notes` are sentences for the reader about what was chosen.
+    """
+
+    title: str
+    said: str
+    unit: str
+    has: frozenset[str]
+    external: Sequence[str]
+    scale: tuple[float, float] | None
+    alpha: tuple[float | None, float | None] | None
+    notes: list[str]
+
+    def rows(self) -> Iterator[Row]:
+        """All rows in their order; EvaluationError where one cannot be read."""
+        ...
+
+
+def chunks_of(
+    table: Answered, systems: Callable[[int, int], Sequence[str]] | None = None, size: int = CHUNK
+) -> "Iterator[Answers]":
+    """All rows as answers to be scored, some thousands at a time.
+
+    `systems` gives the names of the systems of the rows between two numbers, where they are known better than
+    from the rows themselves.
+    """
+    from metrics.texts import Answers  # noqa: PLC0415  # numpy comes with it
+
+    has, done = table.has, 0
+    labels = bool(has & {"label", "labels"})
+    for some in batches(table.rows(), size):
+        named: Sequence[str] | None = None
+        if systems is not None:
+            named = systems(done, done + len(some))
+        elif "system" in has:
+            named = [row.system or NO_SYSTEM for row in some]
+        yield Answers(
+            candidates=[row.answer for row in some],
+            references=[row.references for row in some],
+            questions=[row.question for row in some] if "question" in has else None,
+            labels=[row.label for row in some] if labels else None,
+            reference_labels=[row.labels for row in some] if labels else None,
+            entities=[row.entities for row in some] if "entities" in has else None,
+            systems=named,
+        )
+        done += len(some)
+
+
+def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Rows in lists of a size; the last one may be shorter."""
+    each = iter(rows)
+    while some := list(islice(each, size)):
+        yield some

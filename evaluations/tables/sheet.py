@@ -1,0 +1,217 @@
+"""A file as columns and rows of cells: CSV, JSONL, or a JSON list of objects; gzipped or not.
+
+Compression, encodings, byte order marks and line ends are the matter of `annotation.importing.source`.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
+from itertools import chain
+from pathlib import Path
+from typing import Any, NoReturn
+
+from annotation.importing.documents import items
+from annotation.importing.records import FileRefusedError, Limits
+from annotation.importing.source import Source
+from evaluations.errors import EvaluationError
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_LOOK = 1 << 16
+_LONGEST_CELL = 1 << 24
+_END = "\x00end\x00"
+_SAYS_SEPARATOR = "sep="
+_BINARY = {
+    b"PK\x03\x04": "a ZIP file or a workbook. Save the table as CSV (UTF-8), then give that file",
+    b"PAR1": "a Parquet file. Write it as CSV or JSONL, then give that file",
+    b"\xd0\xcf\x11\xe0": "a workbook. Save the table as CSV (UTF-8), then give that file",
+}
+Cells = list[Any]
+
+
+class Sheet:
+    """Columns, and rows that can be read again and again, each with the number of its line.
+
+    A row has a cell for every column. `unit` is what the numbers count, `comma` whether a decimal comma is
+    possible.
+    """
+
+    unit = "line"
+    comma = False
+    said = ""
+    columns: list[str]
+
+    def __init__(self, source: Source, name: str) -> None:
+        self.source, self.name = source, name
+
+    def rows(self) -> Iterator[tuple[int, Cells]]:
+        """Rows that are not blank."""
+        raise NotImplementedError
+
+    def wrong(self, line: int, why: str) -> EvaluationError:
+        """The error for something in a line."""
+        return EvaluationError(f"{self.name}, {self.unit} {line}: {why}")
+
+    def refuse(self, line: int, why: str) -> NoReturn:
+        """What the reader of bytes says of a line that is no text."""
+        if "NUL byte" in why:
+            why = f"{why} If the file is UTF-16 without a mark: --encoding utf-16-le."
+        if why.endswith("name its encoding."):
+            why = f"{why.removesuffix('.')}: --encoding latin-1."
+        raise self.wrong(line, why)
+
+
+class _Delimited(Sheet):
+    """CSV and TSV with quotation marks as RFC 4180 has them."""
+
+    def __init__(self, source: Source, name: str, known: Iterable[str], *, quotes: bool) -> None:
+        super().__init__(source, name)
+        self._quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+        self._skip = 0
+        first = self._first()
+        if first.casefold().startswith(_SAYS_SEPARATOR) and len(first) == len(_SAYS_SEPARATOR) + 1:
+            self._skip, self.separator = 1, first[-1]
+        else:
+            self.separator = self._separator(first, {each.casefold() for each in known})
+        self.comma = self.separator in ";\t|"
+        named = SEPARATORS.get(self.separator, repr(self.separator))
+        self.said = f"{named}-separated, {source.encoding}"
+        csv.field_size_limit(_LONGEST_CELL)
+        header = next((row for _line, row in self._records()), [])
+        self.columns = [str(each).strip() for each in header]
+
+    def rows(self) -> Iterator[tuple[int, Cells]]:
+        """Rows behind the header; EvaluationError for one with too few or too many cells."""
+        width = len(self.columns)
+        records = self._records()
+        next(records, None)
+        for line, row in records:
+            if len(row) != width:
+                if len(row) > width and not any(row[width:]):
+                    row = row[:width]  # noqa: PLW2901  # separators that a spreadsheet left at the end
+                elif not any(each.strip() for each in row):
+                    continue
+                else:
+                    raise self._crooked(line, len(row), width)
+            yield line, row
+
+    def _crooked(self, line: int, cells: int, width: int) -> EvaluationError:
+        if cells > width:
+            remedy = "Put texts that hold the separator into quotation marks."
+        else:
+            remedy = "Leave cells empty, but keep their separators; or a quotation mark is not closed before."
+        return self.wrong(line, f"{cells} cells, but the header names {width} columns. {remedy}")
+
+    def _first(self) -> str:
+        for line in self._lines():
+            if line.strip():
+                return line.rstrip("\n")
+        raise EvaluationError(f"{self.name} has no line that can be read.")
+
+    def _lines(self) -> Iterator[str]:
+        return chain.from_iterable(
+            StringIO(text, newline="\n") for _line, text in self.source.chunks(self.refuse)
+        )
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Records with the numbers of their first lines. A mark behind the end shows an open quotation."""
+        lines = self._lines()
+        for _ in range(self._skip):
+            next(lines, None)
+        reader = csv.reader(
+            chain(lines, [_END]), delimiter=self.separator, quoting=self._quoting, skipinitialspace=True
+        )
+        begins = 1
+        try:
+            for row in reader:
+                line, begins = begins + self._skip, reader.line_num + 1
+                if row == [_END]:
+                    return
+                if row and row[-1].endswith(_END):
+                    raise self.wrong(
+                        line,
+                        'a quotation mark is opened here and never closed. Close it, write "" for a '
+                        "quotation mark inside of a text, or give --no-quotes where marks mean nothing.",
+                    )
+                if row and (len(row) > 1 or row[0].strip()):
+                    yield line, row
+        except csv.Error as error:
+            raise self.wrong(begins + self._skip, f"the row cannot be read: {error}.") from error
+
+    def _separator(self, line: str, known: set[str]) -> str:
+        """The one under which most names of the header are known ones, then under which there are most."""
+
+        def fits(separator: str) -> tuple[int, int]:
+            names = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+            return len(known & {each.strip().casefold() for each in names}), len(names)
+
+        return max(SEPARATORS, key=fits)
+
+
+class _Objects(Sheet):
+    """JSONL, or a JSON list: an object a row; its columns are all members that some object has."""
+
+    def __init__(self, source: Source, name: str, *, listed: bool) -> None:
+        super().__init__(source, name)
+        self._listed = listed
+        self.unit = "record" if listed else "line"
+        self.said = f"{'a JSON list' if listed else 'JSONL'}, {source.encoding}"
+        names: dict[str, None] = {}
+        for _line, value in self._objects():
+            names.update(dict.fromkeys(value))
+        self.columns = list(names)
+
+    def rows(self) -> Iterator[tuple[int, Cells]]:
+        """A cell for every column, None where the object has no such member."""
+        columns = self.columns
+        for line, value in self._objects():
+            yield line, [value.get(column) for column in columns]
+
+    def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        if self._listed:
+            yield from items(self.source, self.refuse)
+            return
+        from pydantic_core import from_json  # noqa: PLC0415  # three times as fast as json
+
+        for first, text in self.source.chunks(self.refuse):
+            for line, each in enumerate(StringIO(text, newline="\n"), first):
+                if each.isspace():
+                    continue
+                try:
+                    value = from_json(each)
+                except ValueError as error:
+                    raise self.wrong(line, f"this is no JSON: {error}.") from error
+                if not isinstance(value, dict):
+                    raise self.wrong(line, 'this is JSON, but no object such as {"answer": …}.')
+                yield line, value
+
+
+def open_sheet(path: Path, *, known: Sequence[str], encoding: str = "", quotes: bool = True) -> Sheet:
+    """The file by what it holds; its name decides nothing. `known` are names that its header may have.
+
+    EvaluationError says in a sentence why it cannot be read.
+    """
+    name = str(path)
+    if not path.exists():
+        raise EvaluationError(f"There is no file {name}.")
+    if path.is_dir():
+        raise EvaluationError(f"{name} is a folder, not a file.")
+    try:
+        source = Source(path, name=name, encoding=encoding, limits=Limits(expansion=2000))
+        with path.open("rb") as file:
+            head = file.read(8)
+        for mark, what in _BINARY.items():
+            if head.startswith(mark):
+                raise EvaluationError(f"{name} is {what}.")
+        start = _start(source)
+        if start in ("{", "["):
+            return _Objects(source, name, listed=start == "[")
+        return _Delimited(source, name, known, quotes=quotes)
+    except FileRefusedError as error:
+        raise EvaluationError(str(error)) from error
+
+
+def _start(source: Source) -> str:
+    for _line, text in source.chunks(lambda _line, _why: None):
+        if head := text.lstrip()[:_LOOK]:
+            return head[0]
+    return ""

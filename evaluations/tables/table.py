@@ -1,0 +1,266 @@
+"""A file of answers as rows: which columns it has, and what each cell means (docs/evaluate.md)."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from annotation.importing.records import FileRefusedError
+from evaluations.errors import EvaluationError
+from evaluations.tables.columns import ONE, Places, listed, places_of
+from evaluations.tables.rows import Row
+from evaluations.tables.sheet import Cells, Sheet, open_sheet
+from evaluations.tables.values import ValueRefusedError, number_of, opinions_of, ratings_of, text_of, texts_of
+
+_KNOWN = ("reference", "references", "reference1", "score1", "labels")
+#: Rows that are looked at to find out what a column holds.
+_LOOK = 200
+T = TypeVar("T")
+
+
+class FileTable:
+    """A CSV, TSV, JSONL or JSON file of answers; every pass reads the file again."""
+
+    alpha = None
+
+    def __init__(
+        self, sheet: Sheet, places: Places, *, external: Sequence[str], scale: tuple[float, float] | None
+    ) -> None:
+        self.sheet, self.places, self.scale = sheet, places, scale
+        self.title, self.unit = Path(sheet.name).name, sheet.unit
+        self.said = f"{self.title}, {sheet.said}"
+        self.external = tuple(external)
+        self.has = frozenset([*places.one, *places.several])
+        self.notes: list[str] = []
+
+    def rows(self) -> Iterator[Row]:
+        """All rows that are not empty."""
+        try:
+            for line, cells in self.sheet.rows():
+                if any(not (each is None or (isinstance(each, str) and not each.strip())) for each in cells):
+                    yield self._row(line, cells)
+        except FileRefusedError as error:
+            raise EvaluationError(str(error)) from error
+
+    def column(self, field: str) -> str:
+        """The name of a field's first column, for messages."""
+        place = self.places.one.get(field)
+        if place is None:
+            place = self.places.several[field][0]
+        return self.sheet.columns[place]
+
+    def _row(self, line: int, cells: Cells) -> Row:
+        one = self.places.one
+        read = _Reader(self.sheet, line, cells)
+        references, labels = self._references(read)
+        row = Row(line, read.text(one.get("answer")), references)
+        row.label = read.text(one.get("label")).strip()
+        row.labels = labels
+        row.question = read.text(one.get("question"))
+        row.question_id = read.text(one.get("question_id")).strip()
+        row.id = read.text(one.get("id")).strip()
+        row.system = read.text(one.get("system")).strip()
+        row.type = read.text(one.get("type")).strip()
+        if "entities" in one:
+            row.entities = [text for text, _ in read.value(one["entities"], _entities)]
+        self._scores(row, read)
+        if self.external:
+            row.external = tuple(read.number(self.places.external[each]) for each in self.external)
+        return row
+
+    def _references(self, read: "_Reader") -> tuple[list[str], list[str]]:
+        """References that are not empty, and their opinions."""
+        places = self.places.several.get("references", ())
+        found = [read.value(place, texts_of) for place in places]
+        opinions = [
+            opinion
+            for place in self.places.several.get("labels", ())
+            for opinion in read.value(place, opinions_of)
+        ]
+        every = [pair for texts in found for pair in texts]
+        if any(opinions):
+            if len(opinions) != len(every):
+                raise self.sheet.wrong(
+                    read.line,
+                    f"{len(opinions)} labels for {len(every)} references. Name one opinion, which may be "
+                    "empty, for every reference.",
+                )
+            every = [(text, own or opinion) for (text, own), opinion in zip(every, opinions, strict=True)]
+        every = [pair for pair in every if pair[0].strip()]
+        return [text for text, _ in every], [opinion for _, opinion in every]
+
+    def _scores(self, row: Row, read: "_Reader") -> None:
+        place = self.places.one.get("scores")
+        for each in self.places.several.get("ratings", ()):
+            several = read.value(each, lambda value: ratings_of(value, comma=self.sheet.comma))
+            if several is None:
+                number = read.number(each)
+                several = [] if math.isnan(number) else [(self.sheet.columns[each], number)]
+            row.ratings.extend(several)
+        if place is not None:
+            listed_ones = read.value(place, lambda value: ratings_of(value, comma=self.sheet.comma))
+            if listed_ones is None:
+                row.human = read.number(place)
+            else:
+                row.ratings = row.ratings or listed_ones
+        if math.isnan(row.human) and row.ratings:
+            row.human = math.fsum(score for _, score in row.ratings) / len(row.ratings)
+        if self.scale is not None:
+            low, high = self.scale
+            for score in (row.human, *(score for _, score in row.ratings)):
+                if not (math.isnan(score) or low <= score <= high):
+                    raise self.sheet.wrong(
+                        read.line,
+                        f"the score {score:g} is not on the scale from {low:g} to {high:g}. If the scale is "
+                        "another, say so: --scale LOW-HIGH.",
+                    )
+
+
+class _Reader:
+    """The cells of a row by their places; EvaluationError names line and column of one that is wrong."""
+
+    __slots__ = ("cells", "line", "sheet")
+
+    def __init__(self, sheet: Sheet, line: int, cells: Cells) -> None:
+        self.sheet, self.line, self.cells = sheet, line, cells
+
+    def text(self, place: int | None) -> str:
+        if place is None:
+            return ""
+        value = self.cells[place]
+        return value if isinstance(value, str) else self.value(place, text_of)
+
+    def number(self, place: int) -> float:
+        """The number, nan where there is none."""
+        found = self.value(place, lambda value: number_of(value, comma=self.sheet.comma))
+        return math.nan if found is None else found
+
+    def value(self, place: int, read: Callable[[Any], T]) -> T:
+        try:
+            return read(self.cells[place])
+        except ValueRefusedError as error:
+            raise self.sheet.wrong(
+                self.line,
+                f"column {self.sheet.columns[place]!r}: {error}. Correct the cell, or name another column: "
+                "--column FIELD=COLUMN.",
+            ) from error
+
+
+def _entities(value: Any) -> list[tuple[str, str]]:
+    """A list, or texts with bars or semicolons between them."""
+    if isinstance(value, str) and not value.strip().startswith("["):
+        value = value.replace(";", "|").split("|")
+    return [(text.strip(), opinion) for text, opinion in texts_of(value) if text.strip()]
+
+
+def open_table(
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = "",
+    quotes: bool = True,
+    external: Sequence[str] = (),
+    scale: tuple[float, float] | None = None,
+    scored: bool = False,
+) -> FileTable:
+    """The file with its columns. `scored`: it must have human scores.
+
+    EvaluationError, with file, line, column and remedy, for everything that cannot be read.
+    """
+    given = dict(columns or {})
+    known = [*_KNOWN, *given.values(), *external, *(each for names in ONE.values() for each in names)]
+    try:
+        sheet = open_sheet(path, known=known, encoding=encoding, quotes=quotes)
+        head = list(islice(sheet.rows(), _LOOK))
+    except FileRefusedError as error:
+        raise EvaluationError(str(error)) from error
+    places = places_of(sheet.columns, given, external, name=sheet.name)
+    _Check(sheet, places, given, head).everything(scored=scored)
+    if not head:
+        raise EvaluationError(f"{sheet.name} has a header but no rows under it.")
+    return FileTable(sheet, places, external=external, scale=scale)
+
+
+class _Check:
+    """Whether the columns that are needed are there; messages name those that could be meant."""
+
+    def __init__(
+        self, sheet: Sheet, places: Places, given: Mapping[str, str], head: list[tuple[int, Cells]]
+    ) -> None:
+        self.sheet, self.places, self.given, self.head = sheet, places, given, head
+
+    def everything(self, *, scored: bool) -> None:
+        if "answer" not in self.places.one:
+            raise self._missing("the answers (candidates)", "answer")
+        if "references" not in self.places.several:
+            raise self._missing("the references", "references")
+        has_scores = "scores" in self.places.one or "ratings" in self.places.several
+        numbers = self._numbers()
+        unscored = [place for place in numbers if self._seems_score(place)]
+        if scored and not has_scores:
+            raise self._missing("the human scores", "scores", numbers)
+        if unscored and not has_scores:
+            column = self.sheet.columns[unscored[0]]
+            raise EvaluationError(
+                f"{self.sheet.name}: the column {column!r} would be a reference, but holds nothing but "
+                "numbers, and no column is named scores. If it holds the human scores: "
+                f"--column scores={column}. If it is a reference: --column references={self._references()}."
+            )
+
+    def _references(self) -> str:
+        return ",".join(self.sheet.columns[place] for place in self.places.several["references"])
+
+    def _numbers(self) -> list[int]:
+        """Columns that hold nothing but numbers as far as was looked, those that nobody gave."""
+        given = {*self.places.one.values(), *self.places.external.values()}
+        given |= {
+            place
+            for field, places in self.places.several.items()
+            if field not in self.places.guessed
+            for place in places
+        }
+        places = [place for place in range(len(self.sheet.columns)) if place not in given]
+        return [place for place in places if self._only_numbers(place)]
+
+    def _seems_score(self, place: int) -> bool:
+        """A further reference of nothing but numbers, while the first one and the answers hold texts."""
+        references = self.places.several.get("references", ())
+        first = references[0] if references else None
+        return (
+            place in references
+            and place != first
+            and not self._only_numbers(first if first is not None else place)
+            and not self._only_numbers(self.places.one["answer"])
+        )
+
+    def _only_numbers(self, place: int) -> bool:
+        found = False
+        for _line, cells in self.head:
+            value = cells[place]
+            if isinstance(value, list | dict | bool):
+                return False
+            try:
+                found |= number_of(value, comma=self.sheet.comma) is not None
+            except ValueRefusedError:
+                return False
+        return found
+
+    def _missing(self, what: str, field: str, likely: Sequence[int] = ()) -> EvaluationError:
+        there = listed(self.sheet.columns)
+        name = self.sheet.name
+        if likely:
+            column = self.sheet.columns[likely[-1]]
+            return EvaluationError(
+                f"{name}: no column holds {what}; there are {there}. The column {column!r} holds nothing but "
+                f"numbers. If these are they: --column {field}={column}."
+            )
+        if not self.places.one and not self.places.several:
+            return EvaluationError(
+                f"{name}, line 1: none of the columns {there} has a name that is known. If the file has no "
+                "header line, add one: question, answer, reference1, scores. Else say which column holds "
+                "what: --column answer=NAME --column references=NAME."
+            )
+        return EvaluationError(
+            f"{name}: no column holds {what}; there are {there}. Say which one does: --column {field}=NAME."
+        )

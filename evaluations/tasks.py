@@ -1,0 +1,72 @@
+"""Jobs of this room: computing an evaluation, and helping with its parts."""
+
+from evaluations import storage
+from evaluations.errors import EvaluationError
+from evaluations.models import Evaluation
+from evaluations.plans import plan_of
+from evaluations.services import ending
+from evaluations.services.planning import RUN
+from evaluations.spreading.spread import HELP, Spread, help_with
+from jobs.errors import LeaseLostError, PermanentError, StoppingError
+from jobs.registry import handler
+from jobs.runner import JobContext
+from metrics.errors import MetricError
+from releases.errors import ReleaseError
+
+
+@handler(RUN)
+def run(context: JobContext) -> None:
+    """Compute, put the files on their shelf, and only then make the evaluation ready.
+
+    A repeated attempt finds the parts that were computed before and begins no part twice; its files take the
+    place of those of the one before. One that is cancelled meanwhile is left as it is.
+    """
+    rows = Evaluation.objects.select_related("release__project", "created_by")
+    evaluation = rows.filter(pk=context.payload["evaluation"]).first()
+    if evaluation is None:
+        raise PermanentError("The evaluation is no longer there.")
+    if not ending.start(evaluation=evaluation):
+        return
+    try:
+        _compute(context, evaluation)
+    except (LeaseLostError, StoppingError):
+        _clear_after_cancelling(evaluation)
+        raise
+    except (EvaluationError, MetricError, ReleaseError) as error:
+        ending.fail(evaluation=evaluation, why=str(error))
+        raise PermanentError(str(error)) from error
+    except Exception as error:
+        if context.attempt >= context.job.max_attempts:
+            ending.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
+        raise
+
+
+def _compute(context: JobContext, evaluation: Evaluation) -> None:
+    from evaluations.computing import compute  # noqa: PLC0415 - numpy, only where something is computed
+
+    with storage.workroom() as folder:
+        spread = Spread(context, evaluation)
+        plan = plan_of(evaluation.plan)
+        report = compute(evaluation, plan, folder, spread=spread, progress=spread.progress)
+        context.progress(0, 0, "Putting the files away")
+        files = storage.keep(evaluation, folder)
+    context.commit(lambda: ending.finish(evaluation=evaluation, report=report, files=files))
+
+
+def _clear_after_cancelling(evaluation: Evaluation) -> None:
+    """What a cancelled attempt has left goes; another attempt of the same evaluation keeps its own."""
+    if Evaluation.objects.filter(pk=evaluation.pk, state__in=Evaluation.OVER).exists():
+        ending.sweep(evaluation.pk)
+        storage.forget(evaluation)
+
+
+@handler(HELP)
+def help_compute(context: JobContext) -> dict[str, int]:
+    """Compute parts of an evaluation that somebody else runs, until none is left."""
+    owner = context.job.lease_owner
+    assert owner is not None, "a job that runs has a lease"
+
+    def still_ours(count: int) -> None:
+        context.progress(count, 0, "Parts of an evaluation")
+
+    return {"parts": help_with(context.payload["evaluation"], owner, still_ours)}

@@ -1,0 +1,1 @@
+"""Scores and evaluations on the terminal and in files."""

@@ -1,0 +1,91 @@
+"""The main figures of a report as a LaTeX table that needs no package."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}
+#: Title of a column, and where its figure stands in the entry of a metric.
+_COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"Pearson $r$", ("pearson", "global")),
+    (r"Spearman $\rho$", ("spearman", "global")),
+    (r"Kendall $\tau_b$", ("kendall", "global")),
+    (r"$\tau_b$ by question", ("kendall", "item")),
+    ("pair acc.", ("pair_acc",)),
+)
+
+
+def table_of(report: Mapping[str, Any]) -> str:
+    """`tabular` inside of `table`: a row per metric, three decimals, a dash where a figure does not exist.
+
+    Comments name signature and seed, so that the table can be made again.
+    """
+    n = report["n"]
+    lines = [
+        f"% {_comment(report.get('source') or report.get('title') or '')}",
+        f"% distillery {_comment(report.get('distillery') or '')}, seed {report['seed']}",
+        *(f"% {_comment(name)}: {_comment(each['signature'])}" for name, each in report["metrics"].items()),
+        r"\begin{table}",
+        r"\centering",
+        rf"\begin{{tabular}}{{l{'r' * len(_COLUMNS)}}}",
+        r"\hline",
+        _row(["metric", *(title for title, _path in _COLUMNS)]),
+        r"\hline",
+        *_rows(report["metrics"]),
+    ]
+    if report.get("floors"):
+        lines += [r"\hline", *_rows(report["floors"])]
+    lines += [
+        r"\hline",
+        r"\end{tabular}",
+        rf"\caption{{Agreement of metrics with people on {escaped(report.get('title') or 'the data')}: "
+        rf"{n['scored']:,} answers to {n['questions']:,} questions.}}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """A text as LaTeX prints it."""
+    return "".join(_SIGNS.get(sign, sign) for sign in _line(text))
+
+
+def _rows(entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [
+        _row([escaped(name), *(_figure(entry, path) for _title, path in _COLUMNS)])
+        for name, entry in entries.items()
+    ]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _figure(entry: Mapping[str, Any], path: Sequence[str]) -> str:
+    found: Any = entry
+    for part in path:
+        found = (found or {}).get(part)
+    value = (found or {}).get("value")
+    return "--" if value is None else f"${value:.3f}$"
+
+
+def _comment(text: str) -> str:
+    return _line(text)
+
+
+def _line(text: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -1,0 +1,111 @@
+"""An evaluation on the terminal: the figures that people look for first."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+from judgments.reporting.summary import plain
+from quality.quotes import NONE, counted
+
+_WIDTH = 110
+#: Columns of figures: title, and where they stand in the entry of a metric.
+_FIGURES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Spearman", ("spearman", "global")),
+    ("item Kendall", ("kendall", "item")),
+    ("pairs right", ("pair_acc",)),
+)
+
+
+def summary(report: Mapping[str, Any], out: TextIO) -> None:
+    """Prints the report for people; the same figures as in its JSON."""
+    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
+    n, scale = report["n"], report["scale"]
+    scored = "" if n["scored"] == n["answers"] else f", {n['scored']:,} of them with a human score"
+    console.print(
+        f"[bold]{escape(plain(report['title']))}[/bold]: {counted(n['answers'], 'answer')} to "
+        f"{counted(n['questions'], 'question')} by {counted(n['systems'], 'system')}{scored}; scores from "
+        f"{scale[0]:g} to {scale[1]:g}; profile {escape(report['profile'])}.\n"
+    )
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("metric", no_wrap=True)
+    for title in ("Pearson", "95 % interval", "Spearman", "95 % interval"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for title, _path in _FIGURES[1:]:
+        table.add_column(title, justify="right")
+    clusters = cluster_of(report)
+    if clusters:
+        table.add_column("cluster", justify="right")
+    for kind in ("metrics", "floors"):
+        for name, entry in report[kind].items():
+            table.add_row(
+                escape(plain(name)),
+                *_cells(entry),
+                *([str(clusters.get(name, ""))] if clusters else []),
+                style="dim" if kind == "floors" else None,
+            )
+    console.print(table)
+    if report["floors"]:
+        console.print("[dim]The lower rows are floors: what needs no metric at all.[/dim]")
+    if clusters:
+        console.print(
+            "[dim]Metrics of a better cluster agree with people significantly more than those of a worse "
+            "one.[/dim]"
+        )
+    for sentence in _beside(report):
+        console.print(escape(plain(sentence)))
+    for warning in report["warnings"]:
+        console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
+
+
+def cluster_of(report: Mapping[str, Any]) -> dict[str, int]:
+    """The number of each metric's significance cluster, 1 the best; empty where there are none."""
+    every = report.get("clusters") or {}
+    found = every.get("pearson|global") or next(iter(every.values()), None)
+    if not isinstance(found, list):
+        return {}
+    return {name: number for number, names in enumerate(found, 1) for name in names}
+
+
+def _cells(entry: Mapping[str, Any]) -> list[str]:
+    pearson, spearman = _at(entry, ("pearson", "global")), _at(entry, ("spearman", "global"))
+    return [
+        _number(pearson),
+        _interval(pearson),
+        _number(spearman),
+        _interval(spearman),
+        *(_number(_at(entry, path)) for _title, path in _FIGURES[1:]),
+    ]
+
+
+def _beside(report: Mapping[str, Any]) -> list[str]:
+    """The ceiling, and why a column has no figure at all."""
+    said = []
+    ceiling = _at(report.get("ceiling") or {}, ("leave_one_out", "pearson"))
+    if (value := ceiling.get("value")) is not None:
+        said.append(f"Ceiling: one person against the mean of the others has r = {value:.3f}.")
+    for title, path in (("Pearson", ("pearson", "global")), *_FIGURES):
+        figures = [_at(entry, path) for entry in report["metrics"].values()]
+        if figures and all(figure.get("value") is None for figure in figures):
+            reasons = {str(figure.get("reason") or "it is not defined") for figure in figures}
+            said.append(f"{title}: no figure, because {'; '.join(sorted(reasons))}.")
+    return said
+
+
+def _at(of: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
+    found: Any = of
+    for part in path:
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _number(figure: Mapping[str, Any]) -> str:
+    value = figure.get("value")
+    return NONE if value is None else f"{value:.3f}"
+
+
+def _interval(figure: Mapping[str, Any]) -> str:
+    ends = figure.get("ci")
+    return f"{ends[0]:.3f} to {ends[1]:.3f}" if ends and None not in ends else NONE

@@ -1,0 +1,145 @@
+"""Who does the work: this process, or several others with the same metrics."""
+
+import multiprocessing
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, TypeVar
+
+from metrics.errors import MetricError
+from metrics.metric import Metric
+from metrics.summing import Part, part_of
+from metrics.texts import Answers, Chunk
+
+R = TypeVar("R")
+
+__all__ = ["Crew", "Crews", "Part", "crew"]
+
+#: Chunks under way for each process: one that it works on, and one that waits for it.
+AHEAD = 2
+
+
+class Crew(Protocol):
+    """Looks at chunks and gives what it found in their order."""
+
+    def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
+        """For each chunk what each metric's survey finds in it."""
+
+    def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
+        """For each chunk what each metric says of it."""
+
+
+Crews = Callable[[Sequence[Metric], Sequence[object]], AbstractContextManager[Crew]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Here:
+    """The metrics, and what their surveys found, in this process."""
+
+    metrics: Sequence[Metric]
+    found: Sequence[object]
+
+    def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
+        """For each chunk what each metric's survey finds in it."""
+        return map(self.survey_one, chunks)
+
+    def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
+        """For each chunk what each metric says of it."""
+        return map(self.score_one, chunks)
+
+    def survey_one(self, answers: Answers) -> list[object]:
+        """What each metric's survey finds in one chunk."""
+        chunk = Chunk(answers)
+        return [metric.survey.of(chunk) if metric.survey else None for metric in self.metrics]
+
+    def score_one(self, answers: Answers) -> list[Part]:
+        """What each metric says of one chunk."""
+        chunk = Chunk(answers)
+        pairs = zip(self.metrics, self.found, strict=True)
+        return [part_of(metric, chunk, found) for metric, found in pairs]
+
+
+_here: list[Here] = []
+
+
+def _begin(packed: bytes) -> None:
+    _here[:] = [pickle.loads(packed)]  # noqa: S301  # made by the process that started this one
+
+
+def _survey(answers: Answers) -> list[object]:
+    return _here[0].survey_one(answers)
+
+
+def _score(answers: Answers) -> list[Part]:
+    return _here[0].score_one(answers)
+
+
+@dataclass(eq=False)
+class Processes:
+    """The same in other processes, with a bounded number of chunks under way."""
+
+    here: Here
+    number: int
+    _pool: ProcessPoolExecutor = field(init=False)
+
+    def __enter__(self) -> "Processes":
+        self._pool = ProcessPoolExecutor(
+            self.number,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_begin,
+            initargs=(_packed(self.here),),
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
+        """For each chunk what each metric's survey finds in it."""
+        return self._in_order(_survey, chunks)
+
+    def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
+        """For each chunk what each metric says of it."""
+        return self._in_order(_score, chunks)
+
+    def _in_order(self, work: Callable[[Answers], R], chunks: Iterable[Answers]) -> Iterator[R]:
+        under_way: deque[Future[R]] = deque()
+        try:
+            for answers in chunks:
+                under_way.append(self._pool.submit(work, answers))
+                if len(under_way) >= AHEAD * self.number:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        except BrokenProcessPool as error:
+            raise MetricError(
+                "A process that scored was ended from outside, most likely because memory ran out. Score "
+                "with fewer processes, or with smaller chunks."
+            ) from error
+
+
+def _packed(here: Here) -> bytes:
+    for metric in here.metrics:
+        try:
+            pickle.dumps(metric)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise MetricError(
+                f"{metric.name} cannot be sent to other processes: {error}. Make it with "
+                "metrics.metric(name, profile), or score with one process."
+            ) from error
+    return pickle.dumps(here)
+
+
+def crew(
+    metrics: Sequence[Metric], found: Sequence[object], processes: int = 1
+) -> AbstractContextManager[Crew]:
+    """Who scores under these metrics, given what their surveys found."""
+    here = Here(metrics, found)
+    return nullcontext(here) if processes <= 1 else Processes(here, processes)

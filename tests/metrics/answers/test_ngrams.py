@@ -1,0 +1,60 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from metrics import Answers, MetricError
+from metrics.answers import ngrams
+from metrics.answers.ngrams import overlap, overlap_of
+from metrics.texts import Chunk, Tokens
+from metrics.tokens.plain import WHITESPACE
+from tests.metrics.answers.drawn import cases, texts
+
+
+def counted(text, n):
+    words = text.split()
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def chunk_of(drawn):
+    return Chunk(Answers([candidate for candidate, _ in drawn], [references for _, references in drawn]))
+
+
+@pytest.mark.parametrize("block", [1, 40, 1 << 15])
+@settings(max_examples=80, deadline=None)
+@given(drawn=cases(references=texts))
+def test_matches_are_those_of_counters_whatever_the_blocks(drawn, block):
+    kept, ngrams.BLOCK = ngrams.BLOCK, block
+    try:
+        found = overlap(chunk_of(drawn), WHITESPACE)
+        for n in (1, 2, 3, 4, 5, 6):
+            pairs = [
+                sum((counted(candidate, n) & counted(reference, n)).values())
+                for candidate, references in drawn
+                for reference in references
+            ]
+            clipped = []
+            for candidate, references in drawn:
+                most = Counter()
+                for reference in references:
+                    most |= counted(reference, n)
+                clipped.append(sum((counted(candidate, n) & most).values()))
+            assert found.by_pair(n).tolist() == pairs
+            assert found.clipped(n).tolist() == clipped
+    finally:
+        ngrams.BLOCK = kept
+
+
+def test_candidates_without_references_match_nothing():
+    found = overlap(chunk_of([("a b", []), ("a b", ["b a", "a b"]), ("a", [])]), WHITESPACE)
+
+    assert found.by_pair(1).tolist() == [2, 2]
+    assert found.clipped(2).tolist() == [0, 1, 0]
+
+
+def test_texts_beyond_what_can_be_counted_exactly_are_refused_in_words():
+    long = Tokens(np.zeros(3_000_000, np.int32), np.array([0, 3_000_000]), ["a"])
+
+    with pytest.raises(MetricError, match="at most 1,000,000 can be compared"):
+        overlap_of(chunk_of([("a", ["a"])]), long).by_pair(1)
