@@ -129,7 +129,7 @@ def system_means(rows: Rows, values: Floats) -> Floats:
 
 
 def rounded(values: Floats) -> Floats:
-    """The mean value of every system, (…, n) values to (…, systems), `rounded`."""
+    """Rounded to 12 digits of the largest: means of the same scores in another order are the same."""
     largest = np.nanmax(np.abs(values), initial=0.0)
     return np.asarray(np.round(values / largest, 12) * largest) if largest else values
 
