@@ -87,4 +87,9 @@ def _reasons(form: WhyForm, references: list[str], answer: str | None, question:
         found = reasons(name, profile, references, answer, question)
     except MetricError as error:
         return {"error": str(error)}
-    return {"found": found, "why": found.explanation, "phrasing_aware": name.startswith("pa-"), "name": name}
+    return {
+        "found": found,
+        "why": found.explanation,
+        "phrasing_aware": name.startswith("pa-"),
+        "runs": "bleu" in name,
+    }

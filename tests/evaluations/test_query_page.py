@@ -76,7 +76,7 @@ def test_a_typed_answer_goes_before_that_of_a_system(viewer, place):
     html = page(viewer, place, metric="rouge-l", candidate=place.candidates["q1/a"].pk, answer="Aunt Ida")
     assert marked(html) == [("1", "Aunt Ida"), ("1", "Aunt Ida")]
     assert "Reference 1, which it matches best" in html
-    assert "longest common subsequence" in html
+    assert "Longest common subsequence" in html
 
 
 def test_phrasing_aware_metrics_say_what_each_reference_adds(viewer, place):
