@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import bleu, rouge
+from metrics.answers import adapted, bleu, chrf, exact, lengths, meteor, pa, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -16,7 +16,19 @@ MAKERS: dict[str, Maker] = {
     # Matches of n-grams and subsequences.
     **{f"bleu-{n}": bleu.make for n in (1, 2, 3, 4)},
     **{f"rouge-{kind}{stem}": rouge.make for kind in ("1", "2", "l") for stem in ("", "-stem")},
+    "chrf": chrf.make,
+    "chrf++": chrf.make,
+    "exact": exact.make_exact,
+    "f1": exact.make_f1,
+    "length": lengths.make_length,
+    "length-difference": lengths.make_difference,
 }
+
+MAKERS |= {"meteor": meteor.make}
+# With a bonus for opinions and entities.
+MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
+# Last: phrasing-aware forms of all above.
+MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 

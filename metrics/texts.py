@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from metrics.tokens.runs import cut
 from metrics.tokens.tokeniser import Tokeniser
 
 T = TypeVar("T")
@@ -100,10 +101,10 @@ class Chunk:
 
     @cached_property
     def _distinct(self) -> tuple[list[str], Places]:
-        places: dict[str, int] = {}
+        places: defaultdict[str, int] = defaultdict(count().__next__)
         every = chain(self.answers.candidates, chain.from_iterable(self.answers.references))
         size = len(self.answers) + int(self.starts[-1])
-        found = np.fromiter((places.setdefault(text, len(places)) for text in every), np.intp, size)
+        found = np.fromiter(map(places.__getitem__, every), np.intp, size)
         return list(places), found
 
     @property
@@ -134,6 +135,8 @@ class Chunk:
 
 
 def _tokenised(texts: Sequence[str], tokeniser: Tokeniser) -> Tokens:
+    if tokeniser.runs is not None:
+        return Tokens(*cut(texts, tokeniser.runs))
     split = list(map(tokeniser.split, texts))
     starts = np.zeros(len(split) + 1, np.intp)
     np.cumsum(np.fromiter(map(len, split), np.intp, len(split)), out=starts[1:])

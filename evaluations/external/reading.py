@@ -71,8 +71,8 @@ def _finder(
             given = _text(cells[place])
             if given not in candidates.ids:
                 raise EvaluationError(
-                    f"{where}, candidate_id: the release has no candidate {given!r}. Its ids stand in the table "
-                    "candidates of the release."
+                    f"{where}, candidate_id: the release has no candidate {given!r}. Its ids stand in the "
+                    "release's table candidates."
                 )
             return given
 
@@ -133,6 +133,6 @@ def _number(cell: Any, where: str, *, comma: bool) -> float | None:
         value = math.nan
     if not math.isfinite(value):
         raise EvaluationError(
-            f"{where}: {str(cell)[:60]!r} is no number. Write a number such as 0.731, or leave the cell empty."
+            f"{where}: {str(cell)[:60]!r} is no number. Write one such as 0.731, or leave the cell empty."
         )
     return value

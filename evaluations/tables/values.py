@@ -16,7 +16,7 @@ from typing import Any
 #: How tools write a number that is not there.
 _NONE = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "."})
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_BETWEEN = re.compile(r"\s*[|;/]\s*|\s+")
+_BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
 _TEXT = ("text", "answer", "value")
 _OPINION = ("opinion", "label")
 _DEEPEST = 8
@@ -140,7 +140,7 @@ def number_of(value: Any, *, comma: bool = False) -> float | None:
 def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | None:
     """Single ratings with their raters, where a cell holds several; None where it is one number or empty.
 
-    A list, a text that is a list, or numbers with white space, a bar, a semicolon or a slash between them.
+    A list, a text that is a list, or numbers with white space, a bar or a semicolon between them.
     Ratings without a rater's name are those of the first, the second … rater. A list may hold objects
     `{"worker": …, "score": …}`.
     """
@@ -148,7 +148,7 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
         listed = list_in(value)
         if listed is None:
             parts = _BETWEEN.split(value.strip())
-            if len(parts) < 2 or value.strip().casefold() in _NONE:
+            if len(parts) < 2 or not all(_is_number(part, comma=comma) for part in parts):
                 return None
             listed = parts
     elif isinstance(value, list | tuple):
@@ -168,6 +168,14 @@ def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | 
         if number is not None:
             found.append((rater, number))
     return found
+
+
+def _is_number(text: str, *, comma: bool) -> bool:
+    try:
+        number_of(text, comma=comma)
+    except ValueRefusedError:
+        return False
+    return True
 
 
 def shown(value: Any) -> str:

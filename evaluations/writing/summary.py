@@ -10,7 +10,7 @@ _WIDTH = 110
 #: Columns of figures: title, and where they stand in the entry of a metric.
 _FIGURES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Spearman", ("spearman", "global")),
-    ("Kendall by question", ("kendall", "item")),
+    ("item Kendall", ("kendall", "item")),
     ("pairs right", ("pair_acc",)),
 )
 

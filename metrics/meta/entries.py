@@ -14,6 +14,7 @@ from metrics.meta.matching import matched
 from metrics.meta.pairs import accuracy_with_ties, pair_accuracy
 from metrics.meta.plan import About, Plan
 from metrics.meta.rows import rows_of
+from metrics.meta.softpairs import pairwise_accuracy, soft_accuracy
 from metrics.meta.ties import calibrated
 
 #: Groupings under which a floor may be excused from the figures that compare answers to the same question.
@@ -46,7 +47,8 @@ def entry(
     said["acc_eq"] = accuracy_with_ties(rows, scores).said()
     said["acc_eq_cal"] = calibrated(rows, scores, seed=plan.seed).said()
     said["rank_match"] = matched(rows, scores, plan.gap).said()
-    said["pa"] = said["spa"] = Figure(None, "not computed yet").said()
+    said["pa"] = pairwise_accuracy(rows, scores).said()
+    said["spa"] = soft_accuracy(rows, scores, seed=plan.seed).said()
     said["by_type"] = by_type(judged, name)
     return _excused(said, without or {})
 

@@ -1,11 +1,11 @@
 """The whole meta-evaluation: from scores to the report that is written to report.json.
 
 The work falls into parts that know nothing of each other: an entry for each metric and each floor, the tests,
-the ceiling, each protocol. A spread does them here, in processes or on other machines; `parts_of`, `worked`
-and `assembled` are for who wants to deal them out by hand. Their results are plain JSON.
+the ceiling, each protocol. A spread does them here, in processes or on other machines; a part's result is
+plain JSON and the same wherever it is worked out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,17 +16,18 @@ from metrics.errors import MetricError
 from metrics.meta import breakdown
 from metrics.meta.canonical import canonical
 from metrics.meta.ceiling import ceiling
+from metrics.meta.comparing import Tests, parts_of_tests, tests
 from metrics.meta.entries import corpus, entry
 from metrics.meta.floors import floors
 from metrics.meta.judged import Judged
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
-from metrics.meta.plan import About, CorpusRule, Plan
+from metrics.meta.plan import About, Comparison, CorpusRule, Plan
 from metrics.meta.protocols import known, protocol
 from metrics.meta.spreading import Spread, in_process
 from metrics.meta.warnings import warnings_of
 
-__all__ = ["About", "CorpusRule", "Part", "Plan", "assembled", "evaluate", "parts_of", "prepared", "worked"]
+__all__ = ["About", "Comparison", "CorpusRule", "Plan", "evaluate"]
 
 REPORT = 1
 #: Squares of larger scores would not be numbers any more.
@@ -35,13 +36,12 @@ Progress = Callable[[int, int, str], None]
 Result = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Part:
     """A piece of the evaluation: `kind` and which one of its kind."""
 
     kind: str
     name: str = ""
-    block: int = 0
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}".strip()
@@ -69,19 +69,29 @@ def evaluate(
     # Rules are functions of any kind, which may not travel: what needs them is done here, at the end.
     here = [part for part in parts if about.rules and part in NEED_RULES]
     away = [part for part in parts if part not in here]
-    order = [*away, *here]
-
-    def done(count: int) -> None:
-        if progress is not None:
-            progress(count, len(parts), str(order[count - 1]))
-
+    count = Count(len(parts) + parts_of_tests(judged, plan), progress)
+    work = partial(worked, judged, plan, replace(about, rules={}))
     results = dict(
-        zip(away, spread(partial(worked, judged, plan, replace(about, rules={})), away, done), strict=True)
+        zip(away, spread(work, away, lambda done: count.more(1, str(away[done - 1]))), strict=True)
     )
     for part in here:
         results[part] = worked(judged, plan, about, part)
-        done(len(results))
-    return assembled(judged, plan, about, parts, [results[part] for part in parts])
+        count.more(1, str(part))
+    found = tests(judged, plan, _values(results, plan), spread=spread, done=count.more)
+    return assembled(judged, plan, about, results, found)
+
+
+class Count:
+    """How many of the parts are done, told to whoever wants to know."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+
+    def more(self, parts: int, what: str) -> None:
+        """So many more are done, the last of them this."""
+        self._done += parts
+        if self._progress is not None:
+            self._progress(self._done, self._total, what)
 
 
 def prepared(judged: Judged, about: About) -> tuple[Judged, About]:
@@ -139,13 +149,25 @@ def worked(judged: Judged, plan: Plan, about: About, part: Part) -> Result:
     return result
 
 
+def _values(results: Mapping[Part, Result], plan: Plan) -> dict[tuple[str, str], dict[str, float | None]]:
+    """The metrics' values by what they are compared in; without one where the plan leaves the figure out."""
+    found: dict[tuple[str, str], dict[str, float | None]] = {}
+    for comparison in plan.comparisons:
+        values = found.setdefault((comparison.statistic, comparison.grouping), {})
+        for part, result in results.items():
+            if part.kind == "metric":
+                figure = result.get(comparison.statistic, {})
+                values[part.name] = figure.get(comparison.grouping, figure).get("value")
+    return found
+
+
 def assembled(
-    judged: Judged, plan: Plan, about: About, parts: Sequence[Part], results: Sequence[Result]
+    judged: Judged, plan: Plan, about: About, results: Mapping[Part, Result], tested: Tests
 ) -> Result:
     """The report of all parts' results."""
     of: dict[str, dict[str, Result]] = {"metric": {}, "floor": {}, "protocol": {}}
     alone: dict[str, Result] = {}
-    for part, result in zip(parts, results, strict=True):
+    for part, result in sorted(results.items()):
         if part.kind in of:
             of[part.kind][part.name] = result
         else:
@@ -171,8 +193,8 @@ def assembled(
         "n": _n(judged),
         "human": {**alone["systems"]["human"], "length_bias": bias[HUMAN]},
         "metrics": of["metric"],
-        "tests": [],
-        "clusters": {},
+        "tests": tested.said,
+        "clusters": tested.clusters,
         "ceiling": alone["ceiling"],
         "floors": of["floor"],
         "systems": alone["systems"]["systems"],

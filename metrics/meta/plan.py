@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from metrics.errors import MetricError
+from metrics.meta.compared import METHODS, Method
 from metrics.meta.judged import Floats
 from metrics.meta.kernels import STATISTICS, Statistic
 from metrics.meta.rows import GROUPINGS, Grouping
+from metrics.meta.statistics import AnyStatistic, check
 
 VERSION = 1
 
@@ -15,17 +17,27 @@ VERSION = 1
 class Comparison:
     """One kind of test of "is A better than B?", made for every pair of metrics."""
 
-    statistic: Statistic
+    statistic: AnyStatistic
     grouping: Grouping
-    method: str
+    method: Method
+
+    def __post_init__(self) -> None:
+        check(self.statistic, self.grouping)
+        if self.grouping not in GROUPINGS:
+            raise MetricError(f"There is no grouping {self.grouping!r}; there are {', '.join(GROUPINGS)}.")
+        if self.method not in METHODS:
+            raise MetricError(f"There is no test {self.method!r}; there are {', '.join(METHODS)}.")
+        if self.method == "williams" and (self.statistic, self.grouping) != ("pearson", "global"):
+            raise MetricError("Williams' test is one of Pearson's r over all answers.")
 
 
 #: QA has few systems, so whole questions are swapped; Williams' test stands beside it as a quick look.
 COMPARISONS = (
     Comparison("pearson", "global", "perm_inputs"),
     Comparison("pearson", "global", "williams"),
-    Comparison("pearson", "item", "perm_inputs"),
     Comparison("spearman", "global", "perm_inputs"),
+    Comparison("pearson", "item", "perm_inputs"),
+    Comparison("pair_acc", "item", "perm_inputs"),
 )
 
 

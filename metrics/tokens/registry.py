@@ -1,10 +1,12 @@
 """Tokenisers by name."""
 
 from metrics.errors import MetricError
+from metrics.tokens import distillery
 from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
 from metrics.tokens.tokeniser import Tokeniser
 
 TOKENISERS: dict[str, Tokeniser] = {tokeniser.name: tokeniser for tokeniser in (DEFAULT, CHAR, WHITESPACE)}
+TOKENISERS |= {one.name: one for one in (distillery.PLAIN, distillery.MARKS, distillery.FIT)}
 
 
 def tokeniser(name: str) -> Tokeniser:

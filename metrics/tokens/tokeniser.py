@@ -3,13 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from metrics.tokens.runs import Runs
+
 
 @dataclass(frozen=True, slots=True)
 class Tokeniser:
     """`split` turns a text into its tokens; `name` says which rules, and their version, it follows.
 
-    Two tokenisers with the same name must split every text alike.
+    Two tokenisers with the same name must split every text alike. `runs`, where a tokeniser has it, states the
+    same rule as kinds of characters, by which many texts are cut at once, and quicker.
     """
 
     name: str
     split: Callable[[str], list[str]]
+    runs: Runs | None = None

@@ -97,9 +97,11 @@ class Command(BaseCommand):
 
     def _evaluate(self, options: dict[str, Any]) -> None:
         from evaluations.evaluating import Options, evaluation_of, files_of  # noqa: PLC0415  # numpy
+        from evaluations.plotted import points_of  # noqa: PLC0415
+        from evaluations.reporting.page import page_of  # noqa: PLC0415
         from evaluations.tables.opening import opened  # noqa: PLC0415
         from evaluations.writing.summary import summary  # noqa: PLC0415
-        from judgments.reporting.writing import NotWrittenError, write_together  # noqa: PLC0415
+        from judgments.reporting.writing import NotWrittenError, text_of, write_together  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
         folder = _folder(options)
@@ -126,11 +128,11 @@ class Command(BaseCommand):
             )
             with bar() as progress:
                 done = evaluation_of(table, chosen, asked, progress=progress)
+                page = page_of(done.report, points_of(done, options["seed"]))
+                files = {**files_of(table, done), "report.html": text_of(page)}
                 with _made(folder):
                     try:
-                        write_together(
-                            {folder / name: write for name, write in files_of(table, done).items()}
-                        )
+                        write_together({folder / name: files[name] for name in FILES})
                     except NotWrittenError as error:
                         raise CommandError(str(error)) from error
         summary(done.report, cast("Any", self.stdout._out))

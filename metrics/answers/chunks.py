@@ -1,0 +1,204 @@
+"""Fewest chunks of a mapping between two token sequences, exactly (Banerjee and Lavie 2005, 2).
+
+A chunk is a run of matched tokens that stand next to each other, in the same order, in both sequences. m
+matches with A adjacencies (i, j), (i + 1, j + 1) make m - A chunks, so the fewest chunks have the most
+adjacencies. Where every mapping of single tokens can be completed to a maximum one, as with equality of
+words, only adjacencies count: the rest of the matches is filled in afterwards and cannot take any away.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import pairwise
+
+#: Says whether links can be part of a mapping that is maximal in every stage.
+Fits = Callable[[frozenset[tuple[int, int]]], bool]
+#: States that a search may visit for one pair of texts. Texts that people write need a few dozen; only long
+#: texts of very few different words reach it, and then the best mapping found so far counts.
+MOST_STATES = 30_000
+#: States of one place that go on in the search that is left then.
+BEAM = 256
+
+
+def most_adjacencies(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
+    """Most adjacencies of a one-to-one mapping between equal tokens of two sequences."""
+    common = set(pairwise(first)).intersection(pairwise(second))
+    if not common:
+        return 0
+    firsts = [(i, pair) for i, pair in enumerate(pairwise(first)) if pair in common]
+    seconds = [(j, pair) for j, pair in enumerate(pairwise(second)) if pair in common]
+    if len(firsts) == len(common) == len(seconds):
+        place = {pair: j for j, pair in seconds}
+        along = {i: place[pair] for i, pair in firsts}
+        if _agree(along):
+            return len(along)
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for j, pair in seconds:
+        places[pair].append(j)
+    wanted = [pair for _, pair in firsts]
+    return _search({i: places[pair] for i, pair in firsts}, _at_most(wanted, Counter(p for _, p in seconds)))
+
+
+def most_adjacencies_that_fit(
+    partners: Sequence[Sequence[int]], first: Sequence[Hashable], second: Sequence[Hashable], fits: Fits
+) -> int:
+    """The same where token i may be matched with the tokens `partners[i]`, and not all links fit together.
+
+    Tokens that may be matched have the same name in `first` and `second`, which bounds the search.
+    """
+    sets = [set(those) for those in partners]
+    duos = {
+        i: js for i in range(len(partners) - 1) if (js := [j for j in partners[i] if j + 1 in sets[i + 1]])
+    }
+    if not duos:
+        return 0
+    wanted = [(first[i], first[i + 1]) for i in duos]
+    there = {j for js in duos.values() for j in js}
+    return _guarded(duos, _at_most(wanted, Counter((second[j], second[j + 1]) for j in there)), fits)
+
+
+def _agree(along: dict[int, int]) -> bool:
+    """Whether adjacencies at i, each with one place j, can all be had at once."""
+    back = {j: i for i, j in along.items()}
+    return all(along.get(i + 1, j + 1) == j + 1 and back.get(j + 1, i + 1) == i + 1 for i, j in along.items())
+
+
+def _at_most(wanted: Iterable[Hashable], there: Counter[Hashable]) -> list[int]:
+    """Most adjacencies of the k-th and all later of those wanted, as far as their numbers tell."""
+    left = Counter(there)
+    bounds = [0]
+    for pair in reversed(list(wanted)):
+        more = left[pair] > 0
+        left[pair] -= more
+        bounds.append(bounds[-1] + more)
+    return bounds[::-1]
+
+
+def _runs(duos: dict[int, list[int]]) -> dict[int, list[tuple[int, int]]]:
+    """For each i its (j, tokens): how far tokens from i on can be matched with those from j on."""
+    lengths: dict[tuple[int, int], int] = {}
+    for i in sorted(duos, reverse=True):
+        for j in duos[i]:
+            lengths[i, j] = lengths.get((i + 1, j + 1), 1) + 1
+    return {i: [(j, lengths[i, j]) for j in js] for i, js in duos.items()}
+
+
+def _greedy(runs: dict[int, list[tuple[int, int]]]) -> int:
+    """Adjacencies of a mapping that takes the longest run first: what is to be beaten."""
+    every = sorted(((-length, i, j) for i, ends in runs.items() for j, length in ends))
+    firsts: set[int] = set()
+    seconds: set[int] = set()
+    found = 0
+    for minus, i, j in every:
+        length = 0
+        while length < -minus and i + length not in firsts and j + length not in seconds:
+            length += 1
+        if length > 1:
+            firsts.update(range(i, i + length))
+            seconds.update(range(j, j + length))
+            found += length - 1
+    return found
+
+
+def _search(duos: dict[int, list[int]], bounds: Sequence[int]) -> int:
+    """Most adjacencies; `bounds[k]` limits what the k-th and later of the places `duos` can bring."""
+    runs = _runs(duos)
+    best = _greedy(runs)
+    if best == bounds[0]:
+        return best
+    wanted, limit = _later(runs, sorted(duos), bounds)
+    best, complete = _widely(runs, wanted, limit, best, MOST_STATES)
+    return best if complete else _widely(runs, wanted, limit, best, BEAM)[0]
+
+
+def _widely(
+    runs: dict[int, list[tuple[int, int]]], later: list[int], limit: list[int], best: int, width: int
+) -> tuple[int, bool]:
+    """The most that is found, and whether nothing was left out; at most `width` states of a place go on.
+
+    A state is (place, tokens of the second that are taken and that a later run could want).
+    """
+    layers: list[dict[int, int]] = [{} for _ in limit]
+    layers[0][0] = 0
+    complete = True
+    states = 0
+    for i, layer in enumerate(layers):
+        going = [
+            (value, taken)
+            for taken, value in layer.items()
+            if value + min(limit[i], _pairs(later[i] & ~taken)) > best
+        ]
+        if len(going) > width:
+            going = sorted(going, reverse=True)[:width]
+            complete = False
+        states += len(going)
+        if states > MOST_STATES:
+            return best, False
+        for value, taken in going:
+            for j, most in runs.get(i, ()):
+                span = 0
+                for length in range(most):
+                    if taken >> (j + length) & 1:
+                        break
+                    span |= 1 << (j + length)
+                    if length:
+                        best = max(best, value + length)
+                        after = i + length + 1
+                        _keep(layers[after], (taken | span) & later[after], value + length)
+            if i + 1 < len(layers):
+                _keep(layers[i + 1], taken & later[i + 1], value)
+        layer.clear()
+    return best, complete
+
+
+def _pairs(free: int) -> int:
+    """How many neighbours are both free: no more adjacencies are left."""
+    return (free & (free >> 1)).bit_count()
+
+
+def _keep(layer: dict[int, int], taken: int, value: int) -> None:
+    if layer.get(taken, -1) < value:
+        layer[taken] = value
+
+
+def _later(
+    runs: dict[int, list[tuple[int, int]]], places: Sequence[int], bounds: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """For each place the tokens of the second that runs from there on want, and what they can bring."""
+    end = places[-1] + 2
+    later = [0] * (end + 1)
+    limit = [0] * (end + 1)
+    number = {i: k for k, i in enumerate(places)}
+    for i in range(end - 1, -1, -1):
+        later[i], limit[i] = later[i + 1], limit[i + 1]
+        if i in number:
+            limit[i] = bounds[number[i]]
+            for j, length in runs[i]:
+                later[i] |= ((1 << length) - 1) << j
+    return later, limit
+
+
+def _guarded(duos: dict[int, list[int]], bounds: Sequence[int], fits: Fits) -> int:
+    """Most adjacencies where links must fit together; depth first, the longest runs first."""
+    runs = _runs(duos)
+    _, limit = _later(runs, sorted(duos), bounds)
+    end = len(limit) - 1
+    best = 0
+    states = 0
+
+    def visit(i: int, links: frozenset[tuple[int, int]], value: int) -> None:
+        nonlocal best, states
+        best = max(best, value)
+        states += 1
+        if i >= end or value + limit[i] <= best or states > MOST_STATES:
+            return
+        taken = {j for _, j in links}
+        for j, most in runs.get(i, ()):
+            free = next((n for n in range(most) if j + n in taken), most)
+            for length in range(free, 1, -1):
+                more = links | {(i + n, j + n) for n in range(length)}
+                if fits(more):
+                    visit(i + length, more, value + length - 1)
+        visit(i + 1, links, value)
+
+    visit(0, frozenset(), 0)
+    return best

@@ -1,0 +1,158 @@
+"""The job of an evaluation: it ends with a report and its files, or with nothing; workers share its parts."""
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from evaluations import storage
+from evaluations.errors import EvaluationError
+from evaluations.models import Call, Evaluation, FrozenError, Part
+from evaluations.plans import plan_of
+from evaluations.services import ending
+from evaluations.services.planning import begin, begin_again
+from jobs import services as jobs
+from jobs.models import Job, JobState
+from jobs.runner import run
+from projects.models import Event
+from tests.evaluations.desk_world import make_evaluation, make_release
+from tests.releases.shelf_world import make_project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def release(settings: Any, tmp_path: Path) -> Any:
+    settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
+    return make_release(make_project())
+
+
+def fresh(evaluation: Evaluation) -> Evaluation:
+    return Evaluation.objects.get(pk=evaluation.pk)
+
+
+def test_an_evaluation_ends_with_its_report_and_files(release):
+    done = make_evaluation(release)
+    assert (done.state, done.number, done.why) == ("ready", 1, "")
+    assert set(done.report["metrics"]) == {"bleu-1", "rouge-l"}
+    assert done.report["n"]["answers"] == 90
+    assert done.best in done.report["metrics"]
+    assert [each["name"] for each in done.files] == ["report.html", "report.json", "scores.csv", "table.tex"]
+    with storage.open_at(done, "report.json") as file:
+        assert json.load(file) == done.report
+
+
+def test_nothing_of_its_parts_and_folders_is_left(release, tmp_path):
+    make_evaluation(release)
+    assert (Call.objects.count(), Part.objects.count()) == (0, 0)
+    assert list((tmp_path / "building").iterdir()) == []
+
+
+def test_who_began_it_and_its_end_stand_in_the_log(release):
+    make_evaluation(release)
+    found = Event.objects.filter(action__startswith="evaluation.").order_by("pk")
+    assert list(found.values_list("action", "subject", "actor__username")) == [
+        ("evaluation.planned", "1.0.0 no. 1", "manager"),
+        ("evaluation.ready", "1.0.0 no. 1", "manager"),
+    ]
+
+
+def test_a_finished_evaluation_never_changes(release):
+    done = make_evaluation(release)
+    done.title = "Another"
+    with pytest.raises(FrozenError):
+        done.save()
+    with pytest.raises(FrozenError):
+        Evaluation.objects.filter(pk=done.pk).update(report={})
+    with pytest.raises(FrozenError):
+        done.delete()
+    assert fresh(done).report["n"]["answers"] == 90
+
+
+def test_a_plan_that_cannot_be_computed_fails_in_words(release):
+    failed = make_evaluation(release, metrics=["no-such-metric"])
+    assert failed.state == "failed"
+    assert "no-such-metric" in failed.why
+    assert Job.objects.get(pk=failed.job).state == JobState.FAILED
+
+
+def test_a_failed_one_is_begun_again(release):
+    failed = make_evaluation(release, metrics=["no-such-metric"])
+    begin_again(evaluation=failed, actor=None)
+    assert (fresh(failed).state, fresh(failed).why) == ("planned", "")
+
+
+def test_a_finished_one_is_not_begun_again(release):
+    with pytest.raises(EvaluationError, match="failed or was cancelled"):
+        begin_again(evaluation=make_evaluation(release), actor=None)
+
+
+def test_a_cancelled_one_computes_nothing(release):
+    planned = make_evaluation(release, ran=False)
+    ending.cancel(evaluation=planned, actor=None)
+    run(job_id=planned.job)
+    assert fresh(planned).state == "cancelled"
+    assert Job.objects.get(pk=planned.job).state == JobState.CANCELLED
+
+
+def test_one_that_is_cancelled_while_it_runs_leaves_nothing(release, monkeypatch):
+    planned = make_evaluation(release, ran=False)
+    from evaluations.spreading import rows
+
+    computed = rows.compute
+
+    def cancelled_meanwhile(*given: Any) -> bool:
+        if fresh(planned).state == "running":
+            ending.cancel(evaluation=planned, actor=None)
+        return computed(*given)
+
+    monkeypatch.setattr(rows, "compute", cancelled_meanwhile)
+    run(job_id=planned.job)
+    assert fresh(planned).state == "cancelled"
+    assert (Call.objects.count(), Part.objects.count()) == (0, 0)
+
+
+def test_a_release_without_scores_of_a_stage_is_refused(release):
+    with pytest.raises(EvaluationError, match="no scores of a stage 'other'"):
+        begin(release=release, plan=plan_of({"stage": "other"}))
+
+
+def test_numbers_count_within_a_release(release):
+    second = make_release(release.project, "1.1.0")
+    numbers = [make_evaluation(each, ran=False).number for each in (release, release, second)]
+    assert numbers == [1, 2, 1]
+
+
+def test_helpers_change_no_figure(release, monkeypatch):
+    from evaluations.spreading import spread
+
+    alone = make_evaluation(release)
+    helped = make_evaluation(release, ran=False)
+    took = []
+
+    def helper(self: Any, call: Any, total: int) -> list[int]:
+        """Another worker, which takes every second part before the job itself comes to it."""
+        return []
+
+    from evaluations.spreading import rows
+
+    taken = rows.take
+
+    def take(evaluation: int, owner: uuid.UUID) -> Any:
+        other = jobs.begin(kind=spread.HELP, payload={})
+        assert other.lease_owner is not None
+        part = taken(evaluation, other.lease_owner)
+        if part is not None:
+            took.append(part.pk)
+            rows.compute(part, other.lease_owner, rows.Functions())
+        return taken(evaluation, owner)
+
+    monkeypatch.setattr(spread.Spread, "_ask_for_help", helper)
+    monkeypatch.setattr(rows, "take", take)
+    run(job_id=helped.job)
+    assert took
+    assert fresh(helped).report == alone.report
+    assert [each["sha256"] for each in fresh(helped).files] == [each["sha256"] for each in alone.files]

@@ -1,0 +1,422 @@
+"""Files of answers as people have them: columns, cells, separators, encodings, and what is wrong with them."""
+
+import gzip
+import json
+import math
+
+import pytest
+
+from evaluations.errors import EvaluationError
+from evaluations.tables.table import open_table
+
+HEADER = "question,answer,reference1,scores\n"
+ROWS = "who built it,the romans built it,it was built by romans,4.5\nhow tall is it,ten metres,about 10 m,3\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Writes a file and gives its path."""
+
+    def write(content, name="answers.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def rows(path, **options):
+    return list(open_table(path, **options).rows())
+
+
+def refused(path, **options):
+    with pytest.raises(EvaluationError) as refusal:
+        rows(path, **{"scored": True, **options})
+    return str(refusal.value).replace(f"{path.parent}/", "")
+
+
+def jsonl(*objects):
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+
+
+def test_the_columns_of_the_kpqa_files(file):
+    first, second = rows(file(HEADER + ROWS), scored=True)
+    assert (first.question, first.answer, first.references, first.human) == (
+        "who built it",
+        "the romans built it",
+        ["it was built by romans"],
+        4.5,
+    )
+    assert (first.line, second.line, second.human) == (2, 3, 3.0)
+
+
+def test_several_references_of_which_some_cells_are_empty(file):
+    text = "question,answer,reference1,reference2,reference3,scores\nq,a,x,,z,1\nq,b,,,,2\nr,c,x, ,z,3\n"
+    assert [row.references for row in rows(file(text))] == [["x", "z"], [], ["x", "z"]]
+
+
+def test_references_are_in_the_order_of_their_numbers(file):
+    text = "reference10,question,reference2,answer,reference1,scores\nten,q,two,a,one,1\n"
+    assert rows(file(text))[0].references == ["one", "two", "ten"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Question,Answer,Reference 1,Scores",
+        "query,candidate,reference-1,human_score",
+        "query_text,prediction,gold_answer,rating",
+        "prompt,response,ground_truth,mean",
+        "q,hypothesis,ref,Human",
+        ' "question", "answer", "target", "correctness"',
+    ],
+)
+def test_columns_are_known_by_the_names_that_people_use(file, header):
+    (row,) = rows(file(f"{header}\nwhat,this,that,0.25\n"), scored=True)
+    assert (row.question, row.answer, row.references, row.human) == ("what", "this", ["that"], 0.25)
+
+
+def test_a_column_may_be_named(file):
+    text = "frage,antwort,muster,note\nwhat,this,that,4\n"
+    columns = {"question": "frage", "answer": "Antwort", "reference1": "muster", "scores": "note"}
+    (row,) = rows(file(text), columns=columns, scored=True)
+    assert (row.question, row.answer, row.references, row.human) == ("what", "this", ["that"], 4.0)
+
+
+def test_several_columns_may_be_given_to_a_field(file):
+    text = "question,answer,a b,c,scores\nq,x,one,two,4\n"
+    assert rows(file(text), columns={"references": "c,a b"})[0].references == ["two", "one"]
+    assert rows(file(text), columns={"reference1": "a b", "reference2": "c"})[0].references == ["one", "two"]
+
+
+def test_a_field_may_be_turned_off(file):
+    text = "question,answer,reference1,scores,type\nq,a,r,4,x\n"
+    assert rows(file(text))[0].type == "x"
+    assert rows(file(text), columns={"type": ""})[0].type == ""
+
+
+def test_a_score_in_a_column_with_the_name_of_a_reference_is_noticed(file):
+    text = "question,answer,reference1,reference2\nq one,a b,c d,2.4\nq two,e f,g h,3\n"
+    said = refused(file(text))
+    assert "no column holds the human scores" in said
+    assert "'reference2' holds nothing but numbers" in said
+    assert "--column scores=reference2" in said
+    found = rows(file(text), columns={"scores": "reference2"}, scored=True)
+    assert [(row.references, row.human) for row in found] == [(["c d"], 2.4), (["g h"], 3.0)]
+
+
+def test_it_is_noticed_as_well_where_no_scores_are_needed(file):
+    path = file("question,answer,reference1,reference2\nq one,a b,c d,2.4\nq two,e f,g h,3\n")
+    assert "--column scores=reference2" in refused(path, scored=False)
+    found = rows(path, columns={"references": "reference1,reference2"})
+    assert [row.references for row in found] == [["c d", "2.4"], ["g h", "3"]]
+
+
+def test_references_that_are_numbers_as_the_answers_are_no_scores(file):
+    text = "question,answer,reference1,reference2\nhow many,12,11,12\nhow old,5,5,6\n"
+    assert [row.references for row in rows(file(text))] == [["11", "12"], ["5", "6"]]
+
+
+@pytest.mark.parametrize("word", ["NA", "nan", "null", "None", "N/A", "-"])
+def test_words_for_nothing_are_texts_in_answers_and_nothing_in_scores(file, word):
+    (row,) = rows(file(f"question,answer,reference1,scores\nq,{word},{word},{word}\n"))
+    assert (row.answer, row.references) == (word, [word])
+    assert math.isnan(row.human)
+
+
+def test_an_empty_answer_is_an_answer(file):
+    assert rows(file(HEADER + "q,,r,2\n"))[0].answer == ""
+
+
+@pytest.mark.parametrize(("separator", "name"), [(";", "semicolon"), ("\t", "tab"), ("|", "bar")])
+def test_other_separators(file, separator, name):
+    text = (HEADER + "is it so, or not,yes,no,4\n").replace("so, or", "so or").replace(",", separator)
+    table = open_table(file(text))
+    assert [row.question for row in table.rows()] == ["is it so or not"]
+    assert table.sheet.said == f"{name}-separated, utf-8"
+
+
+def test_the_separator_is_found_although_texts_have_commas(file):
+    text = "question;answer;reference1;scores\nyes, no, or so;a, b, c;d, e;2,5\n"
+    (row,) = rows(file(text))
+    assert (row.question, row.answer, row.references, row.human) == ("yes, no, or so", "a, b, c", ["d, e"], 2.5)
+
+
+def test_the_line_by_which_a_spreadsheet_names_its_separator(file):
+    (row,) = rows(file("sep=;\nquestion;answer;reference1;scores\nq;a;r;2\n"))
+    assert (row.answer, row.line) == ("a", 3)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_unicode_with_and_without_a_mark(file, encoding):
+    text = HEADER + "où est-ce,à l’été 北京,in 北京,2\n"
+    (row,) = rows(file(text.encode(encoding)))
+    assert (row.question, row.references) == ("où est-ce", ["in 北京"])
+
+
+def test_another_encoding_is_said(file):
+    path = file((HEADER + "q,a,r,2\nwo,im Süden,Süd,3\n").encode("latin-1"))
+    said = refused(path)
+    assert said.startswith("answers.csv, line 3: Byte 8 (0xFC) is not UTF-8.")
+    assert "--encoding latin-1" in said
+    assert rows(path, encoding="latin-1")[1].answer == "im Süden"
+    assert "'latin-47' is no encoding" in refused(path, encoding="latin-47")
+
+
+def test_utf_16_without_a_mark_is_recognised_as_something_else(file):
+    assert "--encoding utf-16-le" in refused(file((HEADER + ROWS).encode("utf-16-le")))
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_other_line_ends(file, end):
+    text = (HEADER + ROWS).replace("\n", end)
+    assert [(row.line, row.human) for row in rows(file(text))] == [(2, 4.5), (3, 3.0)]
+
+
+def test_texts_with_line_ends_commas_and_quotation_marks(file):
+    text = HEADER + '"who, when","the\r\n""romans""\nbuilt it","r, s",4\n\nq,a,r,2\n'
+    first, second = rows(file(text))
+    assert (first.question, first.answer, first.references) == ("who, when", 'the\n"romans"\nbuilt it', ["r, s"])
+    assert (first.line, second.line) == (2, 6)
+
+
+def test_unusual_line_separators_inside_of_a_text_are_text(file):
+    text = HEADER + "q,one\u2028two\x0bthree\x85four,r,4\n"
+    assert rows(file(text))[0].answer == "one\u2028two\x0bthree\x85four"
+
+
+def test_a_compressed_file(file):
+    assert len(rows(file(gzip.compress((HEADER + ROWS).encode()), "answers.csv.gz"))) == 2
+
+
+def test_a_damaged_compressed_file_is_refused(file):
+    packed = gzip.compress((HEADER + ROWS * 5000).encode())
+    assert "is damaged" in refused(file(packed[: len(packed) // 2]))
+
+
+def test_rows_without_anything_are_passed_over(file):
+    assert len(rows(file(HEADER + "\nq,a,r,2\n,,,\n  \n,,\nq,a,r,3\n\n"))) == 2
+
+
+def test_cells_that_a_spreadsheet_left_at_the_end_are_passed_over(file):
+    assert rows(file(HEADER + "q,a,r,2,,\n"))[0].human == 2
+
+
+def test_a_row_with_too_many_cells_names_its_line(file):
+    said = refused(file(HEADER + "q,a,r,2\nq,so, it is,r,3\n"))
+    assert said.startswith("answers.csv, line 3: 5 cells, but the header names 4 columns.")
+    assert "quotation marks" in said
+
+
+def test_a_row_with_too_few_cells_names_its_line(file):
+    assert refused(file(HEADER + "q,a,r,2\nq,a,r\n")).startswith("answers.csv, line 3: 3 cells, but the header")
+
+
+def test_a_quotation_that_never_ends_names_its_line(file):
+    said = refused(file(HEADER + 'q,a,r,2\nq,"so it is,r,3\nq,a,r,2\n'))
+    assert said.startswith("answers.csv, line 3: a quotation mark is opened here and never closed.")
+    assert "--no-quotes" in said
+
+
+def test_quotation_marks_may_be_ordinary_signs(file):
+    text = 'question\tanswer\treference1\tscores\nq\t"so it is\tr\t3\nq\tsays "a" and\tr"\t2\n'
+    assert [row.answer for row in rows(file(text), quotes=False)] == ['"so it is', 'says "a" and']
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("four", "'four' is no number"),
+        ("4/5", "'4/5' is no number"),
+        ("inf", "'inf' is not finite"),
+        ("1_000", "'1_000' is no number"),
+        ('"2,5"', "'2,5' may have a decimal comma, or be two numbers"),
+        ("80%", "'80%' is no number"),
+    ],
+)
+def test_a_score_that_is_no_number_names_line_and_column(file, cell, said):
+    found = refused(file(HEADER + f"q,a,r,2\nq,a,r,{cell}\n"))
+    assert found.startswith(f"answers.csv, line 3: column 'scores': {said}")
+
+
+def test_the_error_of_a_score_that_is_no_number_says_how_to_name_another_column(file):
+    assert "--column" in refused(file(HEADER + "q,a,r,two\n"))
+
+
+@pytest.mark.parametrize(
+    "cell", ["[3, 4, 5]", "3 4 5", "3|4|5", "3; 4; 5", "['3', '4', '5']", "[3.0, null, 4, 5]"]
+)
+def test_single_ratings_in_one_cell(file, cell):
+    (row,) = rows(file(HEADER + f'q,a,r,"{cell}"\n'))
+    assert row.human == 4
+    assert [score for _, score in row.ratings] == [3, 4, 5]
+
+
+@pytest.mark.parametrize("name", ["score", "rater", "Rating ", "judge_", "annotator"])
+def test_single_ratings_in_columns(file, name):
+    header = ",".join(f"{name}{number}" for number in (1, 2, 3))
+    (row,) = rows(file(f"question,answer,reference1,{header}\nq,a,r,2,,5\n"), scored=True)
+    assert row.human == 3.5
+    assert [score for _, score in row.ratings] == [2, 5]
+    assert len({rater for rater, _ in row.ratings}) == 2
+
+
+def test_a_mean_beside_single_ratings_is_the_human_score(file):
+    (row,) = rows(file("question,answer,reference1,scores,score1,score2\nq,a,r,4.25,3,5\n"))
+    assert row.human == 4.25
+    assert [score for _, score in row.ratings] == [3, 5]
+
+
+def test_scores_outside_of_the_scale_that_was_given_are_refused(file):
+    said = refused(file(HEADER + "q,a,r,2\nq,a,r,7\n"), scale=(1, 5))
+    assert said == (
+        "answers.csv, line 3: the score 7 is not on the scale from 1 to 5. If the scale is another, say so: "
+        "--scale LOW-HIGH."
+    )
+
+
+def test_jsonl_with_lists_nested_lists_and_objects(file):
+    text = jsonl(
+        {"question": "q", "answer": "a", "references": ["r", "", "s"], "scores": [4, "5", None]},
+        {"question": "q", "answer": None, "references": [["r", ["s"]], "t"], "scores": "2.5"},
+        {"question": "q", "answer": 1923, "references": {"text": ["r", "s"], "answer_start": [3, 9]}, "scores": 1},
+        {"question": "q", "answer": "a", "references": [{"text": "r", "opinion": "Yes"}, {"answer": "s"}]},
+        {"question": "q", "answer": "a", "reference": "r", "scores": [{"worker": "w7", "score": 3}]},
+    )  # fmt: skip
+    found = rows(file(text, "answers.jsonl"))
+    assert [row.references for row in found] == [["r", "s"], ["r", "s", "t"], ["r", "s"], ["r", "s"], ["r"]]
+    assert [row.answer for row in found] == ["a", "", "1923", "a", "a"]
+    assert [row.human for row in found if row.human == row.human] == [4.5, 2.5, 1, 3]
+    assert found[3].labels == ["Yes", ""]
+    assert found[4].ratings == [("w7", 3)]
+
+
+def test_members_that_only_later_objects_have_are_found(file):
+    text = jsonl({"question": "q", "answer": "a", "reference1": "r", "score": 1}) * 300
+    text += jsonl({"question": "q", "answer": "a", "reference1": "r", "reference2": "s", "score": 1})
+    assert rows(file(text))[-1].references == ["r", "s"]
+
+
+def test_a_json_list_of_objects(file):
+    text = json.dumps([{"question": "q", "answer": "a", "references": ["r"], "score": 2}] * 3, indent=1)
+    assert [row.line for row in rows(file(text, "answers.json"))] == [1, 2, 3]
+
+
+def test_nan_in_jsonl_is_a_missing_score(file):
+    (row,) = rows(file('{"question": "q", "answer": "a", "references": ["r"], "score": NaN}\n'))
+    assert math.isnan(row.human)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"answer": "a"', "this is no JSON"),
+        ('["a"]', "this is JSON, but no object"),
+        ('{"question": "q", "answer": {"a": 1}, "references": ["r"], "score": 1}', "column 'answer': {'a': 1}"),
+        ('{"question": "q", "answer": "a", "references": [{"b": 1}], "score": 1}', "has no member 'text'"),
+        ('{"question": "q", "answer": "a", "references": ["r"], "score": "high"}', "column 'score': 'high'"),
+    ],
+)
+def test_a_wrong_line_of_jsonl_is_named(file, line, said):
+    good = jsonl({"question": "q", "answer": "a", "references": ["r"], "score": 2})
+    found = refused(file(good + "\n" + line + "\n", "answers.jsonl"))
+    assert found.startswith("answers.jsonl, line 3: ")
+    assert said in found
+
+
+def test_lists_in_the_cells_of_a_csv_file(file):
+    text = (
+        "question,answer,references,scores\n"
+        'q,a,"[""r, s"", ""t""]",2\n'
+        "q,a,\"['r', 's']\",2\n"
+        "q,a,\"['r' 's']\",2\n"
+        "q,a,[citation needed],2\n"
+        'q,a,"[[""r""], [""s"", ""t""]]",2\n'
+    )
+    assert [row.references for row in rows(file(text))] == [
+        ["r, s", "t"],
+        ["r", "s"],
+        ["['r' 's']"],
+        ["[citation needed]"],
+        ["r", "s", "t"],
+    ]
+
+
+def test_opinions_of_answers_and_references(file):
+    text = "question,answer,label,reference1,label1,reference2,label2,scores\nq,a,Yes,r,Yes,s,No,2\nq,b,No,r,,,,3\n"
+    first, second = rows(file(text))
+    assert (first.label, first.labels, second.labels) == ("Yes", ["Yes", "No"], [""])
+
+
+def test_opinions_of_references_in_a_list_stay_with_their_references(file):
+    text = jsonl(
+        {"question": "q", "answer": "a", "references": ["r", " ", "s"], "labels": ["Yes", "No", ""], "score": 1}
+    )
+    (row,) = rows(file(text))
+    assert (row.references, row.labels) == (["r", "s"], ["Yes", ""])
+
+
+def test_opinions_that_do_not_fit_the_references_are_refused(file):
+    text = jsonl({"question": "q", "answer": "a", "references": ["r", "s"], "labels": ["Yes"], "score": 1})
+    assert refused(file(text)).startswith("answers.csv, line 1: 1 labels for 2 references.")
+
+
+@pytest.mark.parametrize("cell", ['"[""Rome"", ""Nero""]"', "Rome|Nero", "Rome; Nero"])
+def test_gold_entities(file, cell):
+    (row,) = rows(file(f"question,answer,reference1,scores,entities\nq,a,r,2,{cell}\n"))
+    assert row.entities == ["Rome", "Nero"]
+
+
+def test_scores_of_other_tools(file):
+    text = HEADER.replace("\n", ",comet,judge\n") + "q,a,r,2,0.5,\nq,b,r,2,-0.25,3\n"
+    found = rows(file(text), external=("judge", "comet"))
+    assert math.isnan(found[0].external[0])
+    assert found[0].external[1] == 0.5
+    assert found[1].external == (3, -0.25)
+    assert "line 2: column 'comet': 'x' is no number" in refused(
+        file(text.replace("0.5", "x")), external=("comet",)
+    )
+    assert "there is no column 'bleurt'" in refused(file(text), external=("bleurt",))
+    assert "is given to a field as well" in refused(file(text), external=("comet",), columns={"scores": "comet"})
+
+
+def test_two_columns_of_one_name_are_refused_where_it_matters(file):
+    said = refused(file("question,answer,reference,reference,scores\nq,a,r,s,2\n"))
+    assert "two columns are named 'reference'" in said
+    assert len(rows(file("question,answer,note,reference1,note,scores,,\nq,a,x,r,y,2,,\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("\n\n", "has no line that can be read"),
+        (HEADER, "has a header but no rows under it"),
+        ("question,reference1,scores\nq,r,2\n", "no column holds the answers (candidates)"),
+        ("question,answer,scores\nq,a,2\n", "no column holds the references"),
+        ("question,answer,reference1,note\nq,a,r,fine\n", "no column holds the human scores"),
+        ("who built it,the romans,they did,4\n", "If the file has no header line, add one"),
+        ("PK\x03\x04zip", "a ZIP file or a workbook"),
+    ],
+)
+def test_what_is_missing_is_named(file, text, said):
+    assert said in refused(file(text))
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(EvaluationError, match="There is no file"):
+        open_table(tmp_path / "nothing.csv")
+    with pytest.raises(EvaluationError, match="is a folder"):
+        open_table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"marks": "scores"}, "there is no field 'marks'"),
+        ({"scores": "marks"}, "there is no column 'marks'; there are 'question', 'answer'"),
+        ({"scores": "answer", "answer": "answer"}, "that column is scores already"),
+    ],
+)
+def test_columns_that_cannot_be_given(file, columns, said):
+    assert said in refused(file(HEADER + ROWS), columns=columns)
