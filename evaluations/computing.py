@@ -15,8 +15,10 @@ from evaluations.external.joining import Joined
 from evaluations.external.keeping import values_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
+from evaluations.plotted import FILE as POINTS
 from evaluations.plotted import points_file, points_of
 from evaluations.reporting.page import page_of
+from evaluations.shown import file_name, shown_file
 from evaluations.spreading.crews import Crews
 from evaluations.spreading.spread import Spread
 from evaluations.tables.released import open_release
@@ -62,7 +64,8 @@ def compute(
         files = {
             **files_of(table, done),
             "report.html": text_of(page_of(done.report, points)),
-            "points.json": points_file(points),
+            POINTS: points_file(points),
+            file_name(): shown_file(done.report, points),
         }
         write_together({folder / name: write for name, write in files.items()})
     return done.report
