@@ -16,7 +16,6 @@ from metrics.errors import MetricError
 from metrics.meta import breakdown
 from metrics.meta.canonical import canonical
 from metrics.meta.ceiling import ceiling
-from metrics.meta.significance import Tests, parts_of_tests, tests
 from metrics.meta.entries import corpus, entry
 from metrics.meta.floors import floors
 from metrics.meta.judged import Judged
@@ -24,6 +23,7 @@ from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
 from metrics.meta.plan import About, Comparison, CorpusRule, Plan
 from metrics.meta.protocols import METRIC, TABLE8, known, protocol, table8
+from metrics.meta.significance import Tests, parts_of_tests, tests
 from metrics.meta.spreading import Spread, in_process
 from metrics.meta.warnings import warnings_of
 

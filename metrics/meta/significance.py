@@ -7,8 +7,8 @@ from typing import Any
 
 from metrics.meta.clusters import clusters
 from metrics.meta.compared import Compared
-from metrics.meta.detectable import detectable
 from metrics.meta.comparing import compared
+from metrics.meta.detectable import detectable
 from metrics.meta.draws import SAMPLES, blocks
 from metrics.meta.judged import Judged
 from metrics.meta.permutation import PERMUTATIONS
@@ -37,7 +37,6 @@ def tests(
     `figures` are the metrics' values by statistic and grouping, for the order of the clusters. Holm's
     correction is over the pairs of one comparison. Clusters come from a comparison's permutation test (its
     first method otherwise), at the plan's level after correction. `done` hears how many more parts are done.
-    MetricError for a bootstrap test without replicates.
     """
     pairs = list(combinations(sorted(judged.metrics), 2))
     said: list[dict[str, Any]] = []
@@ -81,7 +80,8 @@ def _compared(
             nonlocal told
             # Metrics that lack different answers are drawn one after the other; the bar does not overflow.
             now = min(before + count, expected)
-            done(now - told, what)
+            if now > told:
+                done(now - told, what)
             told = now
 
         return spread(work, parts, so_far)
@@ -97,7 +97,8 @@ def _compared(
         gap=plan.gap,
         spread=telling,
     )
-    done(_parts(comparison, plan) - told, what)
+    if rest := _parts(comparison, plan) - told:
+        done(rest, what)
     return found
 
 
