@@ -49,6 +49,13 @@ def only(folder, format):
     return copy
 
 
+def refused(table):
+    """Why it cannot be opened."""
+    with pytest.raises(EvaluationError) as refusal, table:
+        pass
+    return str(refusal.value)
+
+
 def test_answers_have_their_references_scores_opinions_and_ratings(folder):
     with open_release(folder(hostile=False)) as table:
         rows = {(row.question_id, row.system): row for row in table.rows()}
@@ -83,15 +90,13 @@ def test_another_human_score_of_the_release(folder):
     place = folder()
     with open_release(place, columns={"scores": "median"}) as table:
         assert all(math.isnan(row.human) or row.human * 2 == int(row.human * 2) for row in table.rows())
-    with pytest.raises(EvaluationError, match="scores=NAME, of mean, median, trimmed, adjusted"):
-        with open_release(place, columns={"scores": "best"}):
-            pass
+    assert "scores=NAME, of mean, median, trimmed, adjusted" in refused(
+        open_release(place, columns={"scores": "best"})
+    )
 
 
 def test_a_stage_that_there_is_not(folder):
-    with pytest.raises(EvaluationError, match="has no scores of a stage 'other'; there are"):
-        with open_release(folder(), stage="other"):
-            pass
+    assert "has no scores of a stage 'other'; there are" in refused(open_release(folder(), stage="other"))
 
 
 def test_a_release_of_the_installation_by_its_name(folder):
@@ -99,26 +104,18 @@ def test_a_release_of_the_installation_by_its_name(folder):
     for name in ("capitals", "capitals/1.0.0", "capitals@1.0.0"):
         with opened(name, scored=True) as table:
             assert table.title == "capitals 1.0.0"
-    with pytest.raises(EvaluationError, match="capitals has no release '9.0.0'; there are 1.0.0"):
-        with opened("capitals/9.0.0"):
-            pass
-    with pytest.raises(EvaluationError, match="There is no file or folder towns, and no project 'towns'"):
-        with opened("towns"):
-            pass
+    assert "capitals has no release '9.0.0'; there are 1.0.0" in refused(opened("capitals/9.0.0"))
+    assert "There is no file or folder towns, and no project 'towns'" in refused(opened("towns"))
 
 
 def test_a_folder_that_is_no_release(tmp_path):
-    with pytest.raises(EvaluationError, match=r"it has no manifest.json. Give the folder of a release"):
-        with opened(str(tmp_path)):
-            pass
+    assert "it has no manifest.json. Give the folder of a release" in refused(opened(str(tmp_path)))
 
 
 def test_files_that_are_gone(folder):
     place = folder()
     shutil.rmtree(place / "jsonl")
-    with pytest.raises(EvaluationError, match="get its files again"):
-        with open_release(place):
-            pass
+    assert "get its files again" in refused(open_release(place))
 
 
 def test_an_evaluation_of_a_release(folder, tmp_path, monkeypatch):
