@@ -5,13 +5,14 @@ Texts are compared in lower case, without ASCII punctuation and without the arti
     exact = 1 if nothing else differs
     F1    = 2 P R / (P + R), P and R the shares of tokens of the candidate, of the reference, that both have
 
-Where one text has nothing left, both metrics say whether the other has nothing left either (SQuAD 2.0). Of several
-references the best counts.
+Where one text has nothing left, both metrics say whether the other has nothing left either (SQuAD 2.0). Of
+several references the best counts.
 """
 
 import re
 import string
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def _numbered(tokens: Tokens) -> Places:
     numbers: dict[bytes, int] = {}
     written = tokens.ids.tobytes()
     size = tokens.ids.itemsize
-    slices = zip(bounds[:-1], bounds[1:], strict=True)
+    slices = pairwise(bounds)
     found = [numbers.setdefault(written[size * a : size * b], len(numbers)) for a, b in slices]
     return np.asarray(found, np.intp)
 
