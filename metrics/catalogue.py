@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import bleu, chrf, exact, lengths, meteor, rouge
+from metrics.answers import bleu, chrf, cider, exact, lengths, meteor, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -22,9 +22,9 @@ MAKERS: dict[str, Maker] = {
     "f1": exact.make_f1,
     "length": lengths.make_length,
     "length-difference": lengths.make_difference,
-    # Alignments, and matches weighed by how rare they are.
-    "meteor": meteor.make,
 }
+
+MAKERS |= {"meteor": meteor.make}
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 

@@ -18,8 +18,8 @@ _BLANKS = " \t\xa0\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _SPLIT = re.compile(f"[{SPACE}]")
 _COMPANY = ("pty.", "pte.", "co.")
 _KNOWN = 1 << 17
-#: What pycocoevalcap's tokeniser leaves out. It means brackets too, but asks for them in capitals after all was
-#: made lower case, so they stay.
+#: What pycocoevalcap's tokeniser leaves out. It means brackets too, but asks for them in capitals after all
+#: was made lower case, so they stay.
 DROPPED = frozenset(("''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"))
 
 

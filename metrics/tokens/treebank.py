@@ -1,8 +1,8 @@
 """Penn Treebank tokens by the conventions of Stanford CoreNLP 3.4.1, as regular expressions.
 
 At each place of a text the rule that reaches furthest wins, counting what it looks ahead at; of equally long
-ones the first. What no rule knows, such as white space, is left out. docs/metrics.md says how this was compared
-with the original.
+ones the first. What no rule knows, such as white space, is left out. docs/metrics.md says how this was
+compared with the original.
 """
 
 import re
@@ -87,7 +87,8 @@ STARTS = frozenset(
 )
 _TAG = (
     r"<(?:[!?][A-Za-z-][^>\r\n]*|/?[A-Za-z][A-Za-z0-9:.-]*"
-    r"""(?: +(?:[A-Za-z][A-Za-z0-9:.-]*(?: *= *(?:'[^\r\n']*'|"[^\r\n"]*"))?|'[^\r\n']*'|"[^\r\n"]*"| */))* *)>"""
+    r"""(?: +(?:[A-Za-z][A-Za-z0-9:.-]*(?: *= *(?:'[^\r\n']*'|"[^\r\n"]*"))?"""
+    r"""|'[^\r\n']*'|"[^\r\n"]*"| */))* *)>"""
 )
 _MARKS = (
     r"+%&~^|\\\xa6\xa7\xa8\xa9\xac\xae\xaf\xb0-\xb3\xb4-\xba\xd7\xf7\u0387\u05be\u05c0\u05c3\u05c6\u05f3\u05f4"
@@ -281,8 +282,8 @@ def _numbers() -> Iterator[tuple[str, Rewrite | None]]:
     yield rf"({_QUOTE}[0-9][0-9])[{SPACE}\n\r]", None
     yield (
         (
-            r"(?:\([0-9]{2,3}\)[ \xa0]?|(?:\+\+?)?(?:[0-9]{2,4}[- \xa0])?[0-9]{2,4}[- \xa0])[0-9]{3,4}[- \xa0]?"
-            r"[0-9]{3,5}|(?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5}"
+            r"(?:\([0-9]{2,3}\)[ \xa0]?|(?:\+\+?)?(?:[0-9]{2,4}[- \xa0])?[0-9]{2,4}[- \xa0])"
+            r"[0-9]{3,4}[- \xa0]?[0-9]{3,5}|(?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5}"
         ),
         lambda token: _bracketed(_unbroken(token)),
     )
