@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import bleu, chrf, cider, exact, lengths, meteor, rouge
+from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, pa, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -25,6 +25,10 @@ MAKERS: dict[str, Maker] = {
 }
 
 MAKERS |= {"meteor": meteor.make}
+# With a bonus for opinions and entities.
+MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
+# Last: phrasing-aware forms of all above.
+MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
 

@@ -33,6 +33,30 @@ DEFAULT = Profile(
 )
 PROFILES: dict[str, Profile] = {profile.name: profile for profile in (DEFAULT,)}
 
+# Mitra et al. 2016, Table 2, and Yang et al. 2018 as DuReader's evaluator has it.
+_DISTILLERY = Profile(
+    "distillery-2016",
+    "Mitra et al. (2016), Table 2: BLEU and METEOR, also weighted by the importance of references.",
+    ("bleu-4", "meteor", "pa-bleu-4", "pa-meteor"),
+    "distillery-fit",
+    {
+        "bleu": {"smoothing": "none", "effective": False},
+        "meteor": {"alpha": 0.1, "gamma": 0.5, "theta": 3.0, "language": "", "synonyms": ""},
+    },
+)
+_DUREADER = Profile(
+    "dureader-2018",
+    "Yang et al. (2018) on DuReader: characters, bonus weights 1 and 1, ROUGE-L with gamma 1.2.",
+    ("bleu-4", "rouge-l", "adapted-bleu-4", "adapted-rouge-l"),
+    "char",
+    {
+        "bleu": {"smoothing": "none", "effective": False},
+        "rouge": {"beta": 1.2, "refs": "separate"},
+        "adapted": {"alpha": 1.0, "beta": 1.0, "gamma": 1.2},
+    },
+)
+PROFILES |= {profile.name: profile for profile in (_DISTILLERY, _DUREADER)}
+
 
 def profile(name: str) -> Profile:
     """The profile of that name; MetricError names those that there are."""

@@ -202,7 +202,8 @@ def curve(rows: Rows, *, title: str, across: str, up: str, says: str, signature:
     """A figure as it grows with the data. Rows: `metric`, `x`, `value`, `low`, `high`."""
     import altair as alt
 
-    base = alt.Chart().encode(x=alt.X("x:Q", title=across, scale=alt.Scale(zero=False)))
+    axis = alt.Axis(tickCount=5, labelOverlap="greedy")
+    base = alt.Chart().encode(x=alt.X("x:Q", title=across, scale=alt.Scale(zero=False), axis=axis))
     scale = alt.Scale(zero=False)
     band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.18)
     line = base.transform_filter("isValid(datum.value)").mark_line(point=True)

@@ -137,10 +137,10 @@ def hide_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -
 
 @require_safe
 @on_project()
-def file(request: HttpRequest, seat: Seat, *, version: str, number: int, name: str) -> HttpResponseBase:
+def file(request: HttpRequest, seat: Seat, *, version: str, number: int, path: str) -> HttpResponseBase:
     """One of its files."""
     evaluation = found(seat, version, number)
-    listed = next((each for each in evaluation.files if each.get("name") == name), None)
+    listed = next((each for each in evaluation.files if each.get("name") == path), None)
     if listed is None:
         raise Http404("The evaluation has no such file.")
     etag = f'"{listed["sha256"]}"'
@@ -152,8 +152,8 @@ def file(request: HttpRequest, seat: Seat, *, version: str, number: int, name: s
         return serving.outside(int(listed["bytes"]), etag)
     return serving.send(
         request,
-        opened=lambda: storage.open_at(evaluation, name),
+        opened=lambda: storage.open_at(evaluation, path),
         part=part,
-        name=f"{seat.project.slug}-{version}-evaluation-{number}-{name}",
+        name=f"{seat.project.slug}-{version}-evaluation-{number}-{path}",
         etag=etag,
     )

@@ -22,7 +22,7 @@ _ONE: list[URLPattern] = [
     path(f"{_E}again/", one.again, name="again"),
     path(f"{_E}leaderboard/show/", one.show_board, name="show_board"),
     path(f"{_E}leaderboard/hide/", one.hide_board, name="hide_board"),
-    path(f"{_E}files/<str:name>", one.file, name="file"),
+    path(f"{_E}files/<str:path>", one.file, name="file"),
 ]
 urlpatterns: list[URLPattern] = [
     path("evaluations/", listing.everywhere, name="everywhere"),

@@ -90,7 +90,7 @@ def _floor(report: Report, found: Value, by: Lead) -> str:
     floor = reading.of_lead(entries[order[0]], by)
     if floor.value is None or found.value is None:
         return ""
-    name = reading.title(report, order[0])
+    name = f"\u201c{reading.title(report, order[0])}\u201d"
     if floor.value >= found.value:
         return f"No metric beats a sentinel that does not read the answers: {name} reaches {_figure(floor)}."
     return f"Of the sentinels, which do not read the answers, {name} comes closest with {_figure(floor)}."

@@ -73,10 +73,8 @@ class Notes:
         if isinstance(given, bool):
             return Cell("yes" if given else "no", words=True)
         found = number(given)
-        if isinstance(given, int) and found is not None:
-            return Cell(whole(found))
         if found is not None:
-            return Cell(short(found))
+            return Cell(whole(found) if found.is_integer() else short(found))
         if isinstance(given, Mapping):
             return self.figure(value({"it": given}, "it"))
         if given is None or given == "":
@@ -90,20 +88,26 @@ def records(caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
     if not listed:
         return Table(caption, (), ())
     first, *others = listed[0]
+    counted = {name for name in listed[0] if all(_is_whole(row.get(name)) for row in listed)}
+
+    def cell(name: str, given: Any) -> Cell:
+        return _cell(name, given, counted=name in counted)
+
     lines = [
-        Line(_text(first, row[first]), [_cell(name, row.get(name)) for name in others]) for row in listed
+        Line(cell(first, row[first]).text, [cell(name, row.get(name)) for name in others]) for row in listed
     ]
     return Table(caption, [each[:1].upper() + each[1:] for each in (first, *others)], lines)
 
 
-def _cell(name: str, given: Any) -> Cell:
+def _cell(name: str, given: Any, *, counted: bool) -> Cell:
     found = number(given)
     if found is None:
         return Cell(NOTHING if given is None else str(given), words=isinstance(given, str))
     if name == "p" or name.startswith("p ") or name.endswith(" p"):
         return Cell(probability(found))
-    return Cell(whole(found) if isinstance(given, int) or name == "n" else short(found))
+    return Cell(whole(found) if counted else short(found))
 
 
-def _text(name: str, given: Any) -> str:
-    return _cell(name, given).text
+def _is_whole(given: Any) -> bool:
+    found = number(given)
+    return found is None or found.is_integer()

@@ -23,6 +23,7 @@ TITLES = {
     "kpqa-table7": "Pairs that match people (KPQA, Table 7)",
 }
 _CURVES = 6
+_IN_THE_FIGURE = ("value", "ci", "reason", "n")
 _RESAMPLED, _LEARNING = "resample_overall", "adem-table14"
 
 
@@ -51,7 +52,11 @@ def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list
                 known, title=called[name], across=across, up="Pearson", says=says, signature=made
             )
             number_of = sum(each.key.startswith(f"learning-{part}") for each in plots) + 1
-            plots.append(replace(plot, key=f"learning-{part}-{number_of}"))
+            table = [
+                {across: each["x"], "Pearson": each["value"], "95 % from": each["low"], "to": each["high"]}
+                for each in known
+            ]
+            plots.append(replace(plot, key=f"learning-{part}-{number_of}", table=table))
     return plots
 
 
@@ -80,8 +85,8 @@ def _resampled(report: Report, order: list[str], called: Mapping[str, str]) -> l
     best = max(known, key=lambda row: row["value"])
     says = (
         f"Pearson over {given.get('times')} samples of {given.get('questions')} questions for every system: "
-        f"highest is {best['metric']} with {short(best['value'])} on {best['questions']}. The samples share "
-        "systems and questions, so this is far higher than over single answers."
+        f"highest is {best['metric']} with {short(best['value'])} ({best['questions']}). The samples share "
+        "systems and questions, so they are not independent."
     )
     made = signature(report, _RESAMPLED, times=given.get("times"), questions=given.get("questions"))
     plot = charts.by_class(
@@ -121,7 +126,7 @@ def _tables(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -
     tables = []
     if values:
         lines = [Line(_words(name), [notes.plain(each)]) for name, each in values.items() if each is not None]
-        tables.append(Table("Parameters", ["", "value"], lines))
+        tables.append(Table("Parameters", ["Parameter", "Value"], lines))
     for name, part in given.items():
         if isinstance(part, Mapping) and not _is_plain(part):
             tables.append(_by_name(_words(name), part, called, notes))
@@ -141,15 +146,16 @@ def _by_name(caption: str, part: Mapping[str, Any], called: Mapping[str, str], n
 
 def _flat(given: Any, before: str = "") -> dict[str, Any]:
     """Figures and plain values under their paths in words; lists are left to the plots and the JSON."""
-    if _is_plain(given):
-        return {before or "value": given}
+    if not isinstance(given, Mapping):
+        return {before or "Value": given} if _is_plain(given) else {}
     found: dict[str, Any] = {}
-    for name, each in mapping(given).items():
-        words = f"{before}, {_words(name)}" if before else _words(name)
-        if _is_plain(each):
-            found[words] = each
-        elif isinstance(each, Mapping):
-            found.update(_flat(each, words))
+    if "value" in given:
+        found[before or "Value"] = {name: given.get(name) for name in ("value", "ci", "reason")}
+    for name, each in given.items():
+        if name in _IN_THE_FIGURE:
+            continue
+        words = f"{before}, {_words(name).lower()}" if before else _words(name)
+        found.update(_flat(each, words))
     return found
 
 
@@ -158,4 +164,5 @@ def _is_plain(given: Any) -> bool:
 
 
 def _words(name: str) -> str:
-    return plain(name.replace("_", " "))
+    words = plain(name.replace("_", " "))
+    return words[:1].upper() + words[1:]

@@ -144,9 +144,7 @@ def _counts(report: Report) -> list[tuple[str, str]]:
     n = mapping(report.get("n"))
     names = ("answers", "scored", "questions", "systems", "ratings")
     words = {"scored": "with a human score"}
-    return [
-        (words.get(name, name), whole(found)) for name in names if (found := number(n.get(name))) is not None
-    ]
+    return [(words.get(name, name), whole(found)) for name in names if (found := number(n.get(name)))]
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:

@@ -96,7 +96,13 @@ def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list
         agree = "and so does" if highest == rows[0]["system"] else "but not"
         says = f"{len(rows)} systems: people put {listed([rows[0]['system']])} first, {agree} {called[name]}."
         made = signature(report, "system-means")
-        plots.append(charts.systems(rows, title=called[name], says=says, signature=made))
+        plot = charts.systems(rows, title=called[name], says=says, signature=made)
+        table = [
+            {"system": row["system"], "metric": row["metric"], "people": row["human"],
+             "95 % from": row["low"], "to": row["high"]}
+            for row in rows
+        ]  # fmt: skip
+        plots.append(replace(plot, table=table))
     return plots
 
 
@@ -116,8 +122,8 @@ def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> 
             continue
         rows += [{"metric": name, "with": what, **ends(each)} for what, each in found.items()]
         table.append(
-            {"metric": name, "r with length": found["length of the answer"].value,
-             "r with distance": found["distance to the references"].value,
+            {"metric": name, "Pearson with length": found["length of the answer"].value,
+             "with distance": found["distance to the references"].value,
              "mean near": number(mapping(entry.get("near")).get("mean")),
              "mean far": number(mapping(entry.get("far")).get("mean")),
              "Welch p": number(entry.get("welch_p")), "permutation p": number(entry.get("permutation_p"))}

@@ -1,6 +1,7 @@
 """Tokenisers by name."""
 
 from metrics.errors import MetricError
+from metrics.tokens import distillery
 from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
 from metrics.tokens.ptb import PTB, PTB_KPQA, PTB_KPQA_WORDS
 from metrics.tokens.tokeniser import Tokeniser
@@ -8,6 +9,7 @@ from metrics.tokens.tokeniser import Tokeniser
 TOKENISERS: dict[str, Tokeniser] = {
     tokeniser.name: tokeniser for tokeniser in (DEFAULT, CHAR, WHITESPACE, PTB, PTB_KPQA, PTB_KPQA_WORDS)
 }
+TOKENISERS |= {one.name: one for one in (distillery.PLAIN, distillery.MARKS, distillery.FIT)}
 
 
 def tokeniser(name: str) -> Tokeniser:

@@ -10,12 +10,16 @@ from annotation.models import Answer, AnswerReview, QueryStep
 from annotation.rewriting import tokens
 from annotation.services import staging
 from crowd.models import Assignment, Endpoint, Hit
+from evaluations import storage as evaluation_storage
+from evaluations.external.keeping import packed
+from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace.models import Worker as SiteWorker
 from notices.services import raise_notice
 from projects.models import Project
 from projects.services import create_project, set_role
+from releases.models import Release
 from releases.offering import link_for
 from sealing import seal
 from tests.annotation import distilling
@@ -76,6 +80,7 @@ def make_place(tag: str, owner: User, others: dict[str, User], *, first: int) ->
     _annotation(project, endpoint, tag, rooms, own)
     _judgments(project, endpoint, tag, rooms, own)
     _releases(project, owner, first, rooms, own)
+    _evaluations(project, first, rooms, own)
     for parts in rooms.values():
         parts["project"] = tag
     return Place(project, rooms, own)
@@ -212,6 +217,35 @@ def _releases(
         own[f"releases:{name}"] = {"job": check.pk}
     rooms["public_releases"] = {"version": f"{first + 3}.0.0", "path": "README.md"}
     own["public_releases:linked"] = {"token": link_for(release, owner)}
+
+
+def _evaluations(project: Project, first: int, rooms: dict[str, Parts], own: dict[str, Parts]) -> None:
+    """A finished one with a file, one that waits, one that failed, and scores from elsewhere."""
+    release = Release.objects.get(project=project, version=f"{first + 2}.0.0")
+    now, many = timezone.now(), {"plan": {"profile": "default"}, "created_at": timezone.now()}
+    ready = Evaluation(release=release, number=first + 4, report={"metrics": {}}, **many)
+    with evaluation_storage.workroom() as folder:
+        (folder / "report.json").write_bytes(b"{}")
+        ready.files = evaluation_storage.keep(ready, folder)
+    ready.state, ready.finished_at = Evaluation.State.READY, now
+    ready.save()
+    waits = Evaluation.objects.create(release=release, number=first + 5, **many)
+    failed = Evaluation.objects.create(
+        release=release, number=first + 6, state="failed", why="No.", finished_at=now, **many
+    )
+    scores = [
+        ExternalScores.objects.create(
+            release=release, name=name, body=packed({"c1": 0.5}), count=1, missing=0, low=0.5, high=0.5,
+            file_name="scores.csv", digest="d" * 64, kept=kept, created_at=now,
+        )
+        for name, kept in (("comet", True), ("judge", False))
+    ]  # fmt: skip
+    rooms["evaluations"] = {"version": release.version, "number": ready.number, "path": "report.json"}
+    own["evaluations:cancel"] = {"number": waits.number}
+    own["evaluations:again"] = {"number": failed.number}
+    own["evaluations:remove"] = {"pk": scores[0].pk}
+    for name in ("look", "keep"):
+        own[f"evaluations:{name}"] = {"pk": scores[1].pk}
 
 
 def worker_site(worker: User) -> dict[str, Parts]:

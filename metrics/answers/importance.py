@@ -1,0 +1,86 @@
+"""How much each of several references stands for all of them, and a similarity weighted by that.
+
+Mitra et al. (2016), A Proposal for Evaluating Answer Distillation from Web Data, section 4, equations 1-3.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from threading import Lock
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from metrics.metric import Floats
+
+#: Of texts one by one, the value of each pair (first, second); the first takes the place of the candidate.
+Similarity = Callable[[Sequence[str], Sequence[str]], Floats]
+V = TypeVar("V")
+
+
+def importance(references: Sequence[str], similarity: Similarity, *, itself: bool = True) -> Floats:
+    """Weight of each of k references: Imp(ref_i) = sum over j of Sim(ref_i, ref_j) (equation 2).
+
+    The sum holds j = i, as the paper's equation does; `itself=False` leaves it out, which gives a reference
+    that is like no other no weight at all. A reference that occurs twice counts twice.
+    """
+    k = len(references)
+    first = [text for text in references for _ in range(k)]
+    values = similarity(first, list(references) * k).reshape(k, k)
+    return importance_of(values, itself=itself)
+
+
+def importance_of(similarities: Floats, *, itself: bool = True) -> Floats:
+    """The same from a table (k, k) of Sim(ref_i, ref_j)."""
+    total: Floats = np.ascontiguousarray(similarities).sum(axis=1)
+    return total if itself else total - np.diagonal(similarities)
+
+
+def weighted(similarities: Floats, weights: Floats) -> Floats:
+    """Sum of Sim(c, ref_i) Imp(ref_i) over the sum of Imp(ref_i) (equation 1), for n rows of k similarities.
+
+    Where all weights are zero the paper's fraction is 0/0: no reference is like any, itself included, so none
+    stands for the others and each counts alike: the value is the mean similarity. With a single reference the
+    value is the similarity to it. Without references it is nan.
+    """
+    if not len(weights):
+        return np.full(len(similarities), np.nan)
+    if not weights.any():
+        weights = np.ones_like(weights)
+    found: Floats = (similarities * weights).sum(axis=1) / weights.sum()
+    return found
+
+
+class Kept(Generic[V]):
+    """What was made for the keys used last, up to a total size; those not used for longest go first.
+
+    Chunks of a run come in any order and meet the same references again when the answers of one system follow
+    those of another; what is kept for a reference set is then not made twice.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._kept: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable) -> V | None:
+        """What is kept for a key, which thereby is the one used last."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Hashable, value: V, size: int) -> None:
+        """Keep a value that is not kept yet, if its size is not more than all may have together."""
+        with self._lock:
+            if key in self._kept or size > self._most:
+                return
+            self._kept[key] = value, size
+            self._size += size
+            while self._size > self._most:
+                self._size -= self._kept.popitem(last=False)[1][1]

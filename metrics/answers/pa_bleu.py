@@ -1,0 +1,260 @@
+"""Pairwise BLEU of candidates with the references of many questions, from one table per reference set.
+
+A table holds how often each n-gram of k references stands in each of them. A candidate's n-grams are looked
+up once; the minimum with the table's rows gives the clipped counts with all k references at the same time.
+Tables are made, and candidates looked up, for as many questions at a time as a block holds.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.answers.bleu import Bleu, bleu
+from metrics.answers.importance import Kept
+from metrics.errors import MetricError
+from metrics.metric import Floats
+from metrics.tokens.tokeniser import Tokeniser
+
+Counts = npt.NDArray[np.int64]
+#: Of hits (m, n), totals (m, n), candidate lengths (m) and reference lengths (m): BLEU of each (m).
+Combine = Callable[[Counts, Counts, Counts, Counts], Floats]
+Words = Sequence[str]
+#: Codes of a block must lie below this.
+MOST = 2**62
+#: Cells of clipped counts, and reference sets, that a block may have; a few MB.
+CELLS = 2**16
+SETS = 256
+#: Bytes of tables that are kept: a few thousand questions with 20 references of 20 words.
+KEPT = 2**27
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """n-grams of k references: gram `row`, of `orders[row] + 1` tokens, stands `counts[row, i]` times in i.
+
+    A gram's code writes its tokens as digits to the base `len(words) + 1`; the digit of a token is its number
+    in `words`, from 1. No digit is 0, so longer grams have the greater codes. `codes` are sorted.
+    """
+
+    words: dict[str, int]
+    codes: Counts
+    orders: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.unsignedinteger]
+    lengths: Counts
+
+    @property
+    def size(self) -> int:
+        """Bytes, roughly."""
+        return self.counts.nbytes + 9 * len(self.codes) + 100 * len(self.words)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairBleu:
+    """BLEU of candidates with each of their references alone; tables of reference sets are kept."""
+
+    how: Bleu
+    tokeniser: Tokeniser
+    kept: Kept[Table] = field(default_factory=lambda: Kept(KEPT))
+
+    def __call__(self, sets: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Floats]:
+        """Per set of n candidates and k references a table of values (n, k)."""
+        tables = self._tables([tuple(references) for _, references in sets])
+        split = self.tokeniser.split
+        candidates = [[split(text) for text in texts] for texts, _ in sets]
+        return similarities(tables, candidates, self.how.n, partial(bleu, how=self.how))
+
+    def _tables(self, sets: Sequence[tuple[str, ...]]) -> list[Table]:
+        tables = {references: self.kept.get(references) for references in sets}
+        new = [references for references, table in tables.items() if table is None]
+        split = self.tokeniser.split
+        made = tables_of([[split(text) for text in references] for references in new], self.how.n)
+        for references, table in zip(new, made, strict=True):
+            self.kept.put(references, table, table.size)
+            tables[references] = table
+        return [table for references in sets if (table := tables[references]) is not None]
+
+
+def tables_of(sets: Sequence[Sequence[Words]], order: int) -> list[Table]:
+    """The table of each reference set, whose references are split into tokens."""
+    vocabularies = [_numbered(references) for references in sets]
+    made: list[Table] = []
+    spans = [(len(words) + 1) ** order for words in vocabularies]
+    if max(spans, default=0) >= MOST:
+        raise MetricError(
+            f"The references of a question have {max(map(len, vocabularies)):,} different words together; at "
+            f"most {int(MOST ** (1 / order)):,} can be compared. Look whether a file ended up in one cell."
+        )
+    for block in _blocks(spans, [1] * len(sets)):
+        made += _tables(sets[block], vocabularies[block], spans[block], order)
+    return made
+
+
+def similarities(
+    tables: Sequence[Table], candidates: Sequence[Sequence[Words]], order: int, combine: Combine
+) -> list[Floats]:
+    """Per reference set the BLEU of each of its n candidates with each of its k references alone (n, k)."""
+    spans = [(len(table.words) + 1) ** order for table in tables]
+    cells = [len(given) * len(table.lengths) for table, given in zip(tables, candidates, strict=True)]
+    values: list[Floats] = []
+    for block in _blocks(spans, cells):
+        values += _similarities(tables[block], candidates[block], order, combine)
+    return values
+
+
+def _numbered(references: Sequence[Words]) -> dict[str, int]:
+    return {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(references)), 1)}
+
+
+def _blocks(spans: Sequence[int], cells: Sequence[int]) -> Iterator[slice]:
+    """Runs of sets whose codes and cells have room together."""
+    start, span, size = 0, 0, 0
+    for place, (more, cell) in enumerate(zip(spans, cells, strict=True)):
+        if place > start and (span + more >= MOST or size + cell > CELLS or place - start >= SETS):
+            yield slice(start, place)
+            start, span, size = place, 0, 0
+        span, size = span + more, size + cell
+    if start < len(spans):
+        yield slice(start, len(spans))
+
+
+def _tables(
+    sets: Sequence[Sequence[Words]], vocabularies: Sequence[dict[str, int]], spans: Sequence[int], order: int
+) -> list[Table]:
+    widths = np.fromiter(map(len, sets), np.int64, len(sets))
+    owners = np.repeat(np.arange(len(sets)), widths)
+    texts = [text for references in sets for text in references]
+    ids = [vocabularies[owner][word] for owner, text in zip(owners, texts, strict=True) for word in text]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    offsets = _before(spans)
+    grams = _grams(ids, lengths, _bases(vocabularies)[owners], order)
+    owner = owners[grams.texts]
+    codes, rows = np.unique(grams.codes + offsets[owner], return_inverse=True)
+    orders = np.zeros(len(codes), np.uint8)
+    orders[rows] = grams.orders
+    firsts = _before(widths)
+    bounds = np.searchsorted(codes, [*offsets.tolist(), sum(spans)])
+    starts = np.concatenate(([0], np.cumsum(np.repeat(widths, np.diff(bounds)))))
+    cells = starts[rows] + grams.texts - firsts[owner]
+    counts = np.bincount(cells, minlength=int(starts[-1]))
+    counts = counts.astype(np.min_scalar_type(counts.max(initial=0)))
+    return [
+        Table(
+            words,
+            codes[begin:end] - offset,
+            orders[begin:end].copy(),
+            counts[starts[begin] : starts[end]].reshape(end - begin, width).copy(),
+            lengths[first : first + width].copy(),
+        )
+        for words, begin, end, offset, first, width in zip(
+            vocabularies, bounds[:-1], bounds[1:], offsets, firsts, widths, strict=True
+        )
+    ]
+
+
+def _similarities(
+    tables: Sequence[Table], candidates: Sequence[Sequence[Words]], order: int, combine: Combine
+) -> list[Floats]:
+    sizes = [len(given) for given in candidates]
+    owners = np.repeat(np.arange(len(tables)), sizes)
+    n, k = len(owners), max(len(table.lengths) for table in tables)
+    lengths = np.fromiter((len(text) for given in candidates for text in given), np.int64, n)
+    references = np.ones((len(tables), k), np.int64)
+    for place, table in enumerate(tables):
+        references[place, : len(table.lengths)] = table.lengths
+    ids = [
+        table.words.get(word, 0)
+        for table, given in zip(tables, candidates, strict=True)
+        for text in given
+        for word in text
+    ]
+    grams = _grams(ids, lengths, _bases([table.words for table in tables])[owners], order)
+    values = combine(
+        _hits(tables, owners, grams, order).reshape(n * k, order),
+        np.repeat(np.maximum(lengths[:, None] - np.arange(order), 0), k, axis=0),
+        np.repeat(lengths, k),
+        references[owners].reshape(n * k),
+    ).reshape(n, k)
+    ends = np.cumsum(sizes)
+    return [
+        values[end - size : end, : len(table.lengths)]
+        for table, size, end in zip(tables, sizes, ends, strict=True)
+    ]
+
+
+def _hits(tables: Sequence[Table], owners: Counts, grams: "_Grams", order: int) -> Counts:
+    """Clipped counts (n, k, order) of candidates, whose tables are `owners`."""
+    k = max(len(table.lengths) for table in tables)
+    hits = np.zeros((len(owners), order, k), np.int64)
+    offsets = _before([(len(table.words) + 1) ** order for table in tables])
+    codes = np.concatenate([table.codes + offset for table, offset in zip(tables, offsets, strict=True)])
+    texts, rows, times = _found(codes, grams.codes + offsets[owners[grams.texts]], grams.texts)
+    if len(rows):
+        clipped = _counts(tables, k)[rows]
+        most = np.minimum(times, np.iinfo(clipped.dtype).max).astype(clipped.dtype)
+        np.minimum(clipped, most[:, None], out=clipped)
+        cells = texts * order + np.concatenate([table.orders for table in tables])[rows]
+        begins = np.flatnonzero(np.diff(cells, prepend=-1))
+        hits.reshape(-1, k)[cells[begins]] = np.add.reduceat(clipped, begins, axis=0, dtype=np.int64)
+    return hits.swapaxes(1, 2)
+
+
+def _found(codes: Counts, sought: Counts, texts: Counts) -> tuple[Counts, Counts, Counts]:
+    """Grams that are in the tables: text, row, and how often the text has it; sorted by text, then row."""
+    if not len(codes):
+        return codes, codes, codes
+    rows = np.minimum(np.searchsorted(codes, sought), len(codes) - 1)
+    found = codes[rows] == sought
+    keys, times = np.unique(texts[found] * len(codes) + rows[found], return_counts=True)
+    return keys // len(codes), keys % len(codes), times
+
+
+def _counts(tables: Sequence[Table], k: int) -> npt.NDArray[Any]:
+    """The counts of all tables under each other, 0 where one has fewer than k references."""
+    kind = np.result_type(*{table.counts.dtype for table in tables})
+    counts = np.zeros((sum(len(table.codes) for table in tables), k), kind)
+    start = 0
+    for table in tables:
+        rows, width = table.counts.shape
+        counts[start : start + rows, :width] = table.counts
+        start += rows
+    return counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grams:
+    """n-grams of known tokens: the text each stands in, its number of tokens less one, and its code."""
+
+    texts: Counts
+    orders: npt.NDArray[np.uint8]
+    codes: Counts
+
+
+def _grams(ids: Sequence[int], lengths: Counts, bases: Counts, order: int) -> _Grams:
+    """Every n-gram that holds no 0, which is a token that the references do not have."""
+    numbers = np.asarray(ids, np.int64)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    base = bases[owner]
+    known = numbers > 0
+    texts, codes, orders = [owner[known]], [numbers[known]], [np.zeros(known.sum(), np.uint8)]
+    code, whole = numbers, known
+    for n in range(1, order):
+        code = code[:-1] * base[n:] + numbers[n:]
+        whole = whole[:-1] & known[n:] & (owner[: len(code)] == owner[n:])
+        texts.append(owner[: len(code)][whole])
+        codes.append(code[whole])
+        orders.append(np.full(len(codes[-1]), n, np.uint8))
+    return _Grams(np.concatenate(texts), np.concatenate(orders), np.concatenate(codes))
+
+
+def _bases(vocabularies: Sequence[dict[str, int]]) -> Counts:
+    return np.fromiter((len(words) + 1 for words in vocabularies), np.int64, len(vocabularies))
+
+
+def _before(sizes: Sequence[int] | Counts) -> Counts:
+    """Sum of those before each."""
+    return np.concatenate(([0], np.cumsum(np.asarray(sizes, np.int64))[:-1]))
