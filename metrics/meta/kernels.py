@@ -23,6 +23,8 @@ Statistic = Literal["pearson", "spearman", "kendall"]
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
 #: Cells of d x n that are worked on at once.
 CELLS = 1 << 21
+#: Groups of so few answers are counted pair by pair.
+FEW = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,8 +71,8 @@ def pearson(human: Floats, scores: Floats, starts: Indices) -> Floats:
     sizes = np.diff(np.append(starts, len(human)))
     people = _centred(human, starts, sizes)
     metric = _centred(scores, starts, sizes)
-    together = np.add.reduceat(metric * people, starts, axis=-1)
-    spread = np.add.reduceat(people * people, starts) * np.add.reduceat(metric * metric, starts, axis=-1)
+    together = _sums(metric * people, starts)
+    spread = _sums(people * people, starts) * _sums(metric * metric, starts)
     good = _varied(human, starts) & _varied(scores, starts) & (spread > 0)
     found = np.full(spread.shape, np.nan)
     np.divide(together, np.sqrt(spread), out=found, where=good)
@@ -122,6 +124,9 @@ def pair_counts(human: Floats, scores: Floats, starts: Indices) -> PairCounts:
     if not n or not many:
         nothing = np.zeros((d, many), np.int64)
         return PairCounts(nothing, nothing, nothing, nothing, nothing)
+    sizes = np.diff(np.append(starts, n))
+    if sizes.max() <= FEW:
+        return _pair_by_pair(human, scores, starts, sizes)
     groups = np.tile(_groups(starts, n), d) + np.repeat(np.arange(d) * many, n)
     begins = np.concatenate([starts + row * n for row in range(d)])
     people, metric = np.tile(human, d), scores.ravel()
@@ -145,6 +150,27 @@ def pair_counts(human: Floats, scores: Floats, starts: Indices) -> PairCounts:
         (tied_metric - both).reshape(shape),
         both.reshape(shape),
     )
+
+
+def _pair_by_pair(human: Floats, scores: Floats, starts: Indices, sizes: Indices) -> PairCounts:
+    """The same for small groups: all first and second answers of pairs, place by place in their group."""
+    shape = (len(scores), len(starts))
+    concordant, discordant = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    tied_human, tied_metric, both = (np.zeros(shape, np.int64) for _ in range(3))
+    for second in range(1, int(sizes.max())):
+        for first in range(second):
+            at = np.flatnonzero(sizes > second)
+            i, j = starts[at] + first, starts[at] + second
+            people = np.sign(human[i] - human[j]).astype(np.int8)
+            metric = (scores[:, i] > scores[:, j]).view(np.int8) - (scores[:, i] < scores[:, j]).view(np.int8)
+            product = metric * people
+            flat, level = people == 0, metric == 0
+            concordant[:, at] += product > 0
+            discordant[:, at] += product < 0
+            tied_human[:, at] += flat & ~level
+            tied_metric[:, at] += ~flat & level
+            both[:, at] += flat & level
+    return PairCounts(concordant, discordant, tied_human, tied_metric, both)
 
 
 def inversions(places: Indices, begins: Indices) -> Indices:
@@ -194,13 +220,23 @@ def _groups(starts: Indices, n: int) -> Indices:
 
 
 def _centred(values: Floats, starts: Indices, sizes: Indices) -> Floats:
-    means = np.add.reduceat(values, starts, axis=-1) / sizes
+    means = _sums(values, starts) / sizes
     centred: Floats = values - np.repeat(means, sizes, axis=-1)
     return centred
 
 
+def _sums(values: Floats, starts: Indices) -> Floats:
+    """Sums of groups; a single group is summed pairwise, which keeps more digits."""
+    if len(starts) == 1:
+        return np.asarray(values.sum(axis=-1, keepdims=True))
+    found: Floats = np.add.reduceat(values, starts, axis=-1)
+    return found
+
+
 def _varied(values: Floats, starts: Indices) -> npt.NDArray[np.bool_]:
     """Whether a group has two different values."""
+    if len(starts) == 1:
+        return np.asarray(values.max(axis=-1, keepdims=True) > values.min(axis=-1, keepdims=True))
     varied: npt.NDArray[np.bool_] = np.maximum.reduceat(values, starts, axis=-1) > np.minimum.reduceat(
         values, starts, axis=-1
     )

@@ -173,14 +173,13 @@ def concluded(prepared: Prepared, counts: Sequence[Counted]) -> list[Compared]:
     squares = sum((count.squares for count in counts), np.zeros(len(prepared.pairs)))
     found = []
     for place, (a, b) in enumerate(prepared.pairs):
-        first, second = prepared.sorted.figures[place]
         told = (a, b, prepared.statistic, prepared.grouping, prepared.method)
-        n = prepared.sorted.sizes[place]
-        if first.value is None or second.value is None:
-            reason = f"{a}: {first.reason}" if first.value is None else f"{b}: {second.reason}"
+        delta, n = prepared.sorted.delta(place), prepared.sorted.sizes[place]
+        if delta is None:
+            reason = prepared.sorted.why(place, (a, b))
             found.append(Compared(*told, None, None, n, reason=reason))
             continue
         p = (1 + int(extreme[place])) / (1 + prepared.draws)
         error = float(np.round(np.sqrt(squares[place] / prepared.draws), 10))
-        found.append(Compared(*told, first.value - second.value, p, n, error))
+        found.append(Compared(*told, delta, p, n, error))
     return found
