@@ -140,6 +140,15 @@ def best_first(entries: Mapping[str, Mapping[str, Any]], by: Lead) -> list[str]:
     return sorted(entries, key=place)
 
 
+def scale(report: Report) -> tuple[float, float] | None:
+    """The ends of the scale that people used."""
+    given = report.get("scale")
+    if not isinstance(given, Sequence) or len(given) != 2:
+        return None
+    low, high = number(given[0]), number(given[1])
+    return (low, high) if low is not None and high is not None and low < high else None
+
+
 def ceilings(report: Report) -> list[tuple[str, Value]]:
     """How far people agree with one another, in the terms of the lead: what it is called, and the figure."""
     by = lead(report)

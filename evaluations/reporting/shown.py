@@ -148,8 +148,8 @@ def _counts(report: Report) -> list[tuple[str, str]]:
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
-    scale = report.get("scale")
-    ends = " to ".join(f"{each:g}" for each in scale) if isinstance(scale, list) and len(scale) == 2 else ""
+    scale = reading.scale(report)
+    ends = f"{scale[0]:g} to {scale[1]:g}" if scale else ""
     versions = ", ".join(f"{name} {each}" for name, each in mapping(report.get("versions")).items())
     said = [
         ("Data", report.get("source")),
