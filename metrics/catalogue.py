@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, pa, rouge
+from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -25,6 +25,7 @@ MAKERS: dict[str, Maker] = {
 }
 
 MAKERS |= {"meteor": meteor.make}
+MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 # With a bonus for opinions and entities.
 MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 # Last: phrasing-aware forms of all above.

@@ -27,6 +27,8 @@ from metrics.tokens.tokeniser import Tokeniser
 
 VERSION = 1
 REFERENCES = {"mean": "mean over references", "max": "best reference alone, each with the others' k-th"}
+#: Values are rounded so that what is equal on paper is equal, whatever was summed up first.
+DECIMALS = 12
 #: Entries of pairs that are compared at a time.
 _BLOCK = 1 << 20
 
@@ -113,7 +115,7 @@ def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Toke
         candidates, references = chunk.candidates[of[pairs]], chunk.references[pairs]
         near = np.exp(-((lengths[candidates] - lengths[references]) ** 2.0) / (2 * how.sigma**2))
         weighed = _Weighed(grams, frequencies.weights(grams.hashes), how.n)
-        values[pairs] = 10 * near * weighed.similar(candidates, references)
+        values[pairs] = np.round(10 * near * weighed.similar(candidates, references), DECIMALS)
     if how.refs == "max":
         return measured(best(values, chunk.starts)[0], chunk.starts)
     counts = np.diff(chunk.starts)

@@ -19,8 +19,8 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 class Grams:
     """n-grams of texts: entry e says that text `texts[e]` has `counts[e]` times the n-gram `grams[e]`.
 
-    Sorted by text and n-gram; the entries of text t are `starts[t]:starts[t + 1]`. `hashes` and `orders` (0 for
-    single tokens) are those of the n-grams, sorted by hash.
+    Sorted by text and n-gram; the entries of text t are `starts[t]:starts[t + 1]`. `hashes` and `orders` (0
+    for single tokens) are those of the n-grams, sorted by hash.
     """
 
     texts: Places
@@ -32,7 +32,7 @@ class Grams:
 
 
 def grams_of(tokens: Tokens, highest: int) -> Grams:
-    """All n-grams of the texts, n from 1 to `highest`, under a hash of 64 bits that is the same everywhere."""
+    """All n-grams of the texts, n = 1..`highest`, under a hash of 64 bits that is the same everywhere."""
     ids, starts = tokens.ids, tokens.starts
     n = len(starts) - 1
     words = np.fromiter(map(_hash, tokens.words), np.uint64, len(tokens.words))
