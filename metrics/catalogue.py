@@ -23,7 +23,7 @@ MAKERS: dict[str, Maker] = {
     "length": lengths.make_length,
     "length-difference": lengths.make_difference,
 }
-
+# Alignments of words.
 MAKERS |= {"meteor": meteor.make}
 MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 # With a bonus for opinions and entities.

@@ -1,16 +1,17 @@
 """Percentile intervals by the bootstrap (Efron 1979; for metrics of metrics: Deutsch, Dror and Roth 2021).
 
-`intervals(judged, metrics, replicates=1000, seed=0, kind="boot_inputs", wanted=WANTED, gap=2.0, spread=in_process)
--> {(metric, statistic, grouping): (low, high)}`: the middle 95 % of the statistic's values in samples drawn with
-replacement; no entry where less than 90 % of them have a value. `paired(judged, pairs, statistic, grouping, ...)
--> list[Compared]` is the paired bootstrap test (Koehn 2004; 003, section 4). `fisher(r, n)` is the quick look.
-In pieces: `prepare(...)`, `drawn(prepared, block)` for `prepared.blocks`, `bounds(prepared, values)`.
+`intervals(judged, metrics, replicates=1000, seed=0, kind="boot_inputs", wanted=WANTED, gap=2.0,
+spread=in_process) -> {(metric, statistic, grouping): (low, high)}`: the middle 95 % of the statistic's values
+in samples drawn with replacement; no entry where less than 90 % of them have a value. `paired(judged, pairs,
+statistic, grouping, ...) -> list[Compared]` is the paired bootstrap test (Koehn 2004; 003, section 4).
+`fisher(r, n)` is the quick look. In pieces: `prepare(...)`, `drawn(prepared, block)` for `prepared.blocks`,
+`bounds(prepared, values)`.
 
 - `boot_inputs` draws questions with all their answers: other questions, the same systems. The default.
 - `boot_systems` draws systems: other systems, the same questions. With few systems it says little.
 - `boot_both` draws both, independently of each other.
 
-`acc_eq_cal` keeps the epsilon that was chosen on all answers. Kendall's tau of more than 2,500 answers is
+`acc_eq_cal` keeps the epsilon that was chosen on all answers. Kendall's tau of more than 500 answers is
 approximated as `weighted.kendall` says. Bounds are rounded to 10 decimals, so that the last bit of a product,
 which may differ between machines, is not in them.
 """
@@ -30,8 +31,9 @@ from metrics.meta.draws import SAMPLES, blocks, samples
 from metrics.meta.itemwise import PAIR_STATISTICS
 from metrics.meta.judged import Floats, Judged
 from metrics.meta.kernels import STATISTICS
-from metrics.meta.resampling import Drawn, Sampled, sampled
+from metrics.meta.resampling import Drawn
 from metrics.meta.rows import GROUPINGS, Grouping, Rows, rows_of
+from metrics.meta.sampled import Sampled, sampled, scored
 from metrics.meta.spreading import Spread, in_process
 from metrics.meta.statistics import AnyStatistic, check
 
@@ -106,26 +108,16 @@ def prepare(
         if not there.any():
             continue
         own = rows.only(there)
+        given = scored(rows, np.flatnonzero(there), own, own.column(metric))
         for statistic, grouping in wanted:
             check(statistic, grouping)
             keys.append((metric, statistic, grouping))
-            parts.append(
-                sampled(
-                    own,
-                    own.column(metric),
-                    rows.questions[there],
-                    rows.systems[there],
-                    statistic,
-                    grouping,
-                    whole=kind == "boot_inputs",
-                    gap=gap,
-                )
-            )
-    return _ready(rows, keys, parts, kind, replicates, seed)
+            parts.append(sampled(given, statistic, grouping, whole=kind == "boot_inputs", gap=gap))
+    return _ready(rows, keys, parts, kind=kind, replicates=replicates, seed=seed)
 
 
 def _ready(
-    rows: Rows, keys: Sequence[Key], parts: Sequence[Sampled], kind: Kind, replicates: int, seed: int
+    rows: Rows, keys: Sequence[Key], parts: Sequence[Sampled], *, kind: Kind, replicates: int, seed: int
 ) -> Prepared:
     sizes = (len(rows.question_names), len(rows.system_names))
     return Prepared(tuple(keys), tuple(parts), kind, replicates, seed, *sizes)
@@ -167,10 +159,11 @@ def paired(
     gap: float = 2.0,
     spread: Spread = in_process,
 ) -> list[Compared]:
-    """The paired bootstrap test of each pair: both metrics in the same samples, over answers that have both scores.
+    """The paired bootstrap test of each pair: both metrics in the same samples.
 
-    A sign that few samples turn is sure. p is twice the smaller of (1 + samples in which A is not better) /
-    (1 + draws) and (1 + samples in which B is not better) / (1 + draws), at most 1.
+    Over the answers that have both scores. A sign that few samples turn is sure: p is twice the smaller of
+    (1 + samples in which A is not better) / (1 + draws) and (1 + samples in which B is not better) /
+    (1 + draws), at most 1.
     """
     check(statistic, grouping)
     rows = rows_of(judged, sorted({name for pair in pairs for name in pair}))
@@ -191,10 +184,7 @@ def paired(
     for cohort in dealt.cohorts:
         parts = [
             sampled(
-                cohort.rows,
-                scores,
-                rows.questions[cohort.places],
-                rows.systems[cohort.places],
+                scored(rows, cohort.places, cohort.rows, scores),
                 statistic,
                 grouping,
                 whole=kind == "boot_inputs",
@@ -203,7 +193,7 @@ def paired(
             for scores in cohort.scores
         ]
         keys: list[Key] = [(name, statistic, grouping) for name in cohort.names]
-        ready = _ready(rows, keys, parts, kind, draws, seed)
+        ready = _ready(rows, keys, parts, kind=kind, replicates=draws, seed=seed)
         values = np.concatenate(spread(partial(drawn, ready), list(ready.blocks)), axis=1)[:, :draws]
         for place, a, b in zip(cohort.pairs, cohort.first, cohort.second, strict=True):
             p, error = _turned(values[a] - values[b])
@@ -221,7 +211,7 @@ def _turned(apart: Floats) -> tuple[float, float | None]:
 
 
 def fisher(r: float, n: int) -> Interval | None:
-    """Fisher's interval of Pearson's r of n answers, as if they were independent; None for n < 4 or |r| = 1."""
+    """Fisher's interval of Pearson's r of n independent answers; None for n < 4 or |r| = 1."""
     if n < 4 or abs(r) >= 1:
         return None
     from scipy.special import ndtri  # noqa: PLC0415 - takes a while to load

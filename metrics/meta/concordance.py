@@ -1,13 +1,15 @@
 """Kendall's tau under swaps, for all answers or by system.
 
-Let f be the number of concordant less discordant pairs of a mixture of A and B, A where s = 1 and B where s = -1.
-The difference of the two mixtures, f(s) - f(-s), is a sum over units:
+Let f be the number of concordant less discordant pairs of a mixture of A and B, A where s = 1 and B where s =
+-1. The difference of the two mixtures, f(s) - f(-s), is a sum over units:
 
-    Σ_q s_q · ½ Σ_(i in q) Σ_j sgn(h_i - h_j) · [sgn(a_i - a_j) - sgn(b_i - b_j) + sgn(a_i - b_j) - sgn(b_i - a_j)],
+    Σ_q s_q · ½ Σ_(i in q) Σ_j sgn(h_i - h_j)
+                · [sgn(a_i - a_j) - sgn(b_i - b_j) + sgn(a_i - b_j) - sgn(b_i - a_j)],
 
-as all terms in s_q · s_r cancel. So 9,999 draws are a matrix product here too. Each of the four terms is divided by the
-tau-b denominator of its metrics (mixed ones by the geometric mean), which counts ties as they are before the swap:
-exact when metrics have no ties, close when they have few. A system for which one of the two has no tau is left out.
+as all terms in s_q · s_r cancel. So 9,999 draws are a matrix product here too. Each of the four terms is
+divided by the tau-b denominator of its metrics (mixed ones by the geometric mean), which counts ties as they
+are before the swap: exact when metrics have no ties, close when they have few. A system for which one of the
+two has no tau is left out.
 """
 
 from dataclasses import dataclass

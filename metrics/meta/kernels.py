@@ -4,8 +4,8 @@ Everywhere: `human` are n human scores, `scores` are (d, n) scores of d metrics 
 where each of G groups begins in them. Nothing is missing. Answers are (d, G), nan where a group has none.
 
 Pairs are counted in O(n log n) time and O(n) memory: a pair is discordant when sorting by the human score
-leaves it in the wrong order of the metric, and such inversions are counted bit by bit of the ranks (the way of
-a wavelet tree), with no loop over answers.
+leaves it in the wrong order of the metric, and such inversions are counted bit by bit of the ranks (the way
+of a wavelet tree), with no loop over answers.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class PairCounts:
 
 
 def within(statistic: Statistic, human: Floats, scores: Floats, starts: Indices) -> Floats:
-    """The statistic of each group for each row of scores; nan where human or metric scores are all the same."""
+    """The statistic of each group for each row of scores; nan where people or metric give one score only."""
     return _by_rows(_kernel(statistic), human, scores, starts)
 
 
@@ -61,11 +61,11 @@ def _by_rows(
     """A kernel over some rows of scores at a time, so that what it needs stays small."""
     width = max(1, CELLS // max(1, len(human)))
     parts = [kernel(human, scores[first : first + width], starts) for first in range(0, len(scores), width)]
-    return np.concatenate(parts) if parts else np.zeros((0, len(starts)))
+    return np.concatenate([np.zeros((0, len(starts))), *parts])
 
 
 def pearson(human: Floats, scores: Floats, starts: Indices) -> Floats:
-    """Pearson's r of each group. Scores are centred first, so that no digits are lost."""
+    """Pearson's r of each group. Scores are scaled and centred first, so that no digits are lost."""
     if not len(starts):
         return np.zeros((len(scores), 0))
     sizes = np.diff(np.append(starts, len(human)))
@@ -76,7 +76,7 @@ def pearson(human: Floats, scores: Floats, starts: Indices) -> Floats:
     good = _varied(human, starts) & _varied(scores, starts) & (spread > 0)
     found = np.full(spread.shape, np.nan)
     np.divide(together, np.sqrt(spread), out=found, where=good)
-    return np.clip(found, -1.0, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 def spearman(human: Floats, scores: Floats, starts: Indices) -> Floats:
@@ -97,7 +97,7 @@ def kendall(human: Floats, scores: Floats, starts: Indices) -> Floats:
         out=found,
         where=(people > 0) & (metric > 0),
     )
-    return np.clip(found, -1.0, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 def ranks(scores: Floats, starts: Indices) -> Floats:
@@ -174,7 +174,8 @@ def _pair_by_pair(human: Floats, scores: Floats, starts: Indices, sizes: Indices
 
 
 def inversions(places: Indices, begins: Indices) -> Indices:
-    """In each group, how many pairs stand in the wrong order; `places` are a permutation from 0 in each group.
+    """In each group, how many pairs stand in the wrong order; `places` are a permutation from 0 in each
+    group.
 
     From the highest bit down, elements lie together whose higher bits are the same, in their first order. Of
     those, every 1 before a 0 is an inversion. Then the zeros move before the ones.
@@ -220,8 +221,11 @@ def _groups(starts: Indices, n: int) -> Indices:
 
 
 def _centred(values: Floats, starts: Indices, sizes: Indices) -> Floats:
-    means = _sums(values, starts) / sizes
-    centred: Floats = values - np.repeat(means, sizes, axis=-1)
+    """Values less their mean in each group, in parts of the largest of them."""
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    centred: Floats = values / np.where(largest > 0, largest, 1.0)
+    for _ in range(2):  # the mean of what is nearly the same is itself rounded
+        centred = centred - np.repeat(_sums(centred, starts) / sizes, sizes, axis=-1)
     return centred
 
 

@@ -11,10 +11,10 @@ from metrics.errors import MetricError
 from metrics.meta.judged import Floats
 from metrics.meta.matching import ROUNDING, TIE
 from metrics.meta.pairs import snapped
-from metrics.meta.rows import Indices, Mask, Rows, grouped
+from metrics.meta.rows import Indices, Mask, Rows, grouped, starts_of
 from metrics.meta.statistics import AnyStatistic
-from metrics.meta.ties import best_epsilon, differences, index_pairs
 from metrics.meta.ties import ROUNDING as OF_EPSILON
+from metrics.meta.ties import best_epsilon, differences, index_pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,18 +31,18 @@ class Pairwise:
     each: bool
 
     def values(self, answers: Floats, questions: Floats | None) -> Floats:
-        """(samples,) shares, from (samples, answers) and (samples, questions) weights."""
+        """(samples,) shares, from (answers, samples) and (questions, samples) weights."""
         if not len(self.first):
-            return np.full(len(answers), np.nan)
-        starts = np.flatnonzero(np.diff(self.question, prepend=-1))
-        weight = answers[:, self.first] * answers[:, self.second]
-        above = np.add.reduceat(weight * self.right, starts, axis=1)
-        below = np.add.reduceat(weight, starts, axis=1)
-        outside = 1.0 if questions is None else questions[:, self.question[starts]]
+            return np.full(answers.shape[1], np.nan)
+        starts = starts_of(self.question)
+        weight = answers[self.first] * answers[self.second]
+        above = np.add.reduceat(weight * self.right[:, None], starts, axis=0)
+        below = np.add.reduceat(weight, starts, axis=0)
+        outside = 1.0 if questions is None else questions[self.question[starts]]
         if self.each:
             above = np.where(below > 0, above, 0.0) / np.where(below > 0, below, 1.0)
             below = (below > 0).astype(np.float64)
-        total, mass = (above * outside).sum(axis=1), (below * outside).sum(axis=1)
+        total, mass = (above * outside).sum(axis=0), (below * outside).sum(axis=0)
         return np.where(mass > 0.5, total, np.nan) / np.where(mass > 0.5, mass, 1.0)
 
 

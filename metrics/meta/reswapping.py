@@ -1,8 +1,8 @@
 """Means over questions when single answers are swapped, in `perm_both` and `perm_systems`.
 
-A question with k answers has 2^k ways to swap them. For each pair of metrics the statistic of every question is
-worked out once for every way; a draw then only looks up. Where a question has more than eight answers, each
-draw is worked out anew, which is slow.
+A question with k answers has 2^k ways to swap them. For each pair of metrics the statistic of every question
+is worked out once for every way; a draw then only looks up. Where a question has more than eight answers,
+each draw is worked out anew, which is slow.
 """
 
 from dataclasses import dataclass
@@ -49,9 +49,9 @@ class Anew:
         found = np.empty((len(swapped), len(self.cohort.first)))
         pairs = zip(self.cohort.first, self.cohort.second, strict=True)
         if self.tables:
-            one, other = self._ways(answers)
+            way, opposite = self._ways(answers)
             for pair, table in enumerate(self.tables):
-                found[:, pair] = _mean(table.take(one)) - _mean(table.take(other))
+                found[:, pair] = _mean(table.take(way)) - _mean(table.take(opposite))
             return found
         for pair, (a, b) in enumerate(pairs):
             first, second = self.scores[a], self.scores[b]
@@ -65,9 +65,9 @@ class Anew:
         """(draws, questions) which line of a table holds each question's way, and the opposite way."""
         place, sizes = _places(self.starts, len(self.units))
         ways = 1 << int(sizes.max())
-        one = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
+        one: Indices = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
         first = np.arange(len(self.starts)) * ways
-        return first + one, first + (1 << sizes) - 1 - one
+        return first + one, first + ((1 << sizes) - 1 - one)
 
     def shares(self, scores: Floats) -> Floats:
         """(2, questions) what each question adds above and below the line."""

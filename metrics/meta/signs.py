@@ -1,7 +1,7 @@
 """How each answer stands to all others for people and for two metrics: sums of signs in O(n log n).
 
-`sign_sums(human, own, others)`: for each answer i the sum over all answers j of sign(h_i - h_j) · sign(x_i - y_j), x being
-its own scores and y those of the others. With x = y these are the rows of Kendall's numerator.
+`sign_sums(human, own, others)`: for each answer i the sum over all answers j of sign(h_i - h_j) · sign(x_i -
+y_j), x being its own scores and y those of the others. With x = y these are the rows of Kendall's numerator.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ from metrics.meta.rows import Indices
 def sign_sums(human: Floats, own: Floats, others: Floats) -> Floats:
     """(n,) sums of signs.
 
-    Of the 2n points (h, x) that ask and (h, y) that are counted: L lie before and below one that asks, W beside
-    it (same h) and below, R below, E before, G after. Then the sum is (2L - E) - (2(R - L - W) - G). A tie of x
-    and y counts half on either side: the mean of counting it as below and as above.
+    Of the 2n points (h, x) that ask and (h, y) that are counted: L lie before and below one that asks, W
+    beside it (same h) and below, R below, E before, G after. Then the sum is (2L - E) - (2(R - L - W) - G). A
+    tie of x and y counts half on either side: the mean of counting it as below and as above.
     """
     codes = np.unique(human, return_inverse=True)[1]
     kind = np.uint16 if len(human) <= np.iinfo(np.uint16).max else np.int64

@@ -1,13 +1,14 @@
 """What happens to a statistic when two metrics swap their scores on some units.
 
-A unit is a question, an answer or a system. Nearly every statistic here is made of sums over units (Pearson's r
-of m, m², h·m; a mean over questions of what each adds). Let T_a be the part of a sum that swapped units have
-under metric a: then the sum of the new a is S_a - T_a + T_b. So T is one matrix product, swaps (draws by units) ×
-sums (units by columns), for all metrics at once, and 190 pairs of 20 metrics cost 20 products.
+A unit is a question, an answer or a system. Nearly every statistic here is made of sums over units (Pearson's
+r of m, m², h·m; a mean over questions of what each adds). Let T_a be the part of a sum that swapped units
+have under metric a: then the sum of the new a is S_a - T_a + T_b. So T is one matrix product, swaps (draws by
+units) times sums (units by columns), for all metrics at once, and 190 pairs of 20 metrics cost 20 products.
 
 Scores are standardised before they are swapped, over the answers that both have. For Spearman's rho ranks are
 taken once and swapped as they are: after a swap they are no longer exactly the ranks of the new scores, which
-makes the test one of Pearson's r of ranks. It is as valid, as under the hypothesis ranks are exchangeable too.
+makes the test one of Pearson's r of ranks. It is as valid, as under the hypothesis ranks are exchangeable
+too.
 """
 
 from collections.abc import Iterator

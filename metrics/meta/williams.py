@@ -1,11 +1,13 @@
-"""Williams' test of two dependent correlations (Williams 1959; Steiger 1980, formula 7; Graham and Baldwin 2014).
+"""Williams' test of two dependent correlations (Williams 1959; Steiger 1980, formula 7; Graham and Baldwin
+2014).
 
-`williams(judged, pairs) -> list[Compared]`. Two metrics correlate with the same human scores, and with each other:
+`williams(judged, pairs) -> list[Compared]`. Two metrics correlate with the same human scores, and with each
+other:
 
     t = (r_ha - r_hb) · sqrt((n - 1)(1 + r_ab)) / sqrt(2 (n - 1)/(n - 3) · K + r̄² (1 - r_ab)³)
 
-with K = 1 - r_ha² - r_hb² - r_ab² + 2 r_ha r_hb r_ab, r̄ = (r_ha + r_hb) / 2 and n - 3 degrees of freedom. It holds for
-Pearson's r over all answers, if they were independent: a quick look beside the permutation tests.
+with K = 1 - r_ha² - r_hb² - r_ab² + 2 r_ha r_hb r_ab, r̄ = (r_ha + r_hb) / 2 and n - 3 degrees of freedom. It
+holds for Pearson's r over all answers, if they were independent: a quick look beside the permutation tests.
 """
 
 import math
