@@ -10,6 +10,7 @@ Report = Mapping[str, Any]
 #: Correlations, and how answers are put together for them, in the order in which people read them.
 STATISTICS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 GROUPINGS = {"global": "global", "item": "by question", "by_system": "by system", "system": "system means"}
+_OTHERS = {"pair_acc": "pairs right", "acc_eq": "acc-eq", "acc_eq_cal": "acc-eq, calibrated"}
 _UNSAID = "it was not calculated"
 
 
@@ -35,9 +36,13 @@ class Lead:
     @property
     def words(self) -> str:
         """As it stands in a sentence."""
-        if self.statistic in STATISTICS:
-            return f"{STATISTICS[self.statistic]}, {GROUPINGS.get(self.grouping, self.grouping)}"
-        return self.statistic.replace("_", " ")
+        return said(self.statistic, self.grouping)
+
+
+def said(statistic: str, grouping: str) -> str:
+    """A figure's name in words: `Pearson, global`."""
+    words = STATISTICS.get(statistic) or _OTHERS.get(statistic) or statistic.replace("_", " ")
+    return ", ".join(filter(None, (words, GROUPINGS.get(grouping, grouping))))
 
 
 def number(given: Any) -> float | None:
@@ -63,8 +68,8 @@ def value(of: Any, *path: str) -> Value:
     reason = _UNSAID
     for part in path:
         inside = mapping(of)
-        said = inside.get("reason")
-        reason = said if isinstance(said, str) and said else reason
+        why = inside.get("reason")
+        reason = why if isinstance(why, str) and why else reason
         of = inside.get(part)
     if isinstance(of, Mapping):
         return _figure(of, reason)
@@ -73,9 +78,8 @@ def value(of: Any, *path: str) -> Value:
 
 
 def _figure(of: Mapping[str, Any], reason: str) -> Value:
-    said = of.get("reason")
-    reasons = mapping(said)
-    why = said if isinstance(said, str) and said else reasons.get("value") or reason
+    given = of.get("reason")
+    why = given if isinstance(given, str) and given else mapping(given).get("value") or reason
     found = number(of.get("value"))
     ends = of.get("ci")
     low = high = None

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from evaluations.reporting import reading, tables
+from evaluations.reporting.agreement import MOST_MATRICES, test_rows
 from evaluations.reporting.answer import answer
 from evaluations.reporting.cells import Notes, Table, records
 from evaluations.reporting.comparing import comparisons
@@ -96,6 +97,9 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "pairs": tables.pairs(report, order, called, notes),
         "correlations": tables.correlations(report, order, called, notes),
         "protocols": protocol_tables(report, called, notes),
+        "tests": [
+            records(each.words, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
+        ],
         "made": tables.made(report, order, called),
     }
     return {
@@ -124,20 +128,13 @@ def by_kind(plots: Sequence[Plot]) -> dict[str, list[Figure]]:
 
 
 def _clusters(report: Report, called: Mapping[str, str]) -> list[Cluster]:
-    found, seen = [], set()
+    found = {}
     for each in comparisons(report):
-        key = (each.statistic, each.grouping)
-        if each.clusters and key not in seen:
-            seen.add(key)
+        words = reading.said(each.statistic, each.grouping)
+        if each.clusters and words not in found:
             named = [[called.get(name, plain(name)) for name in group] for group in each.clusters]
-            statistic = reading.STATISTICS.get(each.statistic, each.statistic)
-            found.append(
-                Cluster(
-                    f"{statistic}, {reading.GROUPINGS.get(each.grouping, each.grouping)}",
-                    [listed(names, _MOST_LISTED) for names in named],
-                )
-            )
-    return found
+            found[words] = Cluster(words, [listed(names, _MOST_LISTED) for names in named])
+    return list(found.values())
 
 
 def _counts(report: Report) -> list[tuple[str, str]]:

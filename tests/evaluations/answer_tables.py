@@ -4,9 +4,7 @@ import csv
 import io
 import random
 
-WORDS = ("stone", "river", "bridge", "tower", "market", "garden", "winter", "harbour", "copper", "signal", "letter")
-    "stone river bridge tower market garden winter harbour copper signal letter museum engine forest".split()
-)
+WORDS = ("stone", "river", "bridge", "tower", "market", "garden", "winter", "harbour", "copper", "signal")
 
 
 def invented(questions=30, systems=("A", "B", "C"), seed=1, scale=(1, 5)):
