@@ -139,7 +139,12 @@ def test_other_separators(file, separator, name):
 def test_the_separator_is_found_although_texts_have_commas(file):
     text = "question;answer;reference1;scores\nyes, no, or so;a, b, c;d, e;2,5\n"
     (row,) = rows(file(text))
-    assert (row.question, row.answer, row.references, row.human) == ("yes, no, or so", "a, b, c", ["d, e"], 2.5)
+    assert (row.question, row.answer, row.references, row.human) == (
+        "yes, no, or so",
+        "a, b, c",
+        ["d, e"],
+        2.5,
+    )
 
 
 def test_the_line_by_which_a_spreadsheet_names_its_separator(file):
@@ -176,7 +181,11 @@ def test_other_line_ends(file, end):
 def test_texts_with_line_ends_commas_and_quotation_marks(file):
     text = HEADER + '"who, when","the\r\n""romans""\nbuilt it","r, s",4\n\nq,a,r,2\n'
     first, second = rows(file(text))
-    assert (first.question, first.answer, first.references) == ("who, when", 'the\n"romans"\nbuilt it', ["r, s"])
+    assert (first.question, first.answer, first.references) == (
+        "who, when",
+        'the\n"romans"\nbuilt it',
+        ["r, s"],
+    )
     assert (first.line, second.line) == (2, 6)
 
 
@@ -209,7 +218,9 @@ def test_a_row_with_too_many_cells_names_its_line(file):
 
 
 def test_a_row_with_too_few_cells_names_its_line(file):
-    assert refused(file(HEADER + "q,a,r,2\nq,a,r\n")).startswith("answers.csv, line 3: 3 cells, but the header")
+    assert refused(file(HEADER + "q,a,r,2\nq,a,r\n")).startswith(
+        "answers.csv, line 3: 3 cells, but the header"
+    )
 
 
 def test_a_quotation_that_never_ends_names_its_line(file):
@@ -312,7 +323,10 @@ def test_nan_in_jsonl_is_a_missing_score(file):
     [
         ('{"answer": "a"', "this is no JSON"),
         ('["a"]', "this is JSON, but no object"),
-        ('{"question": "q", "answer": {"a": 1}, "references": ["r"], "score": 1}', "column 'answer': {'a': 1}"),
+        (
+            '{"question": "q", "answer": {"a": 1}, "references": ["r"], "score": 1}',
+            "column 'answer': {'a': 1}",
+        ),
         ('{"question": "q", "answer": "a", "references": [{"b": 1}], "score": 1}', "has no member 'text'"),
         ('{"question": "q", "answer": "a", "references": ["r"], "score": "high"}', "column 'score': 'high'"),
     ],
@@ -350,7 +364,13 @@ def test_opinions_of_answers_and_references(file):
 
 def test_opinions_of_references_in_a_list_stay_with_their_references(file):
     text = jsonl(
-        {"question": "q", "answer": "a", "references": ["r", " ", "s"], "labels": ["Yes", "No", ""], "score": 1}
+        {
+            "question": "q",
+            "answer": "a",
+            "references": ["r", " ", "s"],
+            "labels": ["Yes", "No", ""],
+            "score": 1,
+        }
     )
     (row,) = rows(file(text))
     assert (row.references, row.labels) == (["r", "s"], ["Yes", ""])
@@ -377,7 +397,9 @@ def test_scores_of_other_tools(file):
         file(text.replace("0.5", "x")), external=("comet",)
     )
     assert "there is no column 'bleurt'" in refused(file(text), external=("bleurt",))
-    assert "is given to a field as well" in refused(file(text), external=("comet",), columns={"scores": "comet"})
+    assert "is given to a field as well" in refused(
+        file(text), external=("comet",), columns={"scores": "comet"}
+    )
 
 
 def test_two_columns_of_one_name_are_refused_where_it_matters(file):
