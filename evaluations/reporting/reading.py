@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import category
 
 Report = Mapping[str, Any]
 
@@ -11,6 +12,9 @@ Report = Mapping[str, Any]
 STATISTICS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 GROUPINGS = {"global": "global", "item": "by question", "by_system": "by system", "system": "system means"}
 _OTHERS = {"pair_acc": "pairs right", "acc_eq": "acc-eq", "acc_eq_cal": "acc-eq, calibrated"}
+#: Controls, halves of characters, what is no character; and what turns the direction of writing round.
+_HIDDEN = ("Cc", "Cs", "Cn")
+_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _UNSAID = "it was not calculated"
 
 
@@ -110,10 +114,28 @@ def floors(report: Report) -> Mapping[str, Mapping[str, Any]]:
 def title(report: Report, name: str) -> str:
     """What people call a metric or a sentinel."""
     for part in ("metrics", "floors"):
-        said = mapping(mapping(report.get(part)).get(name)).get("title")
-        if isinstance(said, str) and said:
-            return said
-    return name
+        given = mapping(mapping(report.get(part)).get(name)).get("title")
+        if isinstance(given, str) and given:
+            return visible(given)
+    return visible(name)
+
+
+def visible(text: str) -> str:
+    """The text with a mark in place of each character that cannot be shown or turns the writing round."""
+    return "".join("\ufffd" if _is_hidden(each) else each for each in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return character not in "\n\t" and (category(character) in _HIDDEN or character in _TURNS)
+
+
+def cleaned(given: Any) -> Any:
+    """The same JSON, of which every text and name is visible."""
+    if isinstance(given, str):
+        return visible(given)
+    if isinstance(given, Mapping):
+        return {visible(str(name)): cleaned(each) for name, each in given.items()}
+    return [cleaned(each) for each in given] if isinstance(given, list | tuple) else given
 
 
 def lead(report: Report) -> Lead:

@@ -1,7 +1,7 @@
 """What templates show of an evaluation: the same in the desk and in the report that stands alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -86,6 +86,8 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
     `report` as it is, `sentence` (the answer) and `more` (the sentences after it), `figures` by kind with `-`
     as `_`, the tables, and `notes` on why figures are missing.
     """
+    report = reading.cleaned(report)
+    points = replace(points, metrics={reading.visible(name): each for name, each in points.metrics.items()})
     called = labels(report)
     order = reading.best_first(reading.metrics(report), reading.lead(report))
     first, *more = answer(report)

@@ -19,7 +19,9 @@ def make_evaluation(release: Release, report: dict[str, Any] | None = None, **fi
     return Evaluation.objects.create(release=release, number=number, report=report or make_report(), **given)
 
 
-def make_board(report: dict[str, Any] | None = None, project: Project | None = None, **fields: Any) -> Evaluation:
+def make_board(
+    report: dict[str, Any] | None = None, project: Project | None = None, **fields: Any
+) -> Evaluation:
     """The leaderboard of release 1.0.0 of the project "capitals"; `fields` are of the release."""
     release = make_release(project or make_project(), **fields)
     return make_evaluation(release, report, leaderboard=True)
