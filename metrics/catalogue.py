@@ -32,6 +32,13 @@ MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
+#: Metrics that are made of programs which may not be installed, each with what says why not.
+INSTALLED: dict[str, Callable[[], str]] = {"meteor-1.5": meteor_jar.available}
+
+
+def missing(metric: Metric) -> str:
+    """Why a metric cannot be scored on this machine, in words; empty if it can."""
+    return INSTALLED[metric.name]() if metric.name in INSTALLED else ""
 
 
 def metric(name: str, profile: str | Profile = "default") -> Metric:
