@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import adapted, bleu, chrf, exact, lengths, meteor, pa, rouge
+from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import Profile
@@ -23,8 +23,9 @@ MAKERS: dict[str, Maker] = {
     "length": lengths.make_length,
     "length-difference": lengths.make_difference,
 }
-
+# Alignments of words.
 MAKERS |= {"meteor": meteor.make}
+MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 # With a bonus for opinions and entities.
 MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 # Last: phrasing-aware forms of all above.

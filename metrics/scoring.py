@@ -1,7 +1,7 @@
 """Many answers under many metrics: chunk by chunk, in constant memory, over several processes.
 
-Chunks of text go to processes and arrays come back. What comes back is put together in the order of the chunks, so
-every figure is the same to the last bit for any number of processes.
+Chunks of text go to processes and arrays come back. What comes back is put together in the order of the
+chunks, so every figure is the same to the last bit for any number of processes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,7 +64,8 @@ class Scoring:
     def corpus(self) -> dict[str, float | None]:
         """The score of all answers together by metric; what is not scored yet is scored first.
 
-        None where a metric is defined for no answer. A metric without a corpus rule has the mean of its values.
+        None where a metric is defined for no answer. A metric without a corpus rule has the mean of its
+        values.
         """
         self._finish()
         return {metric.name: self._sums.whole(metric) for metric in self.metrics}
@@ -95,15 +96,17 @@ def score_chunks(
     """Score chunks of answers under metrics.
 
     `chunks` is called for every pass over the data and must give the same chunks each time. `progress` hears
-    how many candidates are scored so far. With more than one process, metrics must come from `metrics.metric` (or
-    be picklable), and MetricError says so if they do not, or if a process was killed. `crews` makes
-    other crews than processes of this machine.
+    how many candidates are scored so far. With more than one process, metrics must come from
+    `metrics.metric` (or be picklable), and MetricError says so if they do not, or if a process was killed.
+    `crews` makes other crews than processes of this machine.
     """
     names = [metric.name for metric in metrics]
     doubles = sorted({name for name in names if names.count(name) > 1})
     if doubles:
         raise ValueError(f"named twice: {', '.join(doubles)}")
-    return Scoring(metrics, _all_parts(chunks, metrics, crews or partial(crew, processes=processes)), progress)
+    return Scoring(
+        metrics, _all_parts(chunks, metrics, crews or partial(crew, processes=processes)), progress
+    )
 
 
 def _all_parts(chunks: Chunks, metrics: Sequence[Metric], crews: Crews) -> Iterator[list[Part]]:

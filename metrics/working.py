@@ -8,6 +8,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from types import TracebackType
 from typing import Protocol, TypeVar
 
@@ -64,19 +65,26 @@ class Here:
         return [part_of(metric, chunk, found) for metric, found in pairs]
 
 
-_here: list[Here] = []
+_given: list[bytes] = []
 
 
 def _begin(packed: bytes) -> None:
-    _here[:] = [pickle.loads(packed)]  # noqa: S301  # made by the process that started this one
+    """Keep what a new process is given; what is wrong with it shows in the first chunk, with its cause."""
+    _given[:] = [packed]
+
+
+@cache
+def _here() -> Here:
+    here: Here = pickle.loads(_given[0])  # noqa: S301  # made by the process that started this one
+    return here
 
 
 def _survey(answers: Answers) -> list[object]:
-    return _here[0].survey_one(answers)
+    return _here().survey_one(answers)
 
 
 def _score(answers: Answers) -> list[Part]:
-    return _here[0].score_one(answers)
+    return _here().score_one(answers)
 
 
 @dataclass(eq=False)
@@ -120,8 +128,8 @@ class Processes:
                 yield under_way.popleft().result()
         except BrokenProcessPool as error:
             raise MetricError(
-                "A process that scored was ended from outside, most likely because memory ran out. Score with "
-                "fewer processes, or with smaller chunks."
+                "A process that scored was ended from outside, most likely because memory ran out. Score "
+                "with fewer processes, or with smaller chunks."
             ) from error
 
 
@@ -131,8 +139,8 @@ def _packed(here: Here) -> bytes:
             pickle.dumps(metric)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise MetricError(
-                f"{metric.name} cannot be sent to other processes: {error}. Make it with metrics.metric(name, "
-                "profile), or score with one process."
+                f"{metric.name} cannot be sent to other processes: {error}. Make it with "
+                "metrics.metric(name, profile), or score with one process."
             ) from error
     return pickle.dumps(here)
 

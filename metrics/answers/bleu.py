@@ -38,11 +38,11 @@ class Bleu:
     """The parameters of BLEU.
 
     `smoothing`: `none` (0 as soon as one order has no match), `floor` (a numerator of 0 is `value`), `add-k`
-    (`value` is added to numerator and denominator of orders above 1), `exp` (the k-th numerator of 0 is 2^-k),
-    or `kpqa`, coco-caption's p_n = (h + 1e-15) / (t + 1e-9) with the length ratio (c + 1e-15) / (r + 1e-9)
-    (KPQA, Lee et al. 2021), which is never 0 for a candidate with tokens.
-    `effective`: a candidate that is too short for an order is judged by the lower ones.
-    `refs`: `clip` (all references at once, as Papineni et al. have it) or `max` (each alone, the best counts).
+    (`value` is added to numerator and denominator of orders above 1), `exp` (the k-th numerator of 0 is
+    2^-k), or `kpqa`, coco-caption's p_n = (h + 1e-15) / (t + 1e-9) with the length ratio (c + 1e-15) / (r +
+    1e-9) (KPQA, Lee et al. 2021), which is never 0 for a candidate with tokens. `effective`: a candidate
+    that is too short for an order is judged by the lower ones. `refs`: `clip` (all references at once, as
+    Papineni et al. have it) or `max` (each alone, the best counts).
     """
 
     n: int = 4
@@ -137,6 +137,7 @@ def totals_of(lengths: Numbers, n: int) -> Numbers:
 
 def _measure(chunk: Chunk, _: Any, how: Bleu, tokeniser: Tokeniser) -> Measured:
     shared = overlap(chunk, tokeniser)
+    shared.reach(how.n)
     every = chunk.tokens(tokeniser).lengths
     lengths, references = every[chunk.candidates], every[chunk.references]
     totals = totals_of(lengths, how.n)

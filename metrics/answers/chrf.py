@@ -1,9 +1,10 @@
 """chrF (Popovic 2015) and chrF++ (Popovic 2017), as sacrebleu has them.
 
-    P_n, R_n = matching n-grams / n-grams of the candidate, of the reference; characters without white space for
-               n = 1..6, and for chrF++ words for n = 1, 2
-    F        = (1 + beta^2) P R / (R + beta^2 P), beta = 2, of the means P and R over the orders that both texts have
+    P_n, R_n = matching n-grams / n-grams of the candidate, of the reference
+    F        = (1 + beta^2) P R / (R + beta^2 P), beta = 2
 
+N-grams are those of characters without white space, n = 1..6, and for chrF++ also of words, n = 1, 2. P and R
+are means over the orders that both texts are long enough for.
 Of several references that with the highest F counts. In a corpus the counts of these are summed first.
 """
 
@@ -59,6 +60,7 @@ def _counts(chunk: Chunk, tokeniser: Tokeniser, orders: int) -> Floats:
     """(P, orders, 3): n-grams of the candidate, of the reference, and those that match, for each pair."""
     lengths = chunk.tokens(tokeniser).lengths
     shared = overlap(chunk, tokeniser)
+    shared.reach(orders)
     own = totals_of(lengths[chunk.candidates], orders)[owners(chunk.starts)]
     theirs = totals_of(lengths[chunk.references], orders)
     found = np.empty((len(chunk.references), orders, 3))
@@ -87,7 +89,7 @@ def _measure(chunk: Chunk, _: Any, how: Chrf) -> Measured:
     values, pairs = best(chrf(counts, how.beta), chunk.starts)
     some = np.flatnonzero(pairs >= 0)
     rows = np.zeros((len(chunk), 3 * counts.shape[1] + 1))
-    rows[some, :-1] = counts[pairs[some]].reshape(len(some), -1)
+    rows[some, :-1] = counts.reshape(len(counts), rows.shape[1] - 1)[pairs[some]]
     rows[some, -1] = 1
     return measured(values, chunk.starts, rows)
 

@@ -1,6 +1,7 @@
 """Lengths of longest common subsequences of candidates and references."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -17,11 +18,11 @@ MOST = 0x110000 - (_AFTER_SURROGATES - _SURROGATES)
 def written(tokens: Tokens) -> Sequence[Sequence[int] | str]:
     """Each text with one character per token, so that string algorithms can be used on tokens.
 
-    Surrogates are no characters and are left out. Where there are more distinct tokens than characters, a text
-    is a list of its numbers, which is slower.
+    Surrogates are no characters and are left out. Where there are more distinct tokens than characters, a
+    text is a list of its numbers, which is slower.
     """
     bounds = tokens.starts.tolist()
-    slices = list(zip(bounds[:-1], bounds[1:], strict=True))
+    slices = list(pairwise(bounds))
     if len(tokens.words) > MOST:
         numbers = tokens.ids.tolist()
         return [numbers[a:b] for a, b in slices]

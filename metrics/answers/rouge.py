@@ -3,7 +3,8 @@
     P = matches / n-grams of the candidate,  R = matches / n-grams of the reference
     F = (1 + beta^2) P R / (R + beta^2 P)
 
-Matches are clipped n-grams, or for ROUGE-L the length of a longest common subsequence, with lengths in tokens.
+Matches are clipped n-grams, or for ROUGE-L the length of a longest common subsequence, with lengths in
+tokens.
 """
 
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ class Rouge:
     """The parameters of ROUGE.
 
     `kind` is 1, 2 (n-grams) or 0 (longest common subsequence). `beta` weighs recall (1: as much as precision;
-    coco-caption: 1.2). `stem` names a Snowball stemmer, or is empty. `refs`: `best` takes the reference with the
-    highest F, `separate` the highest P and the highest R of all, then F (coco-caption).
+    coco-caption: 1.2). `stem` names a Snowball stemmer, or is empty. `refs`: `best` takes the reference
+    with the highest F, `separate` the highest P and the highest R of all, then F (coco-caption).
     """
 
     kind: int

@@ -24,7 +24,8 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """n answers with a human score, sorted by question and then system; scores[k] are those of metric names[k].
+    """n answers with a human score, sorted by question and then system; scores[k] are those of metric
+    names[k].
 
     Questions and systems are numbered from 0 without gaps; a score that is missing or not finite is nan.
     """
@@ -42,7 +43,8 @@ class Rows:
 
     def column(self, metric: str) -> Floats:
         """The scores of one metric, nan where missing."""
-        return self.scores[self.names.index(metric)]
+        found: Floats = self.scores[self.names.index(metric)]
+        return found
 
     def only(self, mask: Mask) -> "Rows":
         """The answers of a mask, questions and systems numbered anew without gaps."""

@@ -1,9 +1,9 @@
 """Many texts cut and numbered at once, for tokenisers whose tokens are runs of characters.
 
-The texts of a chunk become one array of characters; where a token begins and ends is a comparison of neighbours. A
-token of up to eight bytes is a number of 64 bits by itself, and those numbers get places in a table: a token
-that finds another one at its place goes on to the next round with another table, so that two tokens never
-share a number. Longer tokens are looked up in a dictionary.
+The texts of a chunk become one array of characters; where a token begins and ends is a comparison of
+neighbours. A token of up to eight bytes is a number of 64 bits by itself, and those numbers get places in a
+table: a token that finds another one at its place goes on to the next round with another table, so that two
+tokens never share a number. Longer tokens are looked up in a dictionary.
 """
 
 from collections import defaultdict
@@ -30,8 +30,8 @@ _EVERY_CHARACTER = 0x110000
 class Runs:
     r"""Tokens are runs of characters without white space, cased as they are or `lower`.
 
-    `alone` says which characters are tokens of their own: `none`; `marks`, all but letters, digits and `_`, so
-    that tokens are what the expression `\w+|[^\w\s]` finds; or `all`.
+    `alone` says which characters are tokens of their own: `none`; `marks`, all but letters, digits and `_`,
+    so that tokens are what the expression `\w+|[^\w\s]` finds; or `all`.
     """
 
     lower: bool
@@ -168,7 +168,7 @@ _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD
 
 
 def _of_keys(keys: Keys, turn: int = 0, used: int = 0) -> tuple[Places, int]:
-    """A number for each key, none of which is 0, from `used` on without gaps; and the first number left over."""
+    """A number from `used` on, without gaps, for each key, none of which is 0; and the next number."""
     if not len(keys):
         return np.zeros(0, np.intp), used
     if turn == len(_ODD):

@@ -10,8 +10,8 @@ from metrics.tokens.runs import Runs
 class Tokeniser:
     """`split` turns a text into its tokens; `name` says which rules, and their version, it follows.
 
-    Two tokenisers with the same name must split every text alike. `runs`, where a tokeniser has it, states the
-    same rule as kinds of characters, by which many texts are cut at once, and quicker.
+    Two tokenisers with the same name must split every text alike. `runs`, where a tokeniser has it, states
+    the same rule as kinds of characters, by which many texts are cut at once, and quicker.
     """
 
     name: str

@@ -93,7 +93,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("releases", ACT, "manager"): "decide check check_cancel cancel again",
     ("releases", ACT, "owner"): "publish hide withdraw",
     ("evaluations", LOOK, "member"): "everywhere",
-    ("evaluations", LOOK, "viewer"): "list one live compare external file",
+    ("evaluations", LOOK, "viewer"): "list one live compare external file query",
     ("evaluations", LOOK, "manager"): "look",
     ("evaluations", FORM, "manager"): "new upload",
     ("evaluations", ACT, "manager"): "cancel again keep remove",

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.models import Answer, AnswerReview, QueryStep
+from annotation.models import Answer, AnswerReview, Query, QueryStep
 from annotation.rewriting import tokens
 from annotation.services import staging
 from crowd.models import Assignment, Endpoint, Hit
@@ -246,6 +246,7 @@ def _evaluations(project: Project, first: int, rooms: dict[str, Parts], own: dic
     rooms["leaderboards"] = {"version": shown.version}
     rooms["evaluations"] = {"version": release.version, "number": ready.number, "path": "report.json"}
     own["evaluations:cancel"] = {"number": waits.number}
+    own["evaluations:query"] = {"pk": Query.objects.filter(project=project).earliest("pk").pk}
     own["evaluations:again"] = {"number": failed.number}
     own["evaluations:remove"] = {"pk": scores[0].pk}
     for name in ("look", "keep"):

@@ -1,4 +1,4 @@
-"""Which answers are to the same question, and whose they are, when the table does not say it in so many words."""
+"""Which answers are to the same question, and whose they are, where the table does not say it."""
 
 import random
 
@@ -69,7 +69,8 @@ def test_white_space_makes_no_other_question(gathered):
 
 
 def test_one_text_with_different_references_stands_for_several_questions(gathered):
-    found = gathered(HEADER + "is he alone,a,yes,1\nis he alone,b,no,2\nis he alone,c,yes,3\nis he alone,d,no,4\n"
+    found = gathered(HEADER + "is he alone,a,yes,1\nis he alone,b,no,2\nis he alone,c,yes,3\n"
+                     "is he alone,d,no,4\n"
                      "is it day,a,r,1\nis it day,b,r,2\n")  # fmt: skip
     assert len(found.question_names) == 3
     assert [system for _, system in named(found)] == [

@@ -1,4 +1,4 @@
-"""Files of answers as people have them: columns, cells, separators, encodings, and what is wrong with them."""
+"""Files of answers as people have them: columns, cells, separators, encodings, and what is wrong there."""
 
 import gzip
 import json
@@ -154,7 +154,7 @@ def test_the_line_by_which_a_spreadsheet_names_its_separator(file):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_unicode_with_and_without_a_mark(file, encoding):
-    text = HEADER + "où est-ce,à l’été 北京,in 北京,2\n"
+    text = HEADER + "où est-ce,à l'été 北京,in 北京,2\n"
     (row,) = rows(file(text.encode(encoding)))
     assert (row.question, row.references) == ("où est-ce", ["in 北京"])
 
@@ -290,7 +290,7 @@ def test_jsonl_with_lists_nested_lists_and_objects(file):
     text = jsonl(
         {"question": "q", "answer": "a", "references": ["r", "", "s"], "scores": [4, "5", None]},
         {"question": "q", "answer": None, "references": [["r", ["s"]], "t"], "scores": "2.5"},
-        {"question": "q", "answer": 1923, "references": {"text": ["r", "s"], "answer_start": [3, 9]}, "scores": 1},
+        {"question": "q", "answer": 1923, "references": {"text": ["r", "s"], "start": [3, 9]}, "scores": 1},
         {"question": "q", "answer": "a", "references": [{"text": "r", "opinion": "Yes"}, {"answer": "s"}]},
         {"question": "q", "answer": "a", "reference": "r", "scores": [{"worker": "w7", "score": 3}]},
     )  # fmt: skip
@@ -357,7 +357,8 @@ def test_lists_in_the_cells_of_a_csv_file(file):
 
 
 def test_opinions_of_answers_and_references(file):
-    text = "question,answer,label,reference1,label1,reference2,label2,scores\nq,a,Yes,r,Yes,s,No,2\nq,b,No,r,,,,3\n"
+    header = "question,answer,label,reference1,label1,reference2,label2,scores\n"
+    text = header + "q,a,Yes,r,Yes,s,No,2\nq,b,No,r,,,,3\n"
     first, second = rows(file(text))
     assert (first.label, first.labels, second.labels) == ("Yes", ["Yes", "No"], [""])
 
