@@ -5,8 +5,8 @@
 
 Every answer and every reference is another text. `pairs` are pairs of an answer and a reference. Peers score
 a sample with one reference, and how far their values are from ours is told. The stream is scored in a process
-of its own, with BLEU-4, ROUGE-L and chrF and three references for each answer; its data are made as it is read.
-pa-BLEU and the statistics have measurements of their own: `benchmarks/metrics_*.py`.
+of its own, with BLEU-4, ROUGE-L and chrF and three references for each answer; its data are made as it is
+read. pa-BLEU and the statistics have measurements of their own: `benchmarks/metrics_*.py`.
 """
 
 # ruff: noqa: PLC0415  # each step imports only what it measures
