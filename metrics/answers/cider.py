@@ -155,7 +155,7 @@ class _Weighed:
         ours, other = sides[0][0][mine], sides[1][0][theirs]
         products = np.minimum(self.vectors[ours], self.vectors[other]) * self.vectors[other]
         cells = keys[0][mine] // width * self.n + self.orders[ours]
-        sums = np.bincount(cells, products, minlength=m * self.n).reshape(m, self.n)
+        sums = np.bincount(cells, products, minlength=m * self.n).reshape(m, self.n).astype(np.float64)
         below = self.norms[candidates] * self.norms[references]
         return np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
 
