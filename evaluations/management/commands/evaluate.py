@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -135,7 +135,7 @@ class Command(BaseCommand):
                         write_together({folder / name: files[name] for name in FILES})
                     except NotWrittenError as error:
                         raise CommandError(str(error)) from error
-        summary(done.report, cast("Any", self.stdout._out))
+        summary(done.report, cast("TextIO", self.stdout._out))
         self.stdout.write(f"Written to {folder}: {', '.join(FILES)}")
 
 
