@@ -17,13 +17,12 @@ from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
 from evaluations.plotted import FILE as POINTS
 from evaluations.plotted import points_file, points_of
-from evaluations.reporting.page import page_of
-from evaluations.shown import file_name, shown_file
+from evaluations.shown import pages
 from evaluations.spreading.crews import Crews
 from evaluations.spreading.spread import Spread
 from evaluations.tables.released import open_release
 from evaluations.tables.rows import Answered
-from judgments.reporting.writing import text_of, write_together
+from judgments.reporting.writing import write_together
 from releases.fetching import fetched
 
 _SENTENCES = re.compile(r"(?<=[.!?]) +(?=[A-Z])")
@@ -63,9 +62,8 @@ def compute(
         points = points_of(done, plan.seed)
         files = {
             **files_of(table, done),
-            "report.html": text_of(page_of(done.report, points)),
+            **pages(done.report, points),
             POINTS: points_file(points),
-            file_name(): shown_file(done.report, points),
         }
         write_together({folder / name: write for name, write in files.items()})
     return done.report

@@ -1,7 +1,5 @@
 """The report inside the page of the desk: drawn once by the job, for drawing its plots takes seconds."""
 
-from typing import IO
-
 from django.conf import settings
 from django.core.cache import cache
 from django.template.loader import render_to_string
@@ -9,11 +7,13 @@ from django.utils.safestring import SafeString
 
 from evaluations import plotted, storage
 from evaluations.models import Evaluation
+from evaluations.reporting.page import page_with
 from evaluations.reporting.points import NONE, Points
 from evaluations.reporting.reading import Report
 from evaluations.reporting.shown import context_of
-from judgments.reporting.writing import Write
+from judgments.reporting.writing import Write, text_of
 
+_PART = "evaluations/parts/report.html"
 _SECONDS = 3_600
 
 
@@ -22,13 +22,13 @@ def file_name() -> str:
     return f"shown-{settings.DISTILLERY_VERSION}.html"
 
 
-def shown_file(report: Report, points: Points) -> Write:
-    """The drawn report as a file."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(drawn(report, points).encode())
-
-    return write
+def pages(report: Report, points: Points) -> dict[str, Write]:
+    """The report as a page that stands alone and as a part of the desk's; its plots are drawn once."""
+    context = context_of(report, points)
+    return {
+        "report.html": text_of(page_with(context)),
+        file_name(): text_of(render_to_string(_PART, context)),
+    }
 
 
 def shown(evaluation: Evaluation) -> SafeString:
@@ -46,7 +46,7 @@ def shown(evaluation: Evaluation) -> SafeString:
 
 def drawn(report: Report, points: Points) -> str:
     """Sentence, tables and plots as HTML."""
-    return render_to_string("evaluations/parts/report.html", context_of(report, points))
+    return render_to_string(_PART, context_of(report, points))
 
 
 def _points(evaluation: Evaluation) -> Points:
