@@ -74,6 +74,8 @@ class Plan:
                     raise MetricError(f"There is no {what} {name!r}; there are {', '.join(known)}.")
         if self.replicates < 0 or self.draws < 1:
             raise MetricError("A plan needs 0 or more replicates and at least 1 draw.")
+        if not self.replicates and any(each.method == "bootstrap" for each in self.comparisons):
+            raise MetricError("A bootstrap test needs replicates.")
         if not self.scale[0] < self.scale[1]:
             raise MetricError("The scale goes from its low end to its high end, such as 1 to 5.")
 

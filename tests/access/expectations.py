@@ -99,6 +99,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("evaluations", ACT, "manager"): "cancel again keep remove",
     ("evaluations", ACT, "owner"): "show_board hide_board",
     ("public_releases", LOOK, "everybody"): "page file archive linked",
+    ("leaderboards", LOOK, "everybody"): "page json csv",
     ("site", LOOK, "everybody"): "groups preview preview_by_query",
     ("site", LOOK, "worker"): "queue history earnings continue",
     ("site", LOOK, "holder"): "work",

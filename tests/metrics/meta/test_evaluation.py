@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.meta.evaluation import About, CorpusRule, Plan, evaluate
+from metrics.meta.evaluation import About, Comparison, CorpusRule, Plan, evaluate
 from metrics.meta.judged import Judged
 from metrics.meta.protocols import PROTOCOLS
 from metrics.meta.spreading import processes
@@ -126,7 +126,14 @@ def test_scores_beyond_all_bounds_are_refused():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"statistics": ("phi",)}, {"groupings": ("all",)}, {"draws": 0}, {"replicates": -1}, {"scale": (5, 1)}],
+    [
+        {"statistics": ("phi",)},
+        {"groupings": ("all",)},
+        {"draws": 0},
+        {"replicates": -1},
+        {"scale": (5, 1)},
+        {"replicates": 0, "comparisons": (Comparison("pearson", "global", "bootstrap"),)},
+    ],
     ids=str,
 )
 def test_a_plan_that_makes_no_sense_is_refused(wrong):
