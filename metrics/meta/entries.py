@@ -55,7 +55,7 @@ def entry(
     of_systems = pairwise_accuracy(rows, scores)
     said["pa"] = replace(of_systems, ci=reach.get((name, "pa", "system"))).said()
     said["spa"] = soft_accuracy(rows, scores, seed=plan.seed).said()
-    said["by_type"] = by_type(judged, name)
+    said["by_type"] = by_type(judged, name, replicates=plan.replicates, seed=plan.seed)
     return _excused(said, without or {})
 
 

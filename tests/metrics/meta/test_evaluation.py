@@ -265,7 +265,7 @@ scores = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(human=scores, first=scores, second=scores, systems=st.lists(st.integers(0, 2), min_size=8, max_size=8))
 def test_any_scores_give_a_report_that_order_does_not_change(human, first, second, systems):
     judged: Judged = study(
