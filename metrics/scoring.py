@@ -104,7 +104,9 @@ def score_chunks(
     doubles = sorted({name for name in names if names.count(name) > 1})
     if doubles:
         raise ValueError(f"named twice: {', '.join(doubles)}")
-    return Scoring(metrics, _all_parts(chunks, metrics, crews or partial(crew, processes=processes)), progress)
+    return Scoring(
+        metrics, _all_parts(chunks, metrics, crews or partial(crew, processes=processes)), progress
+    )
 
 
 def _all_parts(chunks: Chunks, metrics: Sequence[Metric], crews: Crews) -> Iterator[list[Part]]:
