@@ -76,7 +76,7 @@ def _compared(
         comparison.method,
         draws=plan.replicates if comparison.method == "bootstrap" else plan.draws,
         seed=plan.seed,
-        gap=plan.gap,
+        gap=plan.clear,
         spread=telling,
     )
     telling.up_to(telling.total)
