@@ -47,7 +47,6 @@ class Options:
     def plan(self, scale: tuple[float, float]) -> Plan:
         """The plan for human scores on a scale; MetricError where a value makes no sense."""
         known(self.protocols)
-        given: dict[str, Any] = {} if self.gap is None else {"gap": self.gap}
         return Plan(
             statistics=cast("tuple[Statistic, ...]", self.statistics) or STATISTICS,  # the plan looks
             replicates=self.replicates,
@@ -55,7 +54,7 @@ class Options:
             seed=self.seed,
             protocols=self.protocols,
             scale=scale,
-            **given,
+            gap=self.gap,
         )
 
 

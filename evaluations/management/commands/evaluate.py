@@ -68,7 +68,12 @@ class Command(BaseCommand):
             metavar="A,B",
             help="the papers' own protocols, such as kpqa-table7; docs/meta-evaluation.md lists them",
         )
-        parser.add_argument("--gap", type=float, default=None, help="least difference for rank_match (2)")
+        parser.add_argument(
+            "--gap",
+            type=commandline.positive,
+            metavar="X",
+            help="human scores that far apart differ clearly, for rank_match (default: half of the scale)",
+        )
         parser.add_argument("--seed", type=commandline.natural, default=0, help="of all chance (default: 0)")
         parser.add_argument(
             "--replicates",
