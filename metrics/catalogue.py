@@ -52,7 +52,8 @@ INSTALLED: dict[str, Callable[[], str]] = {"meteor-1.5": meteor_jar.available}
 
 def missing(metric: Metric) -> str:
     """Why a metric cannot be scored on this machine, in words; empty if it can."""
-    return INSTALLED[metric.name]() if metric.name in INSTALLED else ""
+    below = metric.name.removeprefix("pa-")
+    return INSTALLED[below]() if below in INSTALLED else ""
 
 
 def metric(name: str, profile: str | Profile = "default") -> Metric:
