@@ -4,7 +4,7 @@ import pytest
 
 from metrics import metric
 
-CANDIDATES = ["可以，坐 火车去。", "不可以带狗", "大约三百元"]
+CANDIDATES = ["可以\uff0c坐 火车去。", "不可以带狗", "大约三百元"]
 REFERENCES = [["可以坐火车去。", "能坐火车"], ["不可以。"], ["三百元左右", "300元"]]
 
 
