@@ -1,5 +1,6 @@
 """What the two commands of this room have in common: options, and metrics by name."""
 
+import math
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
@@ -94,7 +95,7 @@ def chosen(options: dict[str, Any], table: "Answered") -> Chosen:
     MetricError for a metric, profile or tokeniser that there is not; EvaluationError for a named metric that
     needs a column which the table has not.
     """
-    from metrics.catalogue import metric  # noqa: PLC0415  # numpy comes with it
+    from metrics.catalogue import metric, missing  # noqa: PLC0415  # numpy comes with it
     from metrics.errors import MetricError  # noqa: PLC0415
     from metrics.profiles import profile  # noqa: PLC0415
     from metrics.tokens.registry import tokeniser  # noqa: PLC0415
@@ -109,6 +110,10 @@ def chosen(options: dict[str, Any], table: "Answered") -> Chosen:
             made = metric(name, own)
             if why := _lacking(made, table):
                 raise EvaluationError(why)
+            if why := missing(made):
+                raise EvaluationError(
+                    f"{made.name} cannot be scored here: {why}. Install it, or leave the metric out."
+                )
         except (MetricError, EvaluationError) as error:
             if options["metrics"]:
                 raise
@@ -171,6 +176,17 @@ def natural(text: str) -> int:
     if not text.isdecimal() or len(text) > 10:
         raise ArgumentTypeError(f"{text!r} is no whole number from 0")
     return int(text)
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"{text!r} is no number above 0")
+    return number
 
 
 def _processes(text: str) -> int:

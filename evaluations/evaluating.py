@@ -1,11 +1,11 @@
 """An evaluation of a table from its first pass to the files of its report."""
 
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writing import Write, json_of, text_of
 from metrics.meta.evaluation import evaluate
 from metrics.meta.judged import Judged
-from metrics.meta.plan import STATISTICS, About, CorpusRule, Plan
+from metrics.meta.kernels import STATISTICS, Statistic
+from metrics.meta.plan import About, CorpusRule, Plan
 from metrics.meta.protocols import known
 from metrics.meta.spreading import Spread, processes
 from metrics.working import Crews
@@ -46,15 +47,14 @@ class Options:
     def plan(self, scale: tuple[float, float]) -> Plan:
         """The plan for human scores on a scale; MetricError where a value makes no sense."""
         known(self.protocols)
-        given: dict[str, Any] = {} if self.gap is None else {"gap": self.gap}
         return Plan(
-            statistics=self.statistics or STATISTICS,
+            statistics=cast("tuple[Statistic, ...]", self.statistics) or STATISTICS,  # the plan looks
             replicates=self.replicates,
             draws=self.draws,
             seed=self.seed,
             protocols=self.protocols,
             scale=scale,
-            **given,
+            gap=self.gap,
         )
 
 
@@ -75,11 +75,12 @@ def evaluation_of(
     progress: Progress,
     crews: Crews | None = None,
     spread: Spread | None = None,
+    titles: Mapping[str, str] | None = None,
 ) -> Done:
     """Read, score, compare with people. The same answers in another order give the same report.
 
     Errors of the file come before anything is scored. Memory holds numbers of all answers, no texts. `crews`
-    and `spread` do the work elsewhere than in processes of this machine.
+    and `spread` do the work elsewhere than in processes of this machine; `titles` name scores of other tools.
     """
     options.plan((0, 1))
     progress(0, 0, "Reading")
@@ -103,14 +104,20 @@ def evaluation_of(
         lengths=found.lengths,
         reference_lengths=found.reference_lengths,
     )
-    about = _about(table, chosen, gathered, found, options)
+    about = _about(table, chosen, gathered, found, options, external=titles or {})
     with nullcontext(spread) if spread else processes(number) as share:
         report = evaluate(judged, plan, about, spread=share, progress=progress)
     return Done(report, judged, gathered)
 
 
 def _about(
-    table: Answered, chosen: "commandline.Chosen", gathered: Gathered, found: Scored, options: Options
+    table: Answered,
+    chosen: "commandline.Chosen",
+    gathered: Gathered,
+    found: Scored,
+    options: Options,
+    *,
+    external: Mapping[str, str],
 ) -> About:
     titles = {metric.name: metric.title for metric in chosen.metrics}
     return About(
@@ -119,7 +126,8 @@ def _about(
         distillery=options.version,
         profile=chosen.profile,
         versions={"python": platform.python_version(), "scipy": version_of("scipy")},
-        titles=titles | {name: f"{name} (a column of the table)" for name in gathered.external},
+        titles=titles
+        | {name: external.get(name, f"{name} (a column of the table)") for name in gathered.external},
         corpus=found.systems,
         undefined=found.undefined
         | {

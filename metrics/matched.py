@@ -162,10 +162,11 @@ def _rouge(name: str, profile: Profile, candidate: str, references: Sequence[str
 
     ours, theirs = split(candidate), split(best)
     kind = name.removesuffix("-stem").rpartition("-")[2]
+    matched: tuple[str, ...]
     if kind == "l":
         here, there = subsequence(ours, theirs)
         covered, covered_there = _flags(here, len(ours)), _flags(there, len(theirs))
-        hits, what, matched = len(here), "longest common subsequence", (" ".join(ours[at] for at in here),)
+        hits, what, matched = len(here), "Longest common subsequence", (" ".join(ours[at] for at in here),)
         totals = len(ours), len(theirs)
     else:
         n = int(kind)
@@ -185,8 +186,8 @@ def _rouge(name: str, profile: Profile, candidate: str, references: Sequence[str
         _marked(candidate, plain, covered),
         _marked(best, plain, covered_there),
         (
-            Count(f"Precision: {what} of the answer", hits, totals[0], p, matched),
-            Count(f"Recall: {what} of the reference", hits, totals[1], r),
+            Count(f"{what}, of the answer (precision)", hits, totals[0], p, matched),
+            Count(f"{what}, of the reference (recall)", hits, totals[1], r),
         ),
         (("F of precision and recall", f),),
         tuple(sentence for sentence in says if sentence),

@@ -7,19 +7,19 @@ in its function. Table 8 is in `lengthbias`, Table 14 in `learning`.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from metrics.meta.chance import generator
 from metrics.meta.columns import FEW, related
 from metrics.meta.judged import Floats, Judged
-from metrics.meta.kernels import Statistic
+from metrics.meta.subsets import over_subsets
 
 #: The word-overlap metrics of Table 6, where they are among the metrics.
 OVERLAP = ("bleu-2", "rouge-l")
 RANDOM = 100
-BOTH: tuple[Statistic, ...] = ("spearman", "pearson")
+BOTH: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
 FEW_SYSTEMS = "fewer than three systems have both scores"
 
 
@@ -171,7 +171,7 @@ def _means(values: Floats, judged: Judged) -> Floats:
 def _mean(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     values = [figure["value"] for figure in figures if figure["value"] is not None]
     if not values:
-        return {"value": None, "reason": "no system has this figure", "n": 0}
+        return {"value": None, "reason": "nothing that the mean is over has this figure", "n": 0}
     return {"value": math.fsum(values) / len(values), "n": len(values)}
 
 
@@ -180,13 +180,15 @@ def _at_random(human: Floats, values: Floats, systems: int, *, seed: int, deals:
     if systems < 2 or len(there) < 4:
         none = {"value": None, "reason": FEW if systems > 1 else "there is one system", "n": 0}
         return {"share": None, "spearman": none, "pearson": none}
-    keep = len(there) - len(there) // systems
-    found: dict[str, list[Mapping[str, Any]]] = {"spearman": [], "pearson": []}
+    kept = np.zeros((deals, len(human)))
     for deal in range(deals):
-        rows = np.sort(generator(seed, "adem table 5", deal).choice(there, keep, replace=False))
-        for which in BOTH:
-            found[which].append(related(human[rows], values[rows], which).said())
-    return {"share": 1 / systems, **{which: _mean(figures) for which, figures in found.items()}}
+        chosen = generator(seed, "adem table 5", deal).permutation(there)[len(there) // systems :]
+        kept[deal, chosen] = 1.0
+    said: dict[str, Any] = {"share": 1 / systems}
+    for which in BOTH:
+        values_of = over_subsets(human, values, kept, which)
+        said[which] = _mean([{"value": value} for value in values_of[~np.isnan(values_of)].tolist()])
+    return said
 
 
 def _number(value: float) -> float | None:

@@ -15,8 +15,8 @@ def clusters(
 ) -> list[list[str]]:
     """Names from the best cluster to the worst; metrics without a value are left out.
 
-    `values` are the metrics' figures and `tests` those of all pairs, of one statistic, grouping and method. The
-    corrected p-value decides where there is one. A pair that was not tested is not significant.
+    `values` are the metrics' figures and `tests` those of all pairs, of one statistic, grouping and method.
+    The corrected p-value decides where there is one. A pair that was not tested is not significant.
     """
     ranked = sorted(
         (name for name, value in values.items() if value is not None),

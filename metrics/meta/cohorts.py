@@ -42,6 +42,18 @@ class Sorted:
     sizes: tuple[int, ...]
     figures: tuple[tuple[Figure, Figure], ...]
 
+    def delta(self, place: int) -> float | None:
+        """The difference between the two metrics of a pair; None where one is not defined."""
+        first, second = self.figures[place]
+        return None if first.value is None or second.value is None else first.value - second.value
+
+    def why(self, place: int, pair: Pair) -> str:
+        """Why a pair cannot be tested."""
+        for name, figure in zip(pair, self.figures[place], strict=True):
+            if figure.value is None:
+                return f"{name}: {figure.reason}"
+        return ""
+
 
 def cohorts_of(
     rows: Rows, pairs: Sequence[Pair], statistic: AnyStatistic, grouping: Grouping, gap: float

@@ -12,7 +12,8 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Statistic of `a` - statistic of `b` over the n answers that have both scores, and its two-sided p-value.
+    """Statistic of `a` - statistic of `b` over the n answers that have both scores, and its two-sided
+    p-value.
 
     `null_sd` is the standard deviation of the difference under the hypothesis that there is none (its root
     mean square over the draws), from which a minimal detectable difference follows; for the bootstrap it is

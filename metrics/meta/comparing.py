@@ -1,107 +1,46 @@
-"""The tests of the report: every pair of metrics by every comparison of the plan, corrected and clustered."""
+"""All pairs of metrics tested by one method, with Holm's correction over them.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+`compared(judged, pairs, statistic, grouping, method, draws=9999, seed=0) -> list[Compared]`.
+"""
 
-from metrics.meta.clusters import clusters
-from metrics.meta.compared import Compared
-from metrics.meta.detectable import detectable
-from metrics.meta.draws import blocks
+from collections.abc import Sequence
+
+from metrics.errors import MetricError
+from metrics.meta.bootstrap import paired
+from metrics.meta.cohorts import Pair
+from metrics.meta.compared import METHODS, Compared, Method
 from metrics.meta.holm import corrected
 from metrics.meta.judged import Judged
 from metrics.meta.permutation import PERMUTATIONS, compare
-from metrics.meta.plan import Comparison, Plan
-from metrics.meta.spreading import P, R, Spread
+from metrics.meta.rows import Grouping
+from metrics.meta.spreading import Spread, in_process
+from metrics.meta.statistics import AnyStatistic
 from metrics.meta.williams import williams
 
 
-@dataclass(frozen=True, slots=True)
-class Tests:
-    """All tests, and the clusters of each statistic and grouping."""
-
-    said: list[dict[str, Any]]
-    clusters: dict[str, list[list[str]]]
-
-
-def tests(
+def compared(
     judged: Judged,
-    plan: Plan,
-    figures: Mapping[tuple[str, str], Mapping[str, float | None]],
+    pairs: Sequence[Pair],
+    statistic: AnyStatistic = "pearson",
+    grouping: Grouping = "global",
+    method: Method = "perm_inputs",
     *,
-    spread: Spread,
-    done: Callable[[int, str], None],
-) -> Tests:
-    """Every comparison of the plan for every pair of metrics in alphabetical order.
-
-    `figures` are the metrics' values by statistic and grouping, for the order of the clusters. Holm's
-    correction is over the pairs of one comparison. Clusters come from a comparison's permutation test (its
-    first method otherwise), at the plan's level after correction. `done` hears how many parts more are done.
-    """
-    pairs = list(combinations(sorted(judged.metrics), 2))
-    said: list[dict[str, Any]] = []
-    found: dict[str, list[list[str]]] = {}
-    for comparison in plan.comparisons if pairs else ():
-        made = corrected(_compared(judged, pairs, comparison, plan, spread=spread, done=done))
-        said += [{**test.said(), **_detectable(test, plan)} for test in made]
-        name = f"{comparison.statistic}|{comparison.grouping}"
-        if comparison.method in PERMUTATIONS or name not in found:
-            values = figures[comparison.statistic, comparison.grouping]
-            found[name] = clusters(values, made, plan.level)
-    return Tests(said, found)
-
-
-def parts_of_tests(judged: Judged, plan: Plan) -> int:
-    """How often `done` is told of one more."""
-    if len(judged.metrics) < 2:
-        return 0
-    size = len(blocks(plan.draws))
-    return sum(size if comparison.method in PERMUTATIONS else 1 for comparison in plan.comparisons)
-
-
-def _compared(
-    judged: Judged,
-    pairs: Sequence[tuple[str, str]],
-    comparison: Comparison,
-    plan: Plan,
-    *,
-    spread: Spread,
-    done: Callable[[int, str], None],
+    draws: int = 9999,
+    seed: int = 0,
+    gap: float = 2.0,
+    spread: Spread = in_process,
 ) -> list[Compared]:
-    what = f"{comparison.method} {comparison.statistic} {comparison.grouping}"
-    if comparison.method == "williams":
-        found = williams(judged, pairs)
-        done(1, what)
-        return found
-
-    def telling(
-        work: Callable[[P], R], parts: Sequence[P], _: Callable[[int], None] | None = None
-    ) -> list[R]:
-        before = [0]
-
-        def so_far(count: int) -> None:
-            done(count - before[0], what)
-            before[0] = count
-
-        return spread(work, parts, so_far)
-
-    found = compare(
-        judged,
-        pairs,
-        comparison.statistic,
-        comparison.grouping,
-        comparison.method,
-        draws=plan.draws,
-        seed=plan.seed,
-        gap=plan.gap,
-        spread=telling,
+    """The tests of one family, in the order of the pairs, each with `p_holm`. MetricError in words."""
+    if method == "williams":
+        if (statistic, grouping) != ("pearson", "global"):
+            raise MetricError("Williams' test is one of Pearson's r over all answers: pearson, global.")
+        return corrected(williams(judged, pairs))
+    if method == "bootstrap":
+        tests = paired(judged, pairs, statistic, grouping, draws=draws, seed=seed, gap=gap, spread=spread)
+        return corrected(tests)
+    if method not in PERMUTATIONS:
+        raise MetricError(f"There is no test “{method}”; known are: {', '.join(METHODS)}.")
+    tests = compare(
+        judged, pairs, statistic, grouping, method, draws=draws, seed=seed, gap=gap, spread=spread
     )
-    return found
-
-
-def _detectable(test: Compared, plan: Plan) -> dict[str, Any]:
-    """`mdd`: the smallest true difference that this test would have found; None with a reason."""
-    figure = detectable(test.null_sd, level=plan.level, power=plan.power)
-    said: dict[str, Any] = {"mdd": figure.value}
-    return said if figure.value is not None else {**said, "mdd_reason": figure.reason}
+    return corrected(tests)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from metrics.meta.chance import generator
 from metrics.meta.judged import Floats
 from metrics.meta.rows import Indices
-from metrics.meta.chance import generator
 
 #: Draws in a block, and units (questions, answers) whose swaps are at hand at once.
 BLOCK = 500
@@ -39,10 +39,10 @@ def swaps(seed: int, purpose: str, block: int, units: int) -> Iterator[tuple[sli
 
 
 def samples(seed: int, purpose: str, block: int, units: int) -> Floats:
-    """(SAMPLES, units) how often each unit is drawn in as many draws with replacement as there are units."""
+    """(units, SAMPLES) how often each unit is drawn in as many draws with replacement as there are units."""
     rng = generator(seed, purpose, block)
     found = np.empty((SAMPLES, units))
     for row in found:
         drawn: Indices = rng.integers(units, size=units)
         row[:] = np.bincount(drawn, minlength=units)
-    return found
+    return np.ascontiguousarray(found.T)

@@ -1,26 +1,28 @@
 """One metric's entry in the report: how well it agrees with people, in every way that the report has."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from metrics.meta.bootstrap import Interval, Key, Wanted, intervals
 from metrics.meta.breakdown import by_type
-from metrics.meta.correlations import correlation
+from metrics.meta.correlations import NO_SCORES, correlation
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Judged
+from metrics.meta.itemwise import PAIR_STATISTICS, PairStatistic
+from metrics.meta.judged import Floats, Judged
 from metrics.meta.kernels import STATISTICS
 from metrics.meta.matching import matched
 from metrics.meta.pairs import accuracy_with_ties, pair_accuracy
 from metrics.meta.plan import About, Plan
-from metrics.meta.rows import rows_of
+from metrics.meta.rows import Rows, rows_of
 from metrics.meta.softpairs import pairwise_accuracy, soft_accuracy
 from metrics.meta.ties import calibrated
 
 #: Groupings under which a floor may be excused from the figures that compare answers to the same question.
 PAIRS = "pairs"
 NO_REASON = "no reason was given"
-_OF_PAIRS = ("pair_acc", "acc_eq", "acc_eq_cal", "rank_match")
 _OF_SYSTEMS = ("pa", "spa")
 
 
@@ -32,24 +34,29 @@ def entry(
     `without` names groupings (and `pairs`) whose figures mean nothing for this metric, with the reason.
     """
     rows, scores = rows_of(judged, [name]).of(name)
+    reach = _intervals(judged, name, plan)
     said: dict[str, Any] = {
         "title": about.titles.get(name, name),
         "signature": judged.signatures.get(name, ""),
         "n": len(rows),
         "undefined": undefined(judged, name, about),
         "corpus": corpus(judged, name, about),
+        "most_common": most_common(scores),
     }
     for statistic in plan.statistics:
         said[statistic] = {
-            grouping: correlation(rows, scores, statistic, grouping).said() for grouping in plan.groupings
+            grouping: replace(
+                correlation(rows, scores, statistic, grouping), ci=reach.get((name, statistic, grouping))
+            ).said()
+            for grouping in plan.groupings
         }
-    said["pair_acc"] = pair_accuracy(rows, scores).said()
-    said["acc_eq"] = accuracy_with_ties(rows, scores).said()
-    said["acc_eq_cal"] = calibrated(rows, scores, seed=plan.seed).said()
-    said["rank_match"] = matched(rows, scores, plan.gap).said()
-    said["pa"] = pairwise_accuracy(rows, scores).said()
+    for statistic_of_pairs in PAIR_STATISTICS:
+        reach_of_pairs = reach.get((name, statistic_of_pairs, "item"))
+        said[statistic_of_pairs] = _of_pairs(statistic_of_pairs, rows, scores, plan, reach_of_pairs)
+    of_systems = pairwise_accuracy(rows, scores)
+    said["pa"] = replace(of_systems, ci=reach.get((name, "pa", "system"))).said()
     said["spa"] = soft_accuracy(rows, scores, seed=plan.seed).said()
-    said["by_type"] = by_type(judged, name)
+    said["by_type"] = by_type(judged, name, replicates=plan.replicates, seed=plan.seed)
     return _excused(said, without or {})
 
 
@@ -61,12 +68,38 @@ def _excused(said: dict[str, Any], without: Mapping[str, str]) -> dict[str, Any]
             if grouping in said.get(statistic, {}):
                 said[statistic][grouping] = none
         if grouping == PAIRS:
-            said.update(dict.fromkeys(_OF_PAIRS, none))
+            said.update(dict.fromkeys(PAIR_STATISTICS, none))
             for of_type in said["by_type"].values():
                 of_type["pair_acc"] = none
         if grouping == "system":
             said.update(dict.fromkeys(_OF_SYSTEMS, none))
     return said
+
+
+def _of_pairs(
+    statistic: PairStatistic, rows: Rows, scores: Floats, plan: Plan, ci: Interval | None
+) -> dict[str, Any]:
+    match statistic:
+        case "pair_acc":
+            return pair_accuracy(rows, scores).within(ci).said()
+        case "acc_eq":
+            return replace(accuracy_with_ties(rows, scores), ci=ci).said()
+        case "acc_eq_cal":
+            return calibrated(rows, scores, seed=plan.seed).within(ci).said()
+        case "rank_match":
+            return matched(rows, scores, plan.clear).within(ci).said()
+
+
+def _intervals(judged: Judged, name: str, plan: Plan) -> Mapping[Key, Interval]:
+    """Of all figures of a metric, from the same samples as those of every other metric."""
+    wanted: Wanted = (
+        *((statistic, grouping) for statistic in plan.statistics for grouping in plan.groupings),
+        *((statistic, "item") for statistic in PAIR_STATISTICS),
+        ("pa", "system"),
+    )
+    return intervals(
+        judged, [name], replicates=plan.replicates, seed=plan.seed, wanted=wanted, gap=plan.clear
+    )
 
 
 def undefined(judged: Judged, name: str, about: About) -> dict[str, int]:
@@ -75,6 +108,15 @@ def undefined(judged: Judged, name: str, about: About) -> dict[str, int]:
     reasons = {reason: count for reason, count in sorted(about.undefined.get(name, {}).items()) if count}
     rest = missing - sum(reasons.values())
     return {**reasons, NO_REASON: rest} if rest > 0 else reasons
+
+
+def most_common(scores: Floats) -> dict[str, Any]:
+    """The score that most answers get (the lowest of several), and their share."""
+    if not len(scores):
+        return {"value": None, "share": None, "reason": NO_SCORES}
+    values, counts = np.unique(scores, return_counts=True)
+    place = int(counts.argmax())
+    return {"value": float(values[place]), "share": float(counts[place] / len(scores))}
 
 
 def corpus(judged: Judged, name: str, about: About) -> dict[str, float | None]:

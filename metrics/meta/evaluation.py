@@ -16,14 +16,14 @@ from metrics.errors import MetricError
 from metrics.meta import breakdown
 from metrics.meta.canonical import canonical
 from metrics.meta.ceiling import ceiling
-from metrics.meta.comparing import Tests, parts_of_tests, tests
 from metrics.meta.entries import corpus, entry
 from metrics.meta.floors import floors
 from metrics.meta.judged import Judged
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
 from metrics.meta.plan import About, Comparison, CorpusRule, Plan
-from metrics.meta.protocols import known, protocol
+from metrics.meta.protocols import METRIC, TABLE8, known, protocol, table8
+from metrics.meta.significance import Tests, parts_of_tests, tests
 from metrics.meta.spreading import Spread, in_process
 from metrics.meta.warnings import warnings_of
 
@@ -122,7 +122,7 @@ def parts_of(judged: Judged, plan: Plan) -> list[Part]:
         Part("systems"),
         Part("length bias"),
         Part("ceiling"),
-        *(Part("protocol", name) for name in dict.fromkeys(plan.protocols)),
+        *(Part("protocol", name) for name in dict.fromkeys(plan.protocols) if name != TABLE8),
     ]
 
 
@@ -173,6 +173,8 @@ def assembled(
         else:
             alone[part.kind] = result
     bias = alone["length bias"]
+    if TABLE8 in plan.protocols:
+        of["protocol"][TABLE8] = table8(bias, judged.metrics)
     for kind in ("metric", "floor"):
         of[kind] = {
             name: {**entry, "length_bias": bias[f"{kind} {name}"]} for name, entry in of[kind].items()
@@ -188,7 +190,7 @@ def assembled(
         "replicates": plan.replicates,
         "draws": plan.draws,
         "scale": list(plan.scale),
-        "gap": plan.gap,
+        "gap": plan.clear,
         "signature": signature(plan),
         "n": _n(judged),
         "human": {**alone["systems"]["human"], "length_bias": bias[HUMAN]},
@@ -212,7 +214,7 @@ def signature(plan: Plan) -> str:
     low, high = plan.scale
     return (
         f"meta-evaluation|v:{plan.version}|boot:{plan.replicates}|perm:{plan.draws}|seed:{plan.seed}"
-        f"|gap:{plan.gap:g}|scale:{low:g}-{high:g}"
+        f"|gap:{plan.clear:g}|scale:{low:g}-{high:g}"
     )
 
 
@@ -236,7 +238,7 @@ def _systems(judged: Judged, plan: Plan, about: About) -> list[dict[str, Any]]:
 
 def _length_bias(judged: Judged, plan: Plan) -> dict[str, Any]:
     """Of people, metrics and floors; they share the draws, which is most of the work."""
-    columns = {f"metric {name}": judged.metrics[name] for name in sorted(judged.metrics)}
+    columns = {METRIC + name: judged.metrics[name] for name in sorted(judged.metrics)}
     columns |= {f"floor {name}": floor.scores for name, floor in floors(judged).items()}
     columns[HUMAN] = judged.human
     return length_bias(judged, columns, draws=plan.draws, seed=plan.seed)

@@ -1,7 +1,7 @@
 """Statistics that are a mean over questions, taken apart: what each question adds above and below the line.
 
-`shares(statistic, rows, scores, gap) -> (above, below)`: the statistic is sum(above) / sum(below). Swapping or
-resampling whole questions only changes which of these are summed.
+`shares(statistic, rows, scores, gap) -> (above, below)`: the statistic is sum(above) / sum(below). Swapping
+or resampling whole questions only changes which of these are summed.
 """
 
 from typing import Literal, get_args
@@ -10,7 +10,7 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.meta.judged import Floats
-from metrics.meta.kernels import STATISTICS, Statistic, pair_counts, within
+from metrics.meta.kernels import Statistic, pair_counts, within
 from metrics.meta.matching import matches
 from metrics.meta.pairs import snapped
 from metrics.meta.rows import Indices, Rows, grouped
@@ -22,10 +22,12 @@ PAIR_STATISTICS: tuple[PairStatistic, ...] = get_args(PairStatistic)
 Shares = tuple[Floats, Floats]
 
 
-def shares(statistic: Statistic | PairStatistic, rows: Rows, scores: Floats, gap: float = 2.0) -> Shares:
+def shares(
+    statistic: Statistic | PairStatistic | Literal["pa"], rows: Rows, scores: Floats, gap: float = 2.0
+) -> Shares:
     """(questions) above and below the line. `acc_eq_cal` keeps the epsilon that is best for all answers."""
     starts = grouped(rows, "item")[1]
-    if statistic in STATISTICS:
+    if statistic == "pearson" or statistic == "spearman" or statistic == "kendall":  # noqa: PLR1714 - for mypy
         return of_values(within(statistic, rows.human, scores[None], starts)[0])
     if statistic == "pair_acc":
         return _pair_acc(rows, scores, starts)
@@ -63,7 +65,8 @@ def _calibrated(rows: Rows, scores: Floats, questions: int) -> Shares:
         return np.zeros(questions), np.zeros(questions)
     good = pairs.weight * right(pairs, best_epsilon(pairs))
     some = np.bincount(pairs.question, minlength=questions) > 0
-    return np.bincount(pairs.question, weights=good, minlength=questions), some.astype(np.float64)
+    above = np.bincount(pairs.question, weights=good, minlength=questions).astype(np.float64)
+    return above, some.astype(np.float64)
 
 
 def _matched(rows: Rows, scores: Floats, gap: float, questions: int) -> Shares:

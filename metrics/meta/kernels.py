@@ -4,8 +4,8 @@ Everywhere: `human` are n human scores, `scores` are (d, n) scores of d metrics 
 where each of G groups begins in them. Nothing is missing. Answers are (d, G), nan where a group has none.
 
 Pairs are counted in O(n log n) time and O(n) memory: a pair is discordant when sorting by the human score
-leaves it in the wrong order of the metric, and such inversions are counted bit by bit of the ranks (the way of
-a wavelet tree), with no loop over answers.
+leaves it in the wrong order of the metric, and such inversions are counted bit by bit of the ranks (the way
+of a wavelet tree), with no loop over answers.
 """
 
 from collections.abc import Callable
@@ -23,6 +23,8 @@ Statistic = Literal["pearson", "spearman", "kendall"]
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
 #: Cells of d x n that are worked on at once.
 CELLS = 1 << 21
+#: Groups of so few answers are counted pair by pair.
+FEW = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +44,7 @@ class PairCounts:
 
 
 def within(statistic: Statistic, human: Floats, scores: Floats, starts: Indices) -> Floats:
-    """The statistic of each group for each row of scores; nan where human or metric scores are all the same."""
+    """The statistic of each group for each row of scores; nan where people or metric give one score only."""
     return _by_rows(_kernel(statistic), human, scores, starts)
 
 
@@ -59,22 +61,22 @@ def _by_rows(
     """A kernel over some rows of scores at a time, so that what it needs stays small."""
     width = max(1, CELLS // max(1, len(human)))
     parts = [kernel(human, scores[first : first + width], starts) for first in range(0, len(scores), width)]
-    return np.concatenate(parts) if parts else np.zeros((0, len(starts)))
+    return np.concatenate([np.zeros((0, len(starts))), *parts])
 
 
 def pearson(human: Floats, scores: Floats, starts: Indices) -> Floats:
-    """Pearson's r of each group. Scores are centred first, so that no digits are lost."""
+    """Pearson's r of each group. Scores are scaled and centred first, so that no digits are lost."""
     if not len(starts):
         return np.zeros((len(scores), 0))
     sizes = np.diff(np.append(starts, len(human)))
     people = _centred(human, starts, sizes)
     metric = _centred(scores, starts, sizes)
-    together = np.add.reduceat(metric * people, starts, axis=-1)
-    spread = np.add.reduceat(people * people, starts) * np.add.reduceat(metric * metric, starts, axis=-1)
+    together = _sums(metric * people, starts)
+    spread = _sums(people * people, starts) * _sums(metric * metric, starts)
     good = _varied(human, starts) & _varied(scores, starts) & (spread > 0)
     found = np.full(spread.shape, np.nan)
     np.divide(together, np.sqrt(spread), out=found, where=good)
-    return np.clip(found, -1.0, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 def spearman(human: Floats, scores: Floats, starts: Indices) -> Floats:
@@ -95,7 +97,7 @@ def kendall(human: Floats, scores: Floats, starts: Indices) -> Floats:
         out=found,
         where=(people > 0) & (metric > 0),
     )
-    return np.clip(found, -1.0, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 def ranks(scores: Floats, starts: Indices) -> Floats:
@@ -122,6 +124,9 @@ def pair_counts(human: Floats, scores: Floats, starts: Indices) -> PairCounts:
     if not n or not many:
         nothing = np.zeros((d, many), np.int64)
         return PairCounts(nothing, nothing, nothing, nothing, nothing)
+    sizes = np.diff(np.append(starts, n))
+    if sizes.max() <= FEW:
+        return _pair_by_pair(human, scores, starts, sizes)
     groups = np.tile(_groups(starts, n), d) + np.repeat(np.arange(d) * many, n)
     begins = np.concatenate([starts + row * n for row in range(d)])
     people, metric = np.tile(human, d), scores.ravel()
@@ -147,8 +152,30 @@ def pair_counts(human: Floats, scores: Floats, starts: Indices) -> PairCounts:
     )
 
 
+def _pair_by_pair(human: Floats, scores: Floats, starts: Indices, sizes: Indices) -> PairCounts:
+    """The same for small groups: all first and second answers of pairs, place by place in their group."""
+    shape = (len(scores), len(starts))
+    concordant, discordant = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    tied_human, tied_metric, both = (np.zeros(shape, np.int64) for _ in range(3))
+    for second in range(1, int(sizes.max())):
+        for first in range(second):
+            at = np.flatnonzero(sizes > second)
+            i, j = starts[at] + first, starts[at] + second
+            people = np.sign(human[i] - human[j]).astype(np.int8)
+            metric = (scores[:, i] > scores[:, j]).view(np.int8) - (scores[:, i] < scores[:, j]).view(np.int8)
+            product = metric * people
+            flat, level = people == 0, metric == 0
+            concordant[:, at] += product > 0
+            discordant[:, at] += product < 0
+            tied_human[:, at] += flat & ~level
+            tied_metric[:, at] += ~flat & level
+            both[:, at] += flat & level
+    return PairCounts(concordant, discordant, tied_human, tied_metric, both)
+
+
 def inversions(places: Indices, begins: Indices) -> Indices:
-    """In each group, how many pairs stand in the wrong order; `places` are a permutation from 0 in each group.
+    """In each group, how many pairs stand in the wrong order; `places` are a permutation from 0 in each
+    group.
 
     From the highest bit down, elements lie together whose higher bits are the same, in their first order. Of
     those, every 1 before a 0 is an inversion. Then the zeros move before the ones.
@@ -194,13 +221,26 @@ def _groups(starts: Indices, n: int) -> Indices:
 
 
 def _centred(values: Floats, starts: Indices, sizes: Indices) -> Floats:
-    means = np.add.reduceat(values, starts, axis=-1) / sizes
-    centred: Floats = values - np.repeat(means, sizes, axis=-1)
+    """Values less their mean in each group, in parts of the largest of them."""
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    centred: Floats = values / np.where(largest > 0, largest, 1.0)
+    for _ in range(2):  # the mean of what is nearly the same is itself rounded
+        centred = centred - np.repeat(_sums(centred, starts) / sizes, sizes, axis=-1)
     return centred
+
+
+def _sums(values: Floats, starts: Indices) -> Floats:
+    """Sums of groups; a single group is summed pairwise, which keeps more digits."""
+    if len(starts) == 1:
+        return np.asarray(values.sum(axis=-1, keepdims=True))
+    found: Floats = np.add.reduceat(values, starts, axis=-1)
+    return found
 
 
 def _varied(values: Floats, starts: Indices) -> npt.NDArray[np.bool_]:
     """Whether a group has two different values."""
+    if len(starts) == 1:
+        return np.asarray(values.max(axis=-1, keepdims=True) > values.min(axis=-1, keepdims=True))
     varied: npt.NDArray[np.bool_] = np.maximum.reduceat(values, starts, axis=-1) > np.minimum.reduceat(
         values, starts, axis=-1
     )

@@ -6,18 +6,23 @@ or with fewer ratings per answer, and how far from chance is it then.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
 from metrics.meta.chance import generator
-from metrics.meta.columns import correlation
+from metrics.meta.columns import LEAST
 from metrics.meta.judged import Floats, Judged, Raters
+from metrics.meta.kernels import Statistic, within
+from metrics.meta.subsets import over_subsets
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TIMES = 100
 NO_RATINGS = "there are no single ratings, only their means"
+NOTHING = "too few answers, or a single value"
+Which = Literal["pearson", "spearman"]
+BOTH: tuple[Which, ...] = ("pearson", "spearman")
 _MIDDLE = (2.5, 97.5)
 
 
@@ -46,17 +51,16 @@ def by_questions(
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in sorted(judged.metrics)}
     for share in shares:
         size = max(1, round(share * len(asked))) if len(asked) else 0
-        often = 1 if size == len(asked) else times
-        values: dict[str, list[tuple[float, float]]] = {name: [] for name in found}
-        for sample in range(often):
+        taken = np.zeros((1 if size == len(asked) else times, len(judged.question_names)))
+        for sample, of_sample in enumerate(taken):
             rng = generator(seed, f"learning curve {share}", sample)
-            taken = np.zeros(len(judged.question_names), dtype=np.bool_)
-            taken[rng.choice(asked, size, replace=False) if size else []] = True
-            rows = np.flatnonzero(taken[judged.questions])
-            for name, of_metric in values.items():
-                of_metric.append(_two(judged.human[rows], judged.metrics[name][rows]))
+            of_sample[rng.permutation(asked)[:size]] = 1.0
+        answers = taken[:, judged.questions]
         for name, points in found.items():
-            points.append({"share": share, "questions": size, **_summary(values[name])})
+            values = {
+                which: over_subsets(judged.human, judged.metrics[name], answers, which) for which in BOTH
+            }
+            points.append({"share": share, "questions": size, **_summary(values)})
     return found
 
 
@@ -70,14 +74,24 @@ def by_ratings(judged: Judged, *, seed: int, times: int = TIMES) -> dict[str, An
     rows = np.flatnonzero(counts >= most)
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in sorted(judged.metrics)}
     for k in range(1, most + 1):
-        values: dict[str, list[tuple[float, float]]] = {name: [] for name in found}
-        for sample in range(times):
-            human = _some_ratings(raters, len(judged), k, generator(seed, f"ratings {k}", sample))
-            for name, of_metric in values.items():
-                of_metric.append(_two(human[rows], judged.metrics[name][rows]))
+        human = np.stack(
+            [
+                _some_ratings(raters, len(judged), k, generator(seed, f"ratings {k}", sample))[rows]
+                for sample in range(times if k < most or (counts > most).any() else 1)
+            ]
+        )
         for name, points in found.items():
-            points.append({"ratings": k, "answers": len(rows), **_summary(values[name])})
+            values = {which: _of_samples(human, judged.metrics[name][rows], which) for which in BOTH}
+            points.append({"ratings": k, "answers": len(rows), **_summary(values)})
     return found
+
+
+def _of_samples(human: Floats, metric: Floats, statistic: Statistic) -> Floats:
+    """The correlation of a metric with each of several human scores (samples, n) of the same answers."""
+    there = ~np.isnan(metric)
+    if there.sum() < LEAST:
+        return np.full(len(human), np.nan)
+    return within(statistic, metric[there], human[:, there], np.zeros(1, dtype=np.int64))[:, 0]
 
 
 def _some_ratings(raters: Raters, n: int, k: int, rng: np.random.Generator) -> Floats:
@@ -92,25 +106,12 @@ def _some_ratings(raters: Raters, n: int, k: int, rng: np.random.Generator) -> F
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
 
 
-def _two(human: Floats, values: Floats) -> tuple[float, float]:
-    there = ~(np.isnan(human) | np.isnan(values))
-    if there.sum() < 3:
-        return math.nan, math.nan
-    x, y = human[there], values[there]
-    return correlation(x, y), correlation(x, y, "spearman")
-
-
-def _summary(values: Sequence[tuple[float, float]]) -> dict[str, Any]:
+def _summary(values: Mapping[Which, Floats]) -> dict[str, Any]:
     said: dict[str, Any] = {}
-    for which, name in enumerate(("pearson", "spearman")):
-        there = np.array([pair[which] for pair in values if not math.isnan(pair[which])])
+    for name, found in values.items():
+        there = found[~np.isnan(found)]
         if not len(there):
-            said[name] = {
-                "value": None,
-                "middle": None,
-                "reason": "too few answers, or a single value",
-                "n": 0,
-            }
+            said[name] = {"value": None, "middle": None, "reason": NOTHING, "n": 0}
             continue
         low, high = np.percentile(there, _MIDDLE)
         said[name] = {

@@ -92,17 +92,21 @@ def permuted(
     stacked = np.stack(list(values.values()), axis=1)
     there = ~np.isnan(stacked)
     filled = np.where(there, stacked, 0.0)
+    complete = bool(there.all())
     centre = filled.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     filled = np.where(there, filled - centre, 0.0)
-    observed = np.abs(_differences(near[None, :], filled, there.astype(np.float64)))[0]
+    counted = np.ones((len(near), 1)) if complete else there.astype(np.float64)
+    observed = np.abs(_differences(near[None, :], filled, counted))[0]
     rng = generator(seed, "length bias")
+    size = int(near.sum())
     reached = np.zeros(stacked.shape[1], dtype=np.int64)
     possible = np.zeros(stacked.shape[1], dtype=np.int64)
     # Equal differences must count as equal whatever the order of summation.
     bound = observed - 1e-12 * np.maximum(np.abs(filled).max(axis=0, initial=0.0), 1e-300)
     for start in range(0, draws, _BLOCK):
-        dealt = rng.permuted(np.tile(near, (min(_BLOCK, draws - start), 1)), axis=1)
-        found = np.abs(_differences(dealt, filled, there.astype(np.float64)))
+        keys = rng.random((min(_BLOCK, draws - start), len(near)))
+        dealt = keys < np.partition(keys, size, axis=1)[:, size, None]
+        found = np.abs(_differences(dealt, filled, counted))
         possible += (~np.isnan(found)).sum(axis=0)
         reached += (found >= bound).sum(axis=0)
     return {

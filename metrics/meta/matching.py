@@ -4,8 +4,8 @@
 
 Pairs of answers to the same question whose human scores differ by at least `gap` on their scale; the share of
 them that the metric orders as people do. Pairs are joined by question, never by row. The paper says "greater
-than 2" and counts what is at least 2 (93 pairs on MS-MARCO). Human means are sums of thirds and fifths, so a gap
-that is short by rounding counts. Metric scores closer than 1e-8 are a tie, and a tie is no match.
+than 2" and counts what is at least 2 (93 pairs on MS-MARCO). Human means are sums of thirds and fifths, so a
+gap that is short by rounding counts. Metric scores closer than 1e-8 are a tie, and a tie is no match.
 """
 
 from dataclasses import dataclass, replace

@@ -2,15 +2,16 @@
 
 `pair_acc(judged, metric) -> Pairs`, `acc_eq(judged, metric, grouping="item") -> Figure`.
 
-- `pair_acc` is the share of the pairs that people do not rate equal which the metric orders as they do. A tie of
-  the metric is a miss, and counted apart. A guess is right half of the time.
-- `acc_eq` (Deutsch, Foster and Freitag 2023, "Ties Matter", eq. 9; `acc23` of mt-metrics-eval) also wants ties
-  predicted: (concordant pairs + pairs tied for both) / all pairs. Grouped by `item` it is the mean over
+- `pair_acc` is the share of the pairs that people do not rate equal which the metric orders as they do. A tie
+  of the metric is a miss, and counted apart. A guess is right half of the time.
+- `acc_eq` (Deutsch, Foster and Freitag 2023, "Ties Matter", eq. 9; `acc23` of mt-metrics-eval) also wants
+  ties predicted: (concordant pairs + pairs tied for both) / all pairs. Grouped by `item` it is the mean over
   questions with two answers or more; `global` takes all pairs of answers, `by_system` the mean over systems.
 
-For `acc_eq` scores are tied when they are equal; a tolerance is what `ties` calibrates. For `pair_acc` scores of
-answers to the same question are the same when they differ by no more than rounding does (5e-13 of the metric's
-range): smoothed BLEU-4 gives answers that share no phrase scores of 1e-13, and their order means nothing.
+For `acc_eq` scores are tied when they are equal; a tolerance is what `ties` calibrates. For `pair_acc` scores
+of answers to the same question are the same when they differ by no more than rounding does (5e-13 of the
+metric's range): smoothed BLEU-4 gives answers that share no phrase scores of 1e-13, and their order means
+nothing.
 """
 
 from dataclasses import dataclass, replace

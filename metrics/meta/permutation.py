@@ -4,18 +4,18 @@
 -> list[Compared]`, one for each pair, in their order. In pieces: `prepare(...) -> Prepared`,
 `counted(prepared, block) -> Counted` for each block of `prepared.blocks`, `concluded(prepared, counts)`.
 
-If A and B agree with people equally well, it makes no difference to swap their scores on some units, as both are
-standardised first. Each unit is swapped with probability 1/2:
+If A and B agree with people equally well, it makes no difference to swap their scores on some units, as both
+are standardised first. Each unit is swapped with probability 1/2:
 
 - `perm_inputs` swaps whole questions, with the answers of all systems: would it be so on other questions?
   The default, as question answering has few systems.
 - `perm_systems` swaps whole systems. With S systems there are only 2^S different draws.
 - `perm_both` swaps each answer by itself (what mt-metrics-eval does): other questions and other systems.
 
-p = (1 + #) / (1 + draws), # counting draws whose difference is at least as far from 0 as the one observed (Davison
-and Hinkley 1997, 4.2.1): two-sided, never 0. Draws are made in blocks; counts are whole numbers, and a draw
-within 1e-10 of what was observed counts, so that neither order nor partition nor the last bit of a product
-can change p. A draw for which the statistic is not defined counts against the difference.
+p = (1 + #) / (1 + draws), # counting draws whose difference is at least as far from 0 as the one observed
+(Davison and Hinkley 1997, 4.2.1): two-sided, never 0. Draws are made in blocks; counts are whole numbers, and
+a draw within 1e-10 of what was observed counts, so that neither order nor partition nor the last bit of a
+product can change p. A draw for which the statistic is not defined counts against the difference.
 """
 
 from collections.abc import Sequence
@@ -113,25 +113,39 @@ def prepare(
         "perm_systems": len(rows.system_names),
         "perm_both": len(rows),
     }[method]
-    sums = tuple(_sums(cohort, rows, units, statistic, grouping, method, gap) for cohort in dealt.cohorts)
+    sums = tuple(
+        _sums(
+            cohort,
+            _units(cohort, rows, method),
+            units,
+            statistic=statistic,
+            grouping=grouping,
+            method=method,
+            gap=gap,
+        )
+        for cohort in dealt.cohorts
+    )
     return Prepared(tuple(pairs), statistic, grouping, method, draws, seed, units, dealt, sums)
+
+
+def _units(cohort: Cohort, rows: Rows, method: Method) -> Indices:
+    """The number of each answer's unit."""
+    if method == "perm_inputs":
+        return rows.questions[cohort.places]
+    return rows.systems[cohort.places] if method == "perm_systems" else cohort.places
 
 
 def _sums(
     cohort: Cohort,
-    rows: Rows,
+    units: Indices,
     size: int,
+    *,
     statistic: AnyStatistic,
     grouping: Grouping,
     method: Method,
     gap: float,
 ) -> Sums | Anew:
-    """How a cohort's differences follow from swaps."""
-    units = {
-        "perm_inputs": rows.questions[cohort.places],
-        "perm_systems": rows.systems[cohort.places],
-        "perm_both": cohort.places,
-    }[method]
+    """How a cohort's differences follow from swaps of `size` units."""
     if grouping == "system":
         return means_of(cohort, units, size, statistic)
     if grouping == "item":
@@ -155,8 +169,9 @@ def counted(prepared: Prepared, block: int) -> Counted:
     squares = np.zeros(len(prepared.pairs))
     totals = [np.zeros((BLOCK, sums.columns.shape[1])) for sums in prepared.sums]
     for part, swapped in swaps(prepared.seed, prepared.purpose, block, prepared.units):
-        for total, sums in zip(totals, prepared.sums, strict=True):
-            total += sums.taken(part, swapped) if isinstance(sums, Anew) else swapped @ sums.columns[part]
+        for place, sums in enumerate(prepared.sums):
+            taken = sums.taken(part, swapped) if isinstance(sums, Anew) else swapped @ sums.columns[part]
+            totals[place] += taken
     count = kept(prepared.draws, block)
     for total, sums, cohort in zip(totals, prepared.sums, prepared.sorted.cohorts, strict=True):
         observed = sums.deltas(np.zeros((1, total.shape[1])))
@@ -173,14 +188,13 @@ def concluded(prepared: Prepared, counts: Sequence[Counted]) -> list[Compared]:
     squares = sum((count.squares for count in counts), np.zeros(len(prepared.pairs)))
     found = []
     for place, (a, b) in enumerate(prepared.pairs):
-        first, second = prepared.sorted.figures[place]
         told = (a, b, prepared.statistic, prepared.grouping, prepared.method)
-        n = prepared.sorted.sizes[place]
-        if first.value is None or second.value is None:
-            reason = f"{a}: {first.reason}" if first.value is None else f"{b}: {second.reason}"
+        delta, n = prepared.sorted.delta(place), prepared.sorted.sizes[place]
+        if delta is None:
+            reason = prepared.sorted.why(place, (a, b))
             found.append(Compared(*told, None, None, n, reason=reason))
             continue
         p = (1 + int(extreme[place])) / (1 + prepared.draws)
         error = float(np.round(np.sqrt(squares[place] / prepared.draws), 10))
-        found.append(Compared(*told, first.value - second.value, p, n, error))
+        found.append(Compared(*told, delta, p, n, error))
     return found

@@ -1,6 +1,6 @@
 """The papers' own protocols by name; see each function for paper and section."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from metrics.meta.plan import About, Plan
 from metrics.meta.resample import resample_overall
 
 Result = dict[str, Any]
+TABLE8 = "adem-table8"
+#: Before a metric's name where its length bias stands beside that of people.
+METRIC = "metric "
 
 
 def _resample(judged: Judged, plan: Plan, about: About) -> Result:
@@ -37,8 +40,17 @@ def _table6(judged: Judged, plan: Plan, about: About) -> Result:
 
 
 def _table8(judged: Judged, plan: Plan, about: About) -> Result:
-    columns = {HUMAN: judged.human, **{name: judged.metrics[name] for name in sorted(judged.metrics)}}
-    return {"metrics": length_bias(judged, columns, draws=plan.draws, seed=plan.seed)}
+    columns = {HUMAN: judged.human, **{METRIC + name: values for name, values in judged.metrics.items()}}
+    return table8(length_bias(judged, columns, draws=plan.draws, seed=plan.seed), judged.metrics)
+
+
+def table8(bias: Mapping[str, Result], names: Iterable[str]) -> Result:
+    """ADEM's Table 8 (Lowe et al. 2017, 5.2) from the length bias of people and metrics: a row for each.
+
+    Mean score of the answers whose length is at most 6 words from their references', and of the others; p by
+    Welch's t-test and by permutation. Scores are raw, as in the paper.
+    """
+    return {HUMAN: bias[HUMAN], "metrics": {name: bias[METRIC + name] for name in sorted(names)}}
 
 
 def _table14(judged: Judged, plan: Plan, about: About) -> Result:
@@ -48,16 +60,16 @@ def _table14(judged: Judged, plan: Plan, about: About) -> Result:
 def table7(judged: Judged, plan: Plan, about: About) -> Result:
     """KPQA (Lee et al. 2021), 5.4 "Rank-Pair" and Table 7: percentage of pairs that match people.
 
-    Pairs of answers to the same question whose human scores differ by at least `plan.gap` (2 in the paper,
-    which says "greater than 2" and counts at least 2). A tie of the metric is no match.
+    Pairs of answers to the same question whose human scores differ by at least 2 (half of the scale, or the
+    plan's gap); the paper says "greater than 2" and counts at least 2. A tie of the metric is no match.
     """
     found = {}
     for name in sorted(judged.metrics):
-        result = rank_match(judged, name, plan.gap)
+        result = rank_match(judged, name, plan.clear)
         value = result.figure.value
         found[name] = {**result.said(), "percent": None if value is None else 100 * value}
         del found[name]["ci"]
-    return {"gap": plan.gap, "metrics": found}
+    return {"gap": plan.clear, "metrics": found}
 
 
 #: What runs under each name.
@@ -67,7 +79,7 @@ PROTOCOLS: dict[str, Callable[[Judged, Plan, About], Result]] = {
     "adem-table4": _table4,
     "adem-table5": _table5,
     "adem-table6": _table6,
-    "adem-table8": _table8,
+    TABLE8: _table8,
     "adem-table14": _table14,
     "kpqa-table7": table7,
 }

@@ -1,20 +1,24 @@
 """Means over questions when single answers are swapped, in `perm_both` and `perm_systems`.
 
-A question with k answers has 2^k ways to swap them. For each pair of metrics the statistic of every question is
-worked out once for every way; a draw then only looks up. Where a question has more than eight answers, each
-draw is worked out anew, which is slow.
+A question with k answers has 2^k ways to swap them. For each pair of metrics the statistic of every question
+is worked out once for every way; a draw then only looks up. Where a question has more than eight answers,
+each draw is worked out anew, which is slow.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from metrics.meta.cohorts import Cohort
 from metrics.meta.itemwise import shares
 from metrics.meta.judged import Floats
-from metrics.meta.rows import Indices, grouped
+from metrics.meta.kernels import STATISTICS, within
+from metrics.meta.rows import Indices, Mask, grouped
 from metrics.meta.statistics import AnyStatistic
 from metrics.meta.swapping import standardised
+
+Values = npt.NDArray[np.complex128]
 
 #: Answers of a question up to which all ways to swap them are worked out before.
 ANSWERS = 8
@@ -31,7 +35,7 @@ class Anew:
     starts: Indices
     statistic: AnyStatistic
     gap: float
-    tables: tuple[Floats, ...]
+    tables: tuple[Values, ...]
 
     def taken(self, part: slice, swapped: Floats) -> Floats:
         """The swaps of some units in their place among all."""
@@ -45,28 +49,29 @@ class Anew:
         found = np.empty((len(swapped), len(self.cohort.first)))
         pairs = zip(self.cohort.first, self.cohort.second, strict=True)
         if self.tables:
-            one, other = self._ways(answers)
+            way, opposite = self._ways(answers)
             for pair, table in enumerate(self.tables):
-                found[:, pair] = _mean(table[one]) - _mean(table[other])
+                found[:, pair] = _mean(table.take(way)) - _mean(table.take(opposite))
             return found
         for pair, (a, b) in enumerate(pairs):
             first, second = self.scores[a], self.scores[b]
             for draw, moved in enumerate(answers):
-                one = self._shares(np.where(moved, second, first))
-                other = self._shares(np.where(moved, first, second))
-                found[draw, pair] = _mean(one) - _mean(other)
+                one = self.shares(np.where(moved, second, first))
+                other = self.shares(np.where(moved, first, second))
+                found[draw, pair] = _mean(one[0] + 1j * one[1]) - _mean(other[0] + 1j * other[1])
         return found
 
-    def _ways(self, answers: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[Indices, Indices]:
+    def _ways(self, answers: Mask) -> tuple[Indices, Indices]:
         """(draws, questions) which line of a table holds each question's way, and the opposite way."""
         place, sizes = _places(self.starts, len(self.units))
         ways = 1 << int(sizes.max())
-        one = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
+        one: Indices = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
         first = np.arange(len(self.starts)) * ways
-        return first + one, first + (1 << sizes) - 1 - one
+        return first + one, first + ((1 << sizes) - 1 - one)
 
-    def _shares(self, scores: Floats) -> Floats:
-        return np.stack(shares(self.statistic, self.cohort.rows, scores, self.gap), axis=-1)
+    def shares(self, scores: Floats) -> Floats:
+        """(2, questions) what each question adds above and below the line."""
+        return np.stack(shares(self.statistic, self.cohort.rows, scores, self.gap))
 
 
 def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, gap: float) -> Anew:
@@ -81,14 +86,18 @@ def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, 
     return Anew(plain.columns, cohort, scores, units, starts, statistic, gap, tables)
 
 
-def _table(anew: Anew, a: int, b: int) -> Floats:
-    """(questions × ways, 2) what each question adds above and below the line."""
+def _table(anew: Anew, a: int, b: int) -> Values:
+    """(questions by ways) what each question adds, above the line and, as the imaginary part, below it."""
     place, sizes = _places(anew.starts, len(anew.units))
-    ways = []
-    for way in range(1 << int(sizes.max())):
-        moved = (way >> place) & 1 == 1
-        ways.append(anew._shares(np.where(moved, anew.scores[b], anew.scores[a])))
-    return np.stack(ways, axis=1).reshape(-1, 2)
+    ways = np.arange(1 << int(sizes.max()))[:, None]
+    moved = (ways >> place) & 1 == 1
+    scores = np.where(moved, anew.scores[b], anew.scores[a])
+    if anew.statistic in STATISTICS:
+        values = within(anew.statistic, anew.cohort.rows.human, scores, anew.starts)
+        above, below = np.nan_to_num(values), ~np.isnan(values)
+    else:
+        above, below = np.stack([anew.shares(row) for row in scores], axis=1)
+    return np.asarray(above + 1j * below).T.ravel()
 
 
 def _places(starts: Indices, n: int) -> tuple[Indices, Indices]:
@@ -97,9 +106,9 @@ def _places(starts: Indices, n: int) -> tuple[Indices, Indices]:
     return np.arange(n) - np.repeat(starts, sizes), sizes
 
 
-def _mean(parts: Floats) -> Floats:
-    """(…, questions, 2) to the mean over questions."""
-    sums = parts.sum(axis=-2)
-    good = sums[..., 1] > 0.5
-    found: Floats = np.where(good, sums[..., 0], np.nan) / np.where(good, sums[..., 1], 1.0)
+def _mean(values: Values) -> Floats:
+    """(..., questions) to the mean over questions."""
+    sums = values.sum(axis=-1)
+    good = sums.imag > 0.5
+    found: Floats = np.where(good, sums.real, np.nan) / np.where(good, sums.imag, 1.0)
     return found

@@ -1,8 +1,7 @@
 """How each answer stands to all others for people and for two metrics: sums of signs in O(n log n).
 
-`sign_sums(human, own, others, starts)`: for each answer i the sum over the answers j of its group of
-sign(h_i - h_j) · sign(x_i - y_j), x being its own scores and y those of the others. With x = y these are the
-rows of Kendall's numerator.
+`sign_sums(human, own, others)`: for each answer i the sum over all answers j of sign(h_i - h_j) · sign(x_i -
+y_j), x being its own scores and y those of the others. With x = y these are the rows of Kendall's numerator.
 """
 
 import numpy as np
@@ -11,85 +10,73 @@ from metrics.meta.judged import Floats
 from metrics.meta.rows import Indices
 
 
-def sign_sums(human: Floats, own: Floats, others: Floats, starts: Indices) -> Floats:
-    """(n,) sums of signs within groups."""
-    n = len(human)
-    sizes = np.diff(np.append(starts, n))
-    group = np.repeat(np.arange(len(starts)), sizes)
-    points = _Points(
-        np.concatenate([group, group]),
-        np.concatenate([human, human]),
-        np.concatenate([own, others]),
-        2 * starts,
-    )
-    below = [points.counted(strict, lower) for strict in (True, False) for lower in (True, False)]
-    earlier = points.before(True) + points.before(False)
-    lower = points.lower(True) + points.lower(False)
-    found: Floats = (sum(below) - earlier - (lower - sizes[group])).astype(np.float64)
+def sign_sums(human: Floats, own: Floats, others: Floats) -> Floats:
+    """(n,) sums of signs.
+
+    Of the 2n points (h, x) that ask and (h, y) that are counted: L lie before and below one that asks, W
+    beside it (same h) and below, R below, E before, G after. Then the sum is (2L - E) - (2(R - L - W) - G). A
+    tie of x and y counts half on either side: the mean of counting it as below and as above.
+    """
+    codes = np.unique(human, return_inverse=True)[1]
+    kind = np.uint16 if len(human) <= np.iinfo(np.uint16).max else np.int64
+    people = np.tile(codes.astype(kind), 2)
+    levels = np.bincount(codes)
+    before = np.cumsum(levels) - levels
+    after = len(human) - before - levels
+    found = _lower(people, np.concatenate([own, others]), asks_first=True)
+    if len(np.intersect1d(own, others, assume_unique=False)):
+        found = (found + _lower(people, np.concatenate([others, own]), asks_first=False)) / 2
+    left, beside, below = found
+    sums: Floats = 2 * left - before[codes] - 2 * (below - left - beside) + after[codes]
+    return sums.astype(np.float64)
+
+
+def _lower(people: Indices, scores: Floats, *, asks_first: bool) -> Floats:
+    """(3, n) L, W and R of the points that ask. Of equal scores the first half of the points lies below."""
+    n = len(people) // 2
+    counts = np.repeat([not asks_first, asks_first], n).astype(np.int64)
+    asks = slice(0, n) if asks_first else slice(n, 2 * n)
+    by_score = np.argsort(scores, kind="stable")
+    below = _before(by_score, counts)
+    level = by_score[np.argsort(people[by_score], kind="stable")]
+    starts = np.flatnonzero(np.diff(people[level].astype(np.int64), prepend=-1))
+    sizes = np.diff(np.append(starts, 2 * n))
+    weight = counts[level]
+    running = np.cumsum(weight) - weight
+    beside = np.empty(2 * n, np.int64)
+    beside[level] = running - np.repeat(running[starts], sizes)
+    # Within a level the highest come first: those below are not before.
+    highest = by_score[::-1]
+    order = highest[np.argsort(people[highest], kind="stable")]
+    place = np.empty(2 * n, np.int64)
+    place[by_score] = np.arange(2 * n)
+    left = np.empty(2 * n, np.int64)
+    left[order] = lower_before(place[order], counts[order])
+    return np.stack([left[asks], beside[asks], below[asks]]).astype(np.float64)
+
+
+def _before(order: Indices, weight: Indices) -> Indices:
+    """For each element the weight of those before it in an order."""
+    sorted_weight = weight[order]
+    found = np.empty_like(weight)
+    found[order] = np.cumsum(sorted_weight) - sorted_weight
     return found
 
 
-class _Points:
-    """2n points (group, human, score): the first n ask, the second n are counted."""
+def lower_before(places: Indices, weight: Indices) -> Indices:
+    """For each element the weight of earlier ones with a lower place; `places` are a permutation from 0.
 
-    def __init__(self, group: Indices, human: Floats, scores: Floats, begins: Indices) -> None:
-        self.n = len(group) // 2
-        self.group, self.begins = group, begins
-        asks = np.repeat([1, 0], self.n)
-        self.weight = 1 - asks
-        # Of equals, those that ask come first where equals shall not count, and last where they shall.
-        self.by_human = {
-            strict: np.lexsort((asks * (-1 if strict else 1), human, group)) for strict in (True, False)
-        }
-        self.by_score = {
-            strict: np.lexsort((asks * (-1 if strict else 1), scores, group)) for strict in (True, False)
-        }
-
-    def counted(self, human: bool, score: bool) -> Indices:
-        """Of each that asks: how many come before it by people and by score; True: strictly."""
-        order, by_score = self.by_human[human], self.by_score[score]
-        place = np.empty(2 * self.n, np.int64)
-        place[by_score] = np.arange(2 * self.n)
-        counts = lower_before(place[order] - self.begins[self.group[order]], self.weight[order], self.begins)
-        return self._asked(order, counts)
-
-    def before(self, strict: bool) -> Indices:
-        """Of each that asks: how many come before it by people."""
-        return self._running(self.by_human[strict])
-
-    def lower(self, strict: bool) -> Indices:
-        """Of each that asks: how many come before it by score."""
-        return self._running(self.by_score[strict])
-
-    def _running(self, order: Indices) -> Indices:
-        weight = self.weight[order]
-        total = np.cumsum(weight) - weight
-        return self._asked(order, total - total[self.begins[self.group[order]]])
-
-    def _asked(self, order: Indices, counts: Indices) -> Indices:
-        found = np.empty(2 * self.n, np.int64)
-        found[order] = counts
-        return found[: self.n]
-
-
-def lower_before(places: Indices, weight: Indices, begins: Indices) -> Indices:
-    """For each element the weight of earlier ones of its group with a lower place.
-
-    `places` are a permutation from 0 in each group. The way of `kernels.inversions`, bit by bit, but for each
-    element by itself.
+    The way of `kernels.inversions`, bit by bit, but for each element by itself.
     """
     n = len(places)
     found = np.zeros(n, np.int64)
-    sizes = np.diff(np.append(begins, n))
-    base = np.repeat(begins, sizes)
     position = ids = np.arange(n)
-    for bit in range(int(sizes.max()).bit_length() - 1, -1, -1):
-        node = base + ((places >> (bit + 1)) << (bit + 1))
+    for bit in range(n.bit_length() - 1, -1, -1):
+        node = (places >> (bit + 1)) << (bit + 1)
         one = (places >> bit) & 1
-        light = np.where(one == 0, weight, 0)
+        light = weight * (1 - one)
         before = np.cumsum(light) - light
-        before -= before[node]
-        found[ids[one == 1]] += before[one == 1]
+        found[ids] += (before - before[node]) * one
         ones = np.cumsum(one) - one
         ones -= ones[node]
         target = np.where(one == 1, node + (1 << bit) + ones, position - ones)

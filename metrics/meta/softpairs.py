@@ -3,11 +3,11 @@
 `pa(judged, metric) -> Figure`: the share of pairs of systems whose mean scores the metric orders as people do
 (Kocmi et al. 2021, pairwise accuracy). Pairs that people tie are left out; a tie of the metric is a miss.
 
-`spa(judged, metrics, draws, seed) -> {metric: Figure}`: soft pairwise accuracy (Thompson et al. 2024). For each
-pair of systems a paired permutation test on their common questions gives the one-sided p that the first is
-better, once by people and once by the metric; spa is 1 - the mean difference of the two. The same draws serve
-both. Draws as large as what was observed count half, so that it does not matter which system is the first.
-Answers count that have both scores; several answers of a system to a question count with their mean.
+`spa(judged, metrics, draws, seed) -> {metric: Figure}`: soft pairwise accuracy (Thompson et al. 2024). For
+each pair of systems a paired permutation test on their common questions gives the one-sided p that the first
+is better, once by people and once by the metric; spa is 1 - the mean difference of the two. The same draws
+serve both. Draws as large as what was observed count half, so that it does not matter which system is the
+first. Answers count that have both scores; several answers of a system to a question count with their mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from metrics.meta.correlations import NO_SCORES, ONE_SYSTEM, SAME_HUMAN_MEANS
 from metrics.meta.draws import BLOCK, blocks, swaps
 from metrics.meta.figure import Figure
 from metrics.meta.judged import Floats, Judged
-from metrics.meta.rows import Rows, rows_of, system_means
+from metrics.meta.rows import Mask, Rows, rows_of, system_means
 
 NOTHING_SHARED = "not defined: no two systems answered the same question"
 #: Sums this close are the same, whatever the order of their terms did to the last digits.
@@ -105,9 +105,8 @@ def _paired(rows: Rows, values: Floats) -> Floats:
     return np.nan_to_num(cells[:, first] - cells[:, second])
 
 
-def _common(rows: Rows) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _common(rows: Rows) -> Mask:
     """Which pairs of systems answered a common question."""
     there = ~np.isnan(_cells(rows, rows.human))
     first, second = np.triu_indices(there.shape[1], 1)
-    found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = (there[:, first] & there[:, second]).any(axis=0)
-    return found
+    return np.asarray((there[:, first] & there[:, second]).any(axis=0))

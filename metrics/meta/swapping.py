@@ -1,15 +1,17 @@
 """What happens to a statistic when two metrics swap their scores on some units.
 
-A unit is a question, an answer or a system. Nearly every statistic here is made of sums over units (Pearson's r
-of m, m², h·m; a mean over questions of what each adds). Let T_a be the part of a sum that swapped units have
-under metric a: then the sum of the new a is S_a - T_a + T_b. So T is one matrix product, swaps (draws × units) ×
-sums (units × columns), for all metrics at once, and 190 pairs of 20 metrics cost 20 products.
+A unit is a question, an answer or a system. Nearly every statistic here is made of sums over units (Pearson's
+r of m, m², h·m; a mean over questions of what each adds). Let T_a be the part of a sum that swapped units
+have under metric a: then the sum of the new a is S_a - T_a + T_b. So T is one matrix product, swaps (draws by
+units) times sums (units by columns), for all metrics at once, and 190 pairs of 20 metrics cost 20 products.
 
 Scores are standardised before they are swapped, over the answers that both have. For Spearman's rho ranks are
 taken once and swapped as they are: after a swap they are no longer exactly the ranks of the new scores, which
-makes the test one of Pearson's r of ranks. It is as valid, as under the hypothesis ranks are exchangeable too.
+makes the test one of Pearson's r of ranks. It is as valid, as under the hypothesis ranks are exchangeable
+too.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +27,7 @@ from metrics.meta.statistics import AnyStatistic
 
 #: A variance below this share of the first one is none.
 NONE = 1e-12
+CELLS = 1 << 17
 
 
 class Sums(Protocol):
@@ -69,14 +72,15 @@ class Moments:
     second: Indices
 
     def deltas(self, swapped: Floats) -> Floats:
-        """The difference of two mean correlations; pair by pair, to stay in the cache."""
+        """The difference of two mean correlations."""
         groups = len(self.sizes)
         total = self.columns.sum(axis=0).reshape(-1, groups, 3)
         part = swapped.reshape(len(swapped), -1, groups, 3)
         found = np.empty((len(swapped), len(self.first)))
-        for pair, (a, b) in enumerate(zip(self.first, self.second, strict=True)):
+        for few in _few(len(self.first), len(swapped) * groups * 3):
+            a, b = self.first[few], self.second[few]
             moved = part[:, b] - part[:, a]
-            found[:, pair] = self._mean(total[a] + moved) - self._mean(total[b] - moved)
+            found[:, few] = self._mean(total[a] + moved) - self._mean(total[b] - moved)
         return found
 
     def _mean(self, sums: Floats) -> Floats:
@@ -103,14 +107,17 @@ class Means:
         total = self.columns.sum(axis=0).reshape(-1, systems)
         part = swapped.reshape(len(swapped), -1, systems)
         found = np.empty((len(swapped), len(self.first)))
-        for pair, (a, b) in enumerate(zip(self.first, self.second, strict=True)):
+        for few in _few(len(self.first), len(swapped) * systems):
+            a, b = self.first[few], self.second[few]
             moved = part[:, b] - part[:, a]
-            found[:, pair] = self._of(total[a] + moved) - self._of(total[b] - moved)
+            found[:, few] = self._of(total[a] + moved) - self._of(total[b] - moved)
         return found
 
     def _of(self, sums: Floats) -> Floats:
+        """(draws, pairs) statistics; sums that only rounding tells apart are ties."""
         means = np.round(sums / self.sizes, 12)
-        return of_means(self.statistic, self.human, means)
+        flat = of_means(self.statistic, self.human, means.reshape(-1, len(self.sizes)))
+        return flat.reshape(sums.shape[:-1])
 
 
 def of_means(statistic: AnyStatistic, human: Floats, means: Floats) -> Floats:
@@ -186,6 +193,12 @@ def standardised(scores: Floats) -> Floats:
     deviation = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
     found: Floats = centred / np.where(deviation > 0, deviation, 1.0)
     return found
+
+
+def _few(pairs: int, cells: int) -> Iterator[slice]:
+    """Some pairs at a time, so that their work stays in the cache; `cells` are those of one pair."""
+    width = max(1, CELLS // cells)
+    yield from (slice(first, first + width) for first in range(0, pairs, width))
 
 
 def _ratio(sums: Floats) -> Floats:

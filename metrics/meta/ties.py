@@ -2,13 +2,13 @@
 
 `acc_eq_cal(judged, metric, seed=0) -> Calibrated`.
 
-A metric of fine grain hardly ever gives a tie, so `acc_eq` counts every pair against it that people tie. Here two
-scores are tied when they differ by at most epsilon, and epsilon is the one that gives the highest accuracy. The
-accuracy changes only where a pair becomes tied, so the candidates are 0 and all differences of pairs: all of
-them are tried, by a sum over the sorted pairs. Of several best ones the smallest is taken.
+A metric of fine grain hardly ever gives a tie, so `acc_eq` counts every pair against it that people tie. Here
+two scores are tied when they differ by at most epsilon, and epsilon is the one that gives the highest
+accuracy. The accuracy changes only where a pair becomes tied, so the candidates are 0 and all differences of
+pairs: all of them are tried, by a sum over the sorted pairs. Of several best ones the smallest is taken.
 
-An epsilon chosen on the same answers flatters. `held_out` is the mean over questions with the epsilon of the half
-that they are not in; halves are drawn with the seed, by the order of the questions' names.
+An epsilon chosen on the same answers flatters. `held_out` is the mean over questions with the epsilon of the
+half that they are not in; halves are drawn with the seed, by the order of the questions' names.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """The highest accuracy (n: questions), the epsilon that gives it, and the accuracy with one chosen elsewhere."""
+    """The highest accuracy (n: questions), its epsilon, and the accuracy with one chosen elsewhere."""
 
     figure: Figure
     epsilon: float | None

@@ -1,11 +1,13 @@
-"""Williams' test of two dependent correlations (Williams 1959; Steiger 1980, formula 7; Graham and Baldwin 2014).
+"""Williams' test of two dependent correlations (Williams 1959; Steiger 1980, formula 7; Graham and Baldwin
+2014).
 
-`williams(judged, pairs) -> list[Compared]`. Two metrics correlate with the same human scores, and with each other:
+`williams(judged, pairs) -> list[Compared]`. Two metrics correlate with the same human scores, and with each
+other:
 
     t = (r_ha - r_hb) · sqrt((n - 1)(1 + r_ab)) / sqrt(2 (n - 1)/(n - 3) · K + r̄² (1 - r_ab)³)
 
-with K = 1 - r_ha² - r_hb² - r_ab² + 2 r_ha r_hb r_ab, r̄ = (r_ha + r_hb) / 2 and n - 3 degrees of freedom. It holds for
-Pearson's r over all answers, if they were independent: a quick look beside the permutation tests.
+with K = 1 - r_ha² - r_hb² - r_ab² + 2 r_ha r_hb r_ab, r̄ = (r_ha + r_hb) / 2 and n - 3 degrees of freedom. It
+holds for Pearson's r over all answers, if they were independent: a quick look beside the permutation tests.
 """
 
 import math
@@ -33,18 +35,15 @@ def williams(judged: Judged, pairs: Sequence[Pair]) -> list[Compared]:
             r = pearson(cohort.scores[a], cohort.scores[b][None], np.zeros(1, np.int64))
             between[place] = float(r[0, 0])
     found = []
-    for (a, b), (first, second), n, r in zip(pairs, dealt.figures, dealt.sizes, between, strict=True):
-        delta, p, error, reason = None, None, None, ""
-        if first.value is None or second.value is None:
-            reason = f"{a}: {first.reason}" if first.value is None else f"{b}: {second.reason}"
-        else:
-            delta = first.value - second.value
-            if n < 4:
-                reason = FEW
-            elif (error := williams_error(first.value, second.value, r, n)) is None:
-                reason = SAME
-            else:
-                p = p_of_t(delta / error, n - 3)
+    for place, (a, b) in enumerate(pairs):
+        delta, n = dealt.delta(place), dealt.sizes[place]
+        p, error, reason = None, None, dealt.why(place, (a, b))
+        if delta is not None and n < 4:
+            reason = FEW
+        elif delta is not None:
+            first, second = (figure.value or 0.0 for figure in dealt.figures[place])
+            error = williams_error(first, second, between[place], n)
+            p, reason = (None, SAME) if error is None else (p_of_t(delta / error, n - 3), "")
         found.append(Compared(a, b, "pearson", "global", "williams", delta, p, n, error, reason=reason))
     return found
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -68,7 +68,12 @@ class Command(BaseCommand):
             metavar="A,B",
             help="the papers' own protocols, such as kpqa-table7; docs/meta-evaluation.md lists them",
         )
-        parser.add_argument("--gap", type=float, default=None, help="least difference for rank_match (2)")
+        parser.add_argument(
+            "--gap",
+            type=commandline.positive,
+            metavar="X",
+            help="human scores that far apart differ clearly, for rank_match (default: half of the scale)",
+        )
         parser.add_argument("--seed", type=commandline.natural, default=0, help="of all chance (default: 0)")
         parser.add_argument(
             "--replicates",
@@ -135,7 +140,7 @@ class Command(BaseCommand):
                         write_together({folder / name: files[name] for name in FILES})
                     except NotWrittenError as error:
                         raise CommandError(str(error)) from error
-        summary(done.report, cast("Any", self.stdout._out))
+        summary(done.report, cast("TextIO", self.stdout._out))
         self.stdout.write(f"Written to {folder}: {', '.join(FILES)}")
 
 
@@ -152,8 +157,6 @@ def _folder(options: dict[str, Any]) -> Path:
         folder = Path(f"{stem or 'answers'}-evaluation")
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"--report {folder} is a file. Give the name of a folder.")
-    if not folder.resolve().parent.is_dir():
-        raise CommandError(f"--report {folder}: there is no folder {folder.parent}.")
     source = Path(options["source"]).resolve()
     if source in {(folder / name).resolve() for name in FILES}:
         raise CommandError(f"--report {folder} would overwrite {options['source']}. Give another folder.")
@@ -165,7 +168,7 @@ def _made(folder: Path) -> Iterator[None]:
     """The folder is there; one that was not there before goes again when something fails."""
     new = not folder.exists()
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"{folder} cannot be made: {error.strerror or error}.") from error
     try:
