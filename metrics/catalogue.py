@@ -47,7 +47,7 @@ ALIASES: dict[str, str] = {
     "pa-rouge": "pa-rouge-l",
 }
 #: Metrics that are made of programs which may not be installed, each with what says why not.
-INSTALLED: dict[str, Callable[[], str]] = {"meteor-1.5": meteor_jar.available}
+INSTALLED: dict[str, Callable[[], str]] = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), meteor_jar.available)
 
 
 def missing(metric: Metric) -> str:
