@@ -13,6 +13,7 @@ urlpatterns = [
     path("desk/", include("releases.desk.urls")),
     path("desk/", include("evaluations.desk.urls")),
     path("releases/", include("releases.urls")),
+    path("leaderboards/", include("evaluations.urls")),
     path("accounts/", include("accounts.urls")),
     path("examples/", include("distillery.demo.urls")),
     path("health/", include("distillery.health")),

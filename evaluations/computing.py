@@ -1,5 +1,6 @@
 """Computing an evaluation of a release: read, score, compare with people, write the files of the report."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,15 +15,17 @@ from evaluations.external.joining import Joined
 from evaluations.external.keeping import values_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
+from evaluations.plotted import FILE as POINTS
 from evaluations.plotted import points_file, points_of
-from evaluations.reporting.page import page_of
+from evaluations.shown import pages
 from evaluations.spreading.crews import Crews
 from evaluations.spreading.spread import Spread
 from evaluations.tables.released import open_release
 from evaluations.tables.rows import Answered
-from judgments.reporting.writing import text_of, write_together
+from judgments.reporting.writing import write_together
 from releases.fetching import fetched
 
+_SENTENCES = re.compile(r"(?<=[.!?]) +(?=[A-Z])")
 Progress = Callable[[int, int, str], None]
 
 
@@ -45,16 +48,38 @@ def compute(
             gap=plan.gap,
             version=settings.DISTILLERY_VERSION,
         )
-        done = evaluation_of(table, chosen, options, progress=progress, spread=spread, crews=Crews(spread))
+        done = evaluation_of(
+            table,
+            chosen,
+            options,
+            progress=progress,
+            spread=spread,
+            crews=Crews(spread),
+            titles=_titles(evaluation, plan),
+        )
+        done.report["warnings"] = [without_options(each) for each in done.report["warnings"]]
         progress(0, 0, "Writing the report")
         points = points_of(done, plan.seed)
         files = {
             **files_of(table, done),
-            "report.html": text_of(page_of(done.report, points)),
-            "points.json": points_file(points),
+            **pages(done.report, points),
+            POINTS: points_file(points),
         }
         write_together({folder / name: write for name, write in files.items()})
     return done.report
+
+
+def without_options(words: str) -> str:
+    """A note without sentences that name options of the command line: here is a form instead."""
+    kept = [each for each in _SENTENCES.split(words) if "--" not in each]
+    return " ".join(kept) if kept else words
+
+
+def _titles(evaluation: Evaluation, plan: EvaluationPlan) -> dict[str, str]:
+    """How reports call scores from elsewhere."""
+    names = [each.name for each in plan.external]
+    rows = ExternalScores.objects.filter(release=evaluation.release_id, name__in=names, kept=True)
+    return {name: says or name for name, says in rows.values_list("name", "says")}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """An evaluation of a table from its first pass to the files of its report."""
 
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
@@ -75,11 +75,12 @@ def evaluation_of(
     progress: Progress,
     crews: Crews | None = None,
     spread: Spread | None = None,
+    titles: Mapping[str, str] | None = None,
 ) -> Done:
     """Read, score, compare with people. The same answers in another order give the same report.
 
     Errors of the file come before anything is scored. Memory holds numbers of all answers, no texts. `crews`
-    and `spread` do the work elsewhere than in processes of this machine.
+    and `spread` do the work elsewhere than in processes of this machine; `titles` name scores of other tools.
     """
     options.plan((0, 1))
     progress(0, 0, "Reading")
@@ -103,14 +104,20 @@ def evaluation_of(
         lengths=found.lengths,
         reference_lengths=found.reference_lengths,
     )
-    about = _about(table, chosen, gathered, found, options)
+    about = _about(table, chosen, gathered, found, options, external=titles or {})
     with nullcontext(spread) if spread else processes(number) as share:
         report = evaluate(judged, plan, about, spread=share, progress=progress)
     return Done(report, judged, gathered)
 
 
 def _about(
-    table: Answered, chosen: "commandline.Chosen", gathered: Gathered, found: Scored, options: Options
+    table: Answered,
+    chosen: "commandline.Chosen",
+    gathered: Gathered,
+    found: Scored,
+    options: Options,
+    *,
+    external: Mapping[str, str],
 ) -> About:
     titles = {metric.name: metric.title for metric in chosen.metrics}
     return About(
@@ -119,7 +126,8 @@ def _about(
         distillery=options.version,
         profile=chosen.profile,
         versions={"python": platform.python_version(), "scipy": version_of("scipy")},
-        titles=titles | {name: f"{name} (a column of the table)" for name in gathered.external},
+        titles=titles
+        | {name: external.get(name, f"{name} (a column of the table)") for name in gathered.external},
         corpus=found.systems,
         undefined=found.undefined
         | {

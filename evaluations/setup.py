@@ -1,5 +1,6 @@
 """What this room adds to others when Django starts."""
 
+from annotation.desk.beside import PageOfQuery, add_page_of_query
 from crowd.desk.overview import Room, add_room
 from crowd.desk.panels import Page, add_page
 from crowd.desk.rail import Place, add_place
@@ -12,6 +13,7 @@ def everything() -> None:
     from evaluations.desk import funnel  # noqa: PLC0415
     from notices.conditions import Rule, add_rule  # noqa: PLC0415
 
+    add_page_of_query(PageOfQuery("What metrics see in it", "evaluations:query"))
     add_page(Page("Evaluations", "evaluations:list", "evaluations", position=95))
     add_place(Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35))
     add_room(Room("evaluations", funnel.say, position=40))

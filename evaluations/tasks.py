@@ -3,10 +3,10 @@
 from evaluations import storage
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation
-from evaluations.plans import plan_of
 from evaluations.services import ending
 from evaluations.services.planning import RUN
-from evaluations.spreading.spread import HELP, Spread, help_with
+from evaluations.services.running import run_with
+from evaluations.spreading.spread import HELP, help_with
 from jobs.errors import LeaseLostError, PermanentError, StoppingError
 from jobs.registry import handler
 from jobs.runner import JobContext
@@ -28,7 +28,7 @@ def run(context: JobContext) -> None:
     if not ending.start(evaluation=evaluation):
         return
     try:
-        _compute(context, evaluation)
+        run_with(context, evaluation)
     except (LeaseLostError, StoppingError):
         _clear_after_cancelling(evaluation)
         raise
@@ -39,18 +39,6 @@ def run(context: JobContext) -> None:
         if context.attempt >= context.job.max_attempts:
             ending.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
         raise
-
-
-def _compute(context: JobContext, evaluation: Evaluation) -> None:
-    from evaluations.computing import compute  # noqa: PLC0415 - numpy, only where something is computed
-
-    with storage.workroom() as folder:
-        spread = Spread(context, evaluation)
-        plan = plan_of(evaluation.plan)
-        report = compute(evaluation, plan, folder, spread=spread, progress=spread.progress)
-        context.progress(0, 0, "Putting the files away")
-        files = storage.keep(evaluation, folder)
-    context.commit(lambda: ending.finish(evaluation=evaluation, report=report, files=files))
 
 
 def _clear_after_cancelling(evaluation: Evaluation) -> None:

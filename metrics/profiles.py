@@ -39,7 +39,10 @@ _DISTILLERY = Profile(
     "Mitra et al. (2016), Table 2: BLEU and METEOR, also weighted by the importance of references.",
     ("bleu-4", "meteor", "pa-bleu-4", "pa-meteor"),
     "distillery-fit",
-    {"bleu": {"smoothing": "none", "effective": False}},
+    {
+        "bleu": {"smoothing": "none", "effective": False},
+        "meteor": {"alpha": 0.1, "gamma": 0.5, "theta": 3.0, "language": "", "synonyms": ""},
+    },
 )
 _DUREADER = Profile(
     "dureader-2018",
@@ -53,6 +56,22 @@ _DUREADER = Profile(
     },
 )
 PROFILES |= {profile.name: profile for profile in (_DISTILLERY, _DUREADER)}
+
+# Lee et al. 2021 through coco-caption. Its tokeniser keeps "1 1/2" as one token with a no-break space within,
+# which its BLEU and CIDEr split again and its ROUGE-L does not.
+_KPQA = Profile(
+    "kpqa-2021",
+    "Lee et al. (2021), KPQA, through coco-caption: each reference alone, the best counts.",
+    ("bleu-1", "bleu-4", "rouge-l", "cider", "meteor-1.5"),
+    "ptb-kpqa-words",
+    {
+        "bleu": {"smoothing": "kpqa", "effective": False, "refs": "max"},
+        "rouge": {"beta": 1.2, "refs": "best", "tokeniser": "ptb-kpqa"},
+        "cider": {"refs": "max"},
+        "meteor-1.5": {"tokeniser": "ptb-kpqa"},
+    },
+)
+PROFILES |= {_KPQA.name: _KPQA}
 
 
 def profile(name: str) -> Profile:

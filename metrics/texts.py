@@ -55,13 +55,10 @@ class Answers:
 
     def part(self, rows: slice | Sequence[int]) -> "Answers":
         """Some of the answers, with all that belongs to them."""
-        return Answers(*(_taken(getattr(self, name), rows) for name in ("candidates", *_PARALLEL)))
-
-
-def _taken(given: Sequence[Any] | None, rows: slice | Sequence[int]) -> Any:
-    if given is None or isinstance(rows, slice):
-        return given if given is None else given[rows]
-    return [given[row] for row in rows]
+        which = range(len(self))[rows] if isinstance(rows, slice) else rows
+        columns = [getattr(self, name) for name in ("candidates", *_PARALLEL)]
+        taken: list[Any] = [None if column is None else [column[row] for row in which] for column in columns]
+        return Answers(*taken)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

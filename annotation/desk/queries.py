@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from annotation.desk.beside import links_of_query
 from annotation.desk.columns import QUERIES
 from annotation.models import Query
 from annotation.selectors import queries as selectors
@@ -123,6 +124,7 @@ def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         folder="annotation",
         tab="queries",
         query=row,
+        beside=links_of_query(seat.project, row),
         history=history(row),
         why_form=WhyForm(),
     )

@@ -5,6 +5,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
+from annotation.desk.beside import links_of_query
 from annotation.desk.columns import ANSWERS, WRITERS
 from annotation.desk.reviewforms import HoldOutForm
 from annotation.flags.likeness import pairs
@@ -106,6 +107,7 @@ def query(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         opinions=_opinions(answers) if row.yes_no else [],
         before=before,
         after=after,
+        beside=links_of_query(seat.project, row),
     )
 
 

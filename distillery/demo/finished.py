@@ -6,8 +6,9 @@ from typing import Any
 
 from crowd.models import Stage
 from crowd.services.stages import close_stage
-from distillery.demo import answers, judging, owner, publishing
+from distillery.demo import answers, evaluating, judging, owner, publishing
 from distillery.demo.answers import CURATION, DISTILLATION, SCREENING, Part
+from distillery.demo.evaluating import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.publishing import ReleaseSummary
 from distillery.demo.scene import Scene
@@ -33,6 +34,7 @@ class Finished:
     judged: JudgingSummary | None = None
     filters: dict[str, Any] = field(default_factory=dict)
     release: ReleaseSummary | None = None
+    evaluation: EvaluationSummary | None = None
 
 
 def finish(scene: Scene, lines: list[str]) -> Finished:
@@ -55,6 +57,9 @@ def finish(scene: Scene, lines: list[str]) -> Finished:
     answers.go_on()
     done.release = publishing.publish(project, owner=people.owner, site=scene.site)
     screen.published(done.release)
+    version = done.release.version
+    done.evaluation = evaluating.evaluate(project, version, owner=people.owner, site=scene.site)
+    screen.evaluated(done.evaluation)
     return done
 
 

@@ -16,6 +16,7 @@ from crowd.simulation.accounts import Account
 from distillery.demo import answers, finished, judging, middle
 from distillery.demo.answers import AnswersSummary
 from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
+from distillery.demo.evaluating import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People, make_crowd, make_people
 from distillery.demo.poll import CROWD_SIZE, PollSummary, open_poll, summarise, work_on
@@ -48,6 +49,7 @@ class Summary:
     filters: dict[str, Any]
     alpha: dict[str, float | None]
     release: ReleaseSummary | None
+    evaluation: EvaluationSummary | None
     poll: PollSummary
     answers: AnswersSummary
     judging: JudgingSummary | None
@@ -118,6 +120,7 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float) -
             "cross_fitted": done.judged.alpha_cross_fitted if done.judged else None,
         },
         release=done.release,
+        evaluation=done.evaluation,
         poll=poll,
         answers=answers.summarise(done.project, done.passages),
         judging=done.judged,

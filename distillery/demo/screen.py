@@ -10,6 +10,7 @@ from rich.table import Table
 
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.campaign import REGION, Key
+from distillery.demo.evaluating import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People
 from distillery.demo.poll import PollSummary
@@ -117,6 +118,14 @@ class Screen:
             f"Release {release.version}: {release.files} files, {release.bytes / 1e6:.1f} MB; "
             f"{release.findings} findings of the privacy check were decided before"
         )
+
+    def evaluated(self, evaluation: EvaluationSummary) -> None:
+        """Which metric agrees best with the judges."""
+        best = (
+            f"{evaluation.best} agrees best with the simulated judges (Pearson {_figure(evaluation.pearson)})"
+        )
+        said = best if evaluation.best else "none can be compared"
+        self.done(f"{len(evaluation.metrics)} metrics evaluated on {evaluation.answers} answers: {said}")
 
     def in_the_middle(self, now: MiddleSummary) -> None:
         """What waits in the second campaign."""

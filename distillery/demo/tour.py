@@ -106,6 +106,13 @@ _STOPS = (
         "releases:list",
         "finished",
     ),
+    _Stop(
+        "Evaluation",
+        "What the data are made for: which metric agrees with people, with intervals, tests and plots; and "
+        "the public leaderboard.",
+        "evaluations:list",
+        "finished",
+    ),
 )
 
 

@@ -44,7 +44,7 @@ def _profile(evaluation: Evaluation) -> Any:
 
 
 _OWN = (
-    Column("number", "No.", attrgetter("number"), by="number", down=True, number=True),
+    Column("number", "No.", attrgetter("number"), by="number", down=True),
     Column("title", "Title", attrgetter("title"), on_page=False),
     Column("release", "Release", _version, by="release_id", down=True),
     Column("state", "State", _words, by="state"),

@@ -87,8 +87,8 @@ class NewForm(OnceForm):
             self.fields["profile"].initial = profiles[0][0]
 
     def advanced(self) -> list[Any]:
-        """Fields that have good values already."""
-        return [self[name] for name in _ADVANCED]
+        """Fields that have good values already, but for the protocols."""
+        return [self[name] for name in _ADVANCED if name != "protocols"]
 
     @property
     def open_advanced(self) -> bool:

@@ -6,10 +6,8 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
 from crowd.desk.doors import Seat
-from evaluations import plotted, storage
 from evaluations.models import Evaluation
-from evaluations.reporting.points import NONE, Points
-from evaluations.reporting.shown import context_of
+from evaluations.shown import shown
 
 _WORDS = {
     "report.html": "this page for people elsewhere: one file, no network",
@@ -20,7 +18,7 @@ _WORDS = {
 
 
 def context(request: HttpRequest, seat: Seat, evaluation: Evaluation) -> dict[str, Any]:
-    """Sentence, tables and figures; files; and where the leaderboard is."""
+    """The report as it was drawn; files; and where the leaderboard is."""
     other = (
         Evaluation.objects.filter(release=evaluation.release, leaderboard=True)
         .exclude(pk=evaluation.pk)
@@ -28,7 +26,7 @@ def context(request: HttpRequest, seat: Seat, evaluation: Evaluation) -> dict[st
         .first()
     )
     return {
-        **context_of(evaluation.report, _points(evaluation)),
+        "shown": shown(evaluation),
         "files": [(each, _WORDS.get(str(each["name"]), "")) for each in evaluation.files],
         "board_address": board_address(request, evaluation),
         "other_board": other,
@@ -43,11 +41,3 @@ def board_address(request: HttpRequest, evaluation: Evaluation) -> str:
     except NoReverseMatch:
         return ""
     return request.build_absolute_uri(path)
-
-
-def _points(evaluation: Evaluation) -> Points:
-    try:
-        with storage.open_at(evaluation, plotted.FILE) as file:
-            return plotted.points_in(file)
-    except FileNotFoundError:
-        return NONE

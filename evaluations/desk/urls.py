@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from evaluations.desk import compare, external, listing, new, one
+from evaluations.desk import compare, external, listing, new, one, whyscore
 
 app_name = "evaluations"
 _P = "projects/<slug:project>/evaluations/"
@@ -31,4 +31,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{_P}compare/", compare.compare, name="compare"),
     *_EXTERNAL,
     *_ONE,
+    path("projects/<slug:project>/queries/<int:pk>/metrics/", whyscore.query, name="query"),
 ]

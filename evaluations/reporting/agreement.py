@@ -13,7 +13,7 @@ from evaluations.reporting.signing import ends, signature
 from plots import evaluation as charts
 from plots.plot import Plot
 
-_MOST_MATRICES = 3
+MOST_MATRICES = 4
 
 Row = dict[str, Any]
 
@@ -40,7 +40,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
             marks["ceiling"] = ceiling
         if known:
             best = max(known, key=lambda name: known[name])
-            marks[f"floor: {called[best]}"[:40]] = known[best]
+            marks[f"floor ({plain(best)})"] = known[best]
         rows = [
             {"metric": called[name], "grouping": GROUPINGS[grouping],
              **ends(value(entries[name], statistic, grouping))}
@@ -93,7 +93,7 @@ def _of(report: Report, name: str) -> object:
 def significance(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """A matrix for each kind of test, permutation tests first."""
     plots = []
-    for comparison in comparisons(report)[:_MOST_MATRICES]:
+    for comparison in comparisons(report)[:MOST_MATRICES]:
         within = [each for each in order if any(each in (test.a, test.b) for test in comparison.tests)]
         if all(each.counts is None for each in comparison.tests):
             continue
@@ -117,7 +117,7 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
                 signature=signature(
                     report, f"tests-{comparison.method}", draws=_of(report, "draws"), seed=_of(report, "seed")
                 ),
-                table=_tests(comparison, called),
+                table=test_rows(comparison, called),
             )
         )
     return plots
@@ -131,7 +131,8 @@ def _cell(one: str, other: str, test: Test | None, called: Mapping[str, str]) ->
     return {"row": called.get(one, one), "column": called.get(other, other), "p": words, "verdict": verdict}
 
 
-def _tests(comparison: Comparison, called: Mapping[str, str]) -> list[Row]:
+def test_rows(comparison: Comparison, called: Mapping[str, str]) -> list[Row]:
+    """A comparison's tests as rows of a table."""
     return [
         {
             "metric": called.get(each.a, plain(each.a)),

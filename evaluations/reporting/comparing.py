@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from evaluations.reporting.reading import GROUPINGS, STATISTICS, Lead, Report, mapping, number, rows
+from evaluations.reporting.reading import Lead, Report, mapping, number, rows, said
 
 #: What is less likely under chance than this counts as a difference, after Holm.
 LEVEL = 0.05
@@ -58,9 +58,8 @@ class Comparison:
     @property
     def words(self) -> str:
         """`Pearson, global, permutation of whole questions`."""
-        statistic = STATISTICS.get(self.statistic, self.statistic.replace("_", " "))
-        grouping = GROUPINGS.get(self.grouping, self.grouping)
-        return ", ".join(filter(None, (statistic, grouping, METHODS.get(self.method, self.method))))
+        method = METHODS.get(self.method, self.method)
+        return ", ".join(filter(None, (said(self.statistic, self.grouping), method)))
 
     def of(self, one: str, other: str) -> Test | None:
         """The test of two metrics, whichever stands first in it."""
@@ -69,14 +68,14 @@ class Comparison:
 
 
 def comparisons(report: Report) -> list[Comparison]:
-    """The comparisons in the order of the report; a figure's permutation tests before its quick looks."""
+    """The comparisons in the order of the report; permutation tests before quick looks."""
     known = [each for each in rows(report.get("tests")) if each.get("a") and each.get("b")]
     order = {key: at for at, key in reversed(list(enumerate(map(_figure, known))))}
-    known.sort(key=lambda each: (order[_figure(each)], not _method(each).startswith("perm"), _method(each)))
-    said = mapping(report.get("clusters"))
+    known.sort(key=lambda each: (not _method(each).startswith("perm"), order[_figure(each)], _method(each)))
+    groups = mapping(report.get("clusters"))
     found = []
     for (statistic, grouping, method), tests in groupby(known, lambda each: (*_figure(each), _method(each))):
-        clusters = said.get(f"{statistic}|{grouping}")
+        clusters = groups.get(f"{statistic}|{grouping}")
         found.append(Comparison(statistic, grouping, method, tuple(map(_test, tests)), _clusters(clusters)))
     return found
 

@@ -8,7 +8,7 @@ _MOST = 80
 
 def plain(text: object) -> str:
     """A name without characters that cannot be shown, and not longer than a line."""
-    shown = "".join(each if each.isprintable() else "\ufffd" for each in str(text)).strip()
+    shown = " ".join(reading.visible(str(text)).split())
     return (shown if len(shown) <= _MOST else f"{shown[: _MOST - 1]}…") or "(no name)"
 
 

@@ -1,6 +1,8 @@
 """The report of an evaluation as one page that needs nothing else: no script, no other file, no network."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
@@ -15,7 +17,12 @@ _SHEETS = ("distillery.css", "evaluations.css")
 
 def page_of(report: Report, points: Points = NONE) -> str:
     """The page as HTML; the templates escape texts of the data, and figures that are missing say why."""
-    return render_to_string("evaluations/report.html", {**context_of(report, points), "sheet": _sheet()})
+    return page_with(context_of(report, points))
+
+
+def page_with(context: Mapping[str, Any]) -> str:
+    """The page of a context; plots that were drawn for another page of the same context are drawn once."""
+    return render_to_string("evaluations/report.html", {**context, "sheet": _sheet()})
 
 
 def _sheet() -> SafeString:

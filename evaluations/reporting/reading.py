@@ -4,12 +4,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import category
 
 Report = Mapping[str, Any]
 
 #: Correlations, and how answers are put together for them, in the order in which people read them.
 STATISTICS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 GROUPINGS = {"global": "global", "item": "by question", "by_system": "by system", "system": "system means"}
+_OTHERS = {"pair_acc": "pairs right", "acc_eq": "acc-eq", "acc_eq_cal": "acc-eq, calibrated"}
+#: Controls, halves of characters, what is no character; and what turns the direction of writing round.
+_HIDDEN = ("Cc", "Cs", "Cn")
+_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _UNSAID = "it was not calculated"
 
 
@@ -35,9 +40,13 @@ class Lead:
     @property
     def words(self) -> str:
         """As it stands in a sentence."""
-        if self.statistic in STATISTICS:
-            return f"{STATISTICS[self.statistic]}, {GROUPINGS.get(self.grouping, self.grouping)}"
-        return self.statistic.replace("_", " ")
+        return said(self.statistic, self.grouping)
+
+
+def said(statistic: str, grouping: str) -> str:
+    """A figure's name in words: `Pearson, global`."""
+    words = STATISTICS.get(statistic) or _OTHERS.get(statistic) or statistic.replace("_", " ")
+    return ", ".join(filter(None, (words, GROUPINGS.get(grouping, grouping))))
 
 
 def number(given: Any) -> float | None:
@@ -63,8 +72,8 @@ def value(of: Any, *path: str) -> Value:
     reason = _UNSAID
     for part in path:
         inside = mapping(of)
-        said = inside.get("reason")
-        reason = said if isinstance(said, str) and said else reason
+        why = inside.get("reason")
+        reason = why if isinstance(why, str) and why else reason
         of = inside.get(part)
     if isinstance(of, Mapping):
         return _figure(of, reason)
@@ -73,9 +82,8 @@ def value(of: Any, *path: str) -> Value:
 
 
 def _figure(of: Mapping[str, Any], reason: str) -> Value:
-    said = of.get("reason")
-    reasons = mapping(said)
-    why = said if isinstance(said, str) and said else reasons.get("value") or reason
+    given = of.get("reason")
+    why = given if isinstance(given, str) and given else mapping(given).get("value") or reason
     found = number(of.get("value"))
     ends = of.get("ci")
     low = high = None
@@ -106,10 +114,28 @@ def floors(report: Report) -> Mapping[str, Mapping[str, Any]]:
 def title(report: Report, name: str) -> str:
     """What people call a metric or a sentinel."""
     for part in ("metrics", "floors"):
-        said = mapping(mapping(report.get(part)).get(name)).get("title")
-        if isinstance(said, str) and said:
-            return said
-    return name
+        given = mapping(mapping(report.get(part)).get(name)).get("title")
+        if isinstance(given, str) and given:
+            return visible(given)
+    return visible(name)
+
+
+def visible(text: str) -> str:
+    """The text with a mark in place of each character that cannot be shown or turns the writing round."""
+    return "".join("\ufffd" if _is_hidden(each) else each for each in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return character not in "\n\t" and (category(character) in _HIDDEN or character in _TURNS)
+
+
+def cleaned(given: Any) -> Any:
+    """The same JSON, of which every text and name is visible."""
+    if isinstance(given, str):
+        return visible(given)
+    if isinstance(given, Mapping):
+        return {visible(str(name)): cleaned(each) for name, each in given.items()}
+    return [cleaned(each) for each in given] if isinstance(given, list | tuple) else given
 
 
 def lead(report: Report) -> Lead:
@@ -138,6 +164,15 @@ def best_first(entries: Mapping[str, Mapping[str, Any]], by: Lead) -> list[str]:
         return found is None, -(found or 0.0), name
 
     return sorted(entries, key=place)
+
+
+def scale(report: Report) -> tuple[float, float] | None:
+    """The ends of the scale that people used."""
+    given = report.get("scale")
+    if not isinstance(given, Sequence) or len(given) != 2:
+        return None
+    low, high = number(given[0]), number(given[1])
+    return (low, high) if low is not None and high is not None and low < high else None
 
 
 def ceilings(report: Report) -> list[tuple[str, Value]]:

@@ -1,13 +1,14 @@
 """What templates show of an evaluation: the same in the desk and in the report that stands alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from django.utils.safestring import SafeString
 
 from evaluations.reporting import reading, tables
+from evaluations.reporting.agreement import MOST_MATRICES, test_rows
 from evaluations.reporting.answer import answer
 from evaluations.reporting.cells import Notes, Table, records
 from evaluations.reporting.comparing import comparisons
@@ -85,6 +86,8 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
     `report` as it is, `sentence` (the answer) and `more` (the sentences after it), `figures` by kind with `-`
     as `_`, the tables, and `notes` on why figures are missing.
     """
+    report = reading.cleaned(report)
+    points = replace(points, metrics={reading.visible(name): each for name, each in points.metrics.items()})
     called = labels(report)
     order = reading.best_first(reading.metrics(report), reading.lead(report))
     first, *more = answer(report)
@@ -96,6 +99,9 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "pairs": tables.pairs(report, order, called, notes),
         "correlations": tables.correlations(report, order, called, notes),
         "protocols": protocol_tables(report, called, notes),
+        "tests": [
+            records(each.words, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
+        ],
         "made": tables.made(report, order, called),
     }
     return {
@@ -124,20 +130,13 @@ def by_kind(plots: Sequence[Plot]) -> dict[str, list[Figure]]:
 
 
 def _clusters(report: Report, called: Mapping[str, str]) -> list[Cluster]:
-    found, seen = [], set()
+    found = {}
     for each in comparisons(report):
-        key = (each.statistic, each.grouping)
-        if each.clusters and key not in seen:
-            seen.add(key)
+        words = reading.said(each.statistic, each.grouping)
+        if each.clusters and words not in found:
             named = [[called.get(name, plain(name)) for name in group] for group in each.clusters]
-            statistic = reading.STATISTICS.get(each.statistic, each.statistic)
-            found.append(
-                Cluster(
-                    f"{statistic}, {reading.GROUPINGS.get(each.grouping, each.grouping)}",
-                    [listed(names, _MOST_LISTED) for names in named],
-                )
-            )
-    return found
+            found[words] = Cluster(words, [listed(names, _MOST_LISTED) for names in named])
+    return list(found.values())
 
 
 def _counts(report: Report) -> list[tuple[str, str]]:
@@ -148,8 +147,8 @@ def _counts(report: Report) -> list[tuple[str, str]]:
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
-    scale = report.get("scale")
-    ends = " to ".join(f"{each:g}" for each in scale) if isinstance(scale, list) and len(scale) == 2 else ""
+    scale = reading.scale(report)
+    ends = f"{scale[0]:g} to {scale[1]:g}" if scale else ""
     versions = ", ".join(f"{name} {each}" for name, each in mapping(report.get("versions")).items())
     said = [
         ("Data", report.get("source")),

@@ -1,8 +1,6 @@
 """How a plot was made, and the scale it is drawn on."""
 
-from collections.abc import Sequence
-
-from evaluations.reporting.reading import Report, Value, number
+from evaluations.reporting.reading import Report, Value, scale
 
 #: Metrics that have plots of their own, best first; tables have all.
 MOST_PLOTTED = 12
@@ -16,11 +14,8 @@ def signature(report: Report, method: str, **parts: object) -> str:
 
 
 def scale_of(report: Report) -> tuple[float, float]:
-    """The ends of the scale that people used."""
-    given = report.get("scale")
-    ends = [number(each) for each in given] if isinstance(given, Sequence) and len(given) == 2 else []
-    low, high = ends if ends else (None, None)
-    return (low, high) if low is not None and high is not None and low < high else _FULL_SCALE
+    """The ends of the scale that people used, or the usual ones."""
+    return scale(report) or _FULL_SCALE
 
 
 def ends(found: Value) -> dict[str, float | None]:

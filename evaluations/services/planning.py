@@ -22,7 +22,15 @@ State = Evaluation.State
 
 @transaction.atomic
 def begin(*, release: Release, plan: EvaluationPlan, title: str = "", actor: Any = None) -> Evaluation:
-    """Plan an evaluation of a ready release and queue its job; EvaluationError where that cannot be."""
+    """Plan an evaluation and queue its job; EvaluationError where that cannot be."""
+    evaluation = planned(release=release, plan=plan, title=title, actor=actor)
+    _queue(evaluation)
+    return evaluation
+
+
+@transaction.atomic
+def planned(*, release: Release, plan: EvaluationPlan, title: str = "", actor: Any = None) -> Evaluation:
+    """An evaluation of a ready release that nobody computes yet; EvaluationError where that cannot be."""
     refuse_what_cannot_be(release, plan)
     # Numbers are given out one after another: whoever plans at the same time waits for this row.
     Release.objects.select_for_update().get(pk=release.pk)
@@ -35,7 +43,6 @@ def begin(*, release: Release, plan: EvaluationPlan, title: str = "", actor: Any
         created_by=actor,
         created_at=timezone.now(),
     )
-    _queue(evaluation)
     note(evaluation, "evaluation.planned", actor)
     return evaluation
 

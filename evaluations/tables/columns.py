@@ -26,27 +26,40 @@ ONE: dict[str, tuple[str, ...]] = {
         "predicted_answer",
         "predicted",
         "pred",
+        "hyp",
+        "answer_text",
+        "candidate_text",
+        "generated_text",
+        "system_response",
+        "model_response",
     ),
     "scores": (
         "scores",
-        "score",
         "human_scores",
         "human_score",
         "human",
-        "mean_score",
-        "score_mean",
         "human_mean",
-        "mean",
+        "human_avg",
+        "mean_human_score",
+        "avg_human_score",
         "human_rating",
         "human_ratings",
         "human_judgment",
         "human_judgement",
+        "human_eval",
+        "score",
+        "mean_score",
+        "score_mean",
+        "mean",
         "rating",
+        "mean_rating",
         "correctness",
         "average_score",
         "avg_score",
         "average",
         "avg",
+        "quality",
+        "mos",
     ),
     "system": ("system", "model", "method", "system_name", "model_name", "system_id", "model_id", "run"),
     "type": ("type", "query_type", "question_type", "qtype", "category"),
@@ -58,8 +71,8 @@ ONE: dict[str, tuple[str, ...]] = {
 #: Fields that several columns may hold together, each with the shape of their names.
 SEVERAL: dict[str, re.Pattern[str]] = {
     "references": re.compile(
-        r"(references?|refs?|gold|golds|(gold|reference|correct|ref|true)_(references?|answers?)"
-        r"|ground_?truths?|targets?|references?_texts?)_?\d*"
+        r"(references?|refs?|golds?|(gold|reference|correct|ref|true|expected|target|gt)_(references?|answers?)"
+        r"|ground_?truths?(_answers?)?|targets?|references?_texts?|expected)_?\d*"
     ),
     "labels": re.compile(r"labels|(reference|ref)_(labels?|opinions?)_?\d*|(label|opinion)_?\d+"),
     "ratings": re.compile(

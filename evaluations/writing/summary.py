@@ -38,8 +38,9 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
     clusters = cluster_of(report)
     if clusters:
         table.add_column("cluster", justify="right")
-    for kind in ("metrics", "floors"):
-        for name, entry in report[kind].items():
+    metrics = dict(sorted(report["metrics"].items(), key=_first))
+    for kind, entries in (("metrics", metrics), ("floors", report["floors"])):
+        for name, entry in entries.items():
             table.add_row(
                 escape(plain(name)),
                 *_cells(entry),
@@ -69,6 +70,13 @@ def cluster_of(report: Mapping[str, Any]) -> dict[str, int]:
     return {name: number for number, names in enumerate(found, 1) for name in names}
 
 
+def _first(item: tuple[str, Mapping[str, Any]]) -> tuple[float, str]:
+    """Metrics that agree most with people first."""
+    name, entry = item
+    value = _at(entry, ("pearson", "global")).get("value")
+    return (2.0 if value is None else -value, name)
+
+
 def _cells(entry: Mapping[str, Any]) -> list[str]:
     pearson, spearman = _at(entry, ("pearson", "global")), _at(entry, ("spearman", "global"))
     return [
@@ -87,10 +95,14 @@ def _beside(report: Mapping[str, Any]) -> list[str]:
     if (value := ceiling.get("value")) is not None:
         said.append(f"Ceiling: one person against the mean of the others has r = {value:.3f}.")
     for title, path in (("Pearson", ("pearson", "global")), *_FIGURES):
-        figures = [_at(entry, path) for entry in report["metrics"].values()]
-        if figures and all(figure.get("value") is None for figure in figures):
-            reasons = {str(figure.get("reason") or "it is not defined") for figure in figures}
-            said.append(f"{title}: no figure, because {'; '.join(sorted(reasons))}.")
+        without: dict[str, list[str]] = {}
+        for name, entry in report["metrics"].items():
+            figure = _at(entry, path)
+            if figure.get("value") is None and (reason := figure.get("reason")):
+                without.setdefault(str(reason), []).append(name)
+        for reason, names in without.items():
+            of = "any metric" if len(names) == len(report["metrics"]) else ", ".join(names)
+            said.append(f"No {title} of {of}: {reason}.")
     return said
 
 

@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from annotation.desk.beside import links_of_query
 from annotation.models import HeldOutWorker
 from crowd.desk.doors import Role, Seat, act, on_project, posted, show
 from crowd.desk.grids import Asked, respond
@@ -214,6 +215,7 @@ def candidate(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         query=row.query,
         system=row.system,
         references=reference_texts([row.query_id]).get(row.query_id, []),
+        beside=links_of_query(seat.project, row.query, {"candidate": row.pk}),
         said=answers.said([pk]).get(pk, Said()),
         out=selectors.OUT,
         why_form=WhyForm(),

@@ -89,7 +89,7 @@ def _measure(chunk: Chunk, _: Any, how: Chrf) -> Measured:
     values, pairs = best(chrf(counts, how.beta), chunk.starts)
     some = np.flatnonzero(pairs >= 0)
     rows = np.zeros((len(chunk), 3 * counts.shape[1] + 1))
-    rows[some, :-1] = counts[pairs[some]].reshape(len(some), -1)
+    rows[some, :-1] = counts.reshape(len(counts), rows.shape[1] - 1)[pairs[some]]
     rows[some, -1] = 1
     return measured(values, chunk.starts, rows)
 

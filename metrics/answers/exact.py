@@ -11,34 +11,54 @@ several references the best counts.
 
 import re
 import string
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from metrics.answers.ngrams import overlap
+from metrics.answers.ngrams import overlap_of
 from metrics.answers.references import best, measured, owners
 from metrics.answers.rouge import f_measure
 from metrics.metric import Measured, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens.runs import Runs, cut
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+_MARKS = string.punctuation.encode()
 _ARTICLES = frozenset(("a", "an", "the"))
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
+_SPACES = Runs(lower=False, alone="none")
+_CHARACTERS = Runs(lower=False, alone="all")
 
 
-def _split(text: str) -> list[str]:
-    plain = text.lower().translate(_PUNCTUATION)
-    if plain.isascii() and plain.isprintable():
-        return [word for word in plain.split() if word not in _ARTICLES]
-    return _ARTICLE.sub(" ", plain).split()
+def normalised(text: str) -> str:
+    """A text in lower case without ASCII punctuation and without articles."""
+    return _ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION))
 
 
-SQUAD = Tokeniser("squad", _split)
-SQUAD_CHAR = Tokeniser("squad-char", lambda text: list("".join(_split(text))))
+def _without_marks(text: str) -> str:
+    """A normalised text, but for articles that are words between spaces."""
+    if text.isascii() and text.isprintable():
+        return text.lower().encode().translate(None, _MARKS).decode()
+    return normalised(text)
+
+
+def _tokens(chunk: Chunk, rule: Runs) -> Tokens:
+    """The normalised texts of a chunk as words, or as characters."""
+    return chunk.once(("squad", rule), lambda: _cut(chunk.texts, rule))
+
+
+def _cut(texts: Sequence[str], rule: Runs) -> Tokens:
+    if rule.alone == "all":
+        return Tokens(*cut(list(map(normalised, texts)), rule))
+    ids, starts, words = cut(list(map(_without_marks, texts)), rule)
+    article = np.fromiter((word in _ARTICLES for word in words), np.bool_, len(words))
+    kept = ~article[ids]
+    before = np.concatenate(([0], np.cumsum(kept)))
+    return Tokens(ids[kept], before[starts], words)
 
 
 def _numbered(tokens: Tokens) -> Places:
@@ -52,34 +72,36 @@ def _numbered(tokens: Tokens) -> Places:
     return np.asarray(found, np.intp)
 
 
-def _exact(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> Measured:
-    numbers = _numbered(chunk.tokens(tokeniser))
+def _exact(chunk: Chunk, _: Any, rule: Runs) -> Measured:
+    numbers = _numbered(_tokens(chunk, rule))
     same = numbers[chunk.candidates][owners(chunk.starts)] == numbers[chunk.references]
     return measured(best(same.astype(np.float64), chunk.starts)[0], chunk.starts)
 
 
-def _f1(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> Measured:
-    lengths = chunk.tokens(tokeniser).lengths
+def _f1(chunk: Chunk, _: Any, rule: Runs) -> Measured:
+    tokens = _tokens(chunk, rule)
+    lengths = tokens.lengths
     own, theirs = lengths[chunk.candidates][owners(chunk.starts)], lengths[chunk.references]
-    both = overlap(chunk, tokeniser).by_pair(1)
+    both = overlap_of(chunk, tokens).by_pair(1)
     found = f_measure(both / np.maximum(own, 1), both / np.maximum(theirs, 1), 1.0)
     found[(own == 0) & (theirs == 0)] = 1.0
     return measured(best(found, chunk.starts)[0], chunk.starts)
 
 
-def _tokeniser(profile: Profile, family: str) -> Tokeniser:
-    return SQUAD_CHAR if profile.tokeniser_for(family) == "char" else SQUAD
+def _rule(profile: Profile, family: str) -> tuple[Runs, str]:
+    """Words between spaces, or characters under a profile of characters, and how a signature names them."""
+    if profile.tokeniser_for(family) == "char":
+        return _CHARACTERS, "squad-char"
+    return _SPACES, "squad"
 
 
 def make_exact(name: str, profile: Profile) -> Metric:
     """`exact`; under a profile of characters white space makes no difference."""
-    tokeniser = _tokeniser(profile, "exact")
-    said = signature(name, 1, tok=tokeniser.name, refs="best")
-    return Metric(name, "Exact match", said, partial(_exact, tokeniser=tokeniser))
+    rule, said = _rule(profile, "exact")
+    return Metric(name, "Exact match", signature(name, 1, tok=said, refs="best"), partial(_exact, rule=rule))
 
 
 def make_f1(name: str, profile: Profile) -> Metric:
     """`f1` of tokens, under a profile of characters of characters."""
-    tokeniser = _tokeniser(profile, "f1")
-    said = signature(name, 1, tok=tokeniser.name, refs="best")
-    return Metric(name, "F1 of tokens", said, partial(_f1, tokeniser=tokeniser))
+    rule, said = _rule(profile, "f1")
+    return Metric(name, "F1 of tokens", signature(name, 1, tok=said, refs="best"), partial(_f1, rule=rule))

@@ -137,7 +137,8 @@ def bleu1_of(pairs: Pairs, variant: str = "paper") -> Floats:
         return _share(matched, whole)
     ratio = ((pairs.candidates >= 0).sum(1) + _TINY) / ((pairs.references >= 0).sum(1) + _SMALL)
     penalty = np.exp(1 - 1 / np.minimum(ratio, 1))
-    return (matched + _TINY) / (whole + _SMALL) * penalty
+    found: Floats = (matched + _TINY) / (whole + _SMALL) * penalty
+    return found
 
 
 def rouge_l_of(pairs: Pairs, variant: str = "weighted", beta: float = 1.0) -> tuple[Floats, Floats, Floats]:
@@ -145,12 +146,12 @@ def rouge_l_of(pairs: Pairs, variant: str = "weighted", beta: float = 1.0) -> tu
     if variant not in ROUGE_VARIANTS:
         raise MetricError(f"ROUGE-L-KPQA has no variant {variant!r}; it has {', '.join(ROUGE_VARIANTS)}.")
     if variant == "weighted":
-        by_candidate = _subsequence(pairs, pairs.candidate_weights, None, _heaviest)
-        by_reference = _subsequence(pairs, None, pairs.reference_weights, _heaviest)
+        by_candidate = _subsequence(pairs, _heaviest, by_reference=False)
+        by_reference = _subsequence(pairs, _heaviest, by_reference=True)
     elif variant == "paper":
-        by_candidate = by_reference = _subsequence(pairs, pairs.candidate_weights, None, _longest)
+        by_candidate = by_reference = _subsequence(pairs, _longest, by_reference=False)
     else:
-        by_candidate = by_reference = _subsequence(pairs, None, pairs.reference_weights, _first_match)
+        by_candidate = by_reference = _subsequence(pairs, _first_match, by_reference=True)
     precision = _share(by_candidate, pairs.candidate_weights.sum(1))
     recall = _share(by_reference, pairs.reference_weights.sum(1))
     f = _share((1 + beta**2) * precision * recall, recall + beta**2 * precision)
@@ -181,12 +182,11 @@ def _step(weight: Floats) -> Floats:
     return np.stack((np.ones_like(weight), weight))
 
 
-def _subsequence(
-    pairs: Pairs, by_candidate: Floats | None, by_reference: Floats | None, rule: Rule
-) -> Floats:
+def _subsequence(pairs: Pairs, rule: Rule, *, by_reference: bool) -> Floats:
     """Weight of each pair's common subsequence by a rule (B), from the table of prefixes by diagonals.
 
-    A diagonal holds the cells (i, d - i) of all pairs; they need the two diagonals before only.
+    Weights are those of the candidate's tokens, or those of the reference's. A diagonal holds the cells (i, d
+    - i) of all pairs; they need the two diagonals before only.
     """
     (size, m), n = pairs.candidates.shape, pairs.references.shape[1]
     ends = (pairs.candidates >= 0).sum(1), (pairs.references >= 0).sum(1)
@@ -196,7 +196,7 @@ def _subsequence(
         i = np.arange(max(1, d - n), min(m, d - 1) + 1)
         j = d - i
         match = pairs.candidates[:, i - 1] == pairs.references[:, j - 1]
-        weight = by_candidate[:, i - 1] if by_reference is None else by_reference[:, j - 1]
+        weight = pairs.reference_weights[:, j - 1] if by_reference else pairs.candidate_weights[:, i - 1]
         now = np.zeros_like(last)
         now[:, :, i] = rule(last[:, :, i - 1], last[:, :, i], before[:, :, i - 1], match, weight)
         done = np.flatnonzero(ends[0] + ends[1] == d)

@@ -18,12 +18,12 @@ from metrics.answers import wordnet
 from metrics.answers.chunks import most_adjacencies, most_adjacencies_that_fit
 from metrics.answers.crossings import chunks_with_fewest_crossings
 from metrics.answers.matching import Keys, later, overlap, staged
+from metrics.answers.stems import stemmed
 from metrics.errors import MetricError
 from metrics.metric import NO_REFERENCE, Measured, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named
-from metrics.tokens.stemming import stemmer
 from metrics.tokens.tokeniser import Tokeniser
 
 VERSION = 1
@@ -99,23 +99,24 @@ class Setting:
     language: str = ""
     synonyms: bool = False
 
-    def stages(self, words: Sequence[str]) -> list[Keys]:
-        """What the stages after the exact one compare, for tokens that are numbers of these words."""
+    def stages(self, chunk: Chunk) -> list[Keys]:
+        """What the stages after the exact one compare, for tokens as the chunk numbers them."""
+        tokens = chunk.tokens(self.tokeniser)
         stages: list[Keys] = []
         if self.language:
-            numbers: dict[str, int] = {}
-            stemmed = stemmer(self.language).stemWords([word.lower() for word in words])
-            same = [(numbers.setdefault(stem, len(numbers)),) for stem in stemmed]
+            of_word = np.zeros(len(tokens.words), np.intp)
+            of_word[tokens.ids] = stemmed(chunk, self.tokeniser, self.language).ids
+            same = [(stem,) for stem in of_word.tolist()]
             stages.append(cast(Keys, same.__getitem__))
         if self.synonyms:
-            stages.append(cast(Keys, cache(lambda number: wordnet.synsets(words[number]))))
+            stages.append(cast(Keys, cache(lambda number: wordnet.synsets(tokens.words[number]))))
         return stages
 
     def measure(self, chunk: Chunk, found: object) -> Measured:
         """The best reference of each candidate; nan where there is none."""
         tokens = chunk.tokens(self.tokeniser)
         texts = chunk.once(("lists", self.tokeniser.name), lambda: lists(tokens))
-        stages = self.stages(tokens.words)
+        stages = self.stages(chunk)
         values = np.full(len(chunk), np.nan)
         starts, candidates, references = chunk.starts, chunk.candidates.tolist(), chunk.references.tolist()
         for place, (start, end) in enumerate(pairwise(starts.tolist())):
@@ -141,8 +142,8 @@ def make(name: str, profile: Profile) -> Metric:
     Its settings `meteor` may hold alpha, gamma, theta, variant, language (of the stemmer; "" for no stems),
     synonyms ("wordnet", or "" for none) and tokeniser.
     """
-    given = dict(profile.settings.get("meteor", {}))
-    tokeniser = tokeniser_named(given.pop("tokeniser", profile.tokeniser))
+    given = profile.options("meteor")
+    tokeniser = tokeniser_named(profile.tokeniser_for("meteor"))
     language = given.pop("language", "english")
     wanted = given.pop("synonyms", "wordnet")
     synonyms = wanted == "wordnet" and not wordnet.missing()

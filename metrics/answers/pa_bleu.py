@@ -44,7 +44,7 @@ class Table:
     words: dict[str, int]
     codes: Counts
     orders: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.unsignedinteger]
+    counts: npt.NDArray[np.integer[Any]]
     lengths: Counts
 
     @property
@@ -69,14 +69,15 @@ class PairBleu:
         return similarities(tables, candidates, self.how.n, partial(bleu, how=self.how))
 
     def _tables(self, sets: Sequence[tuple[str, ...]]) -> list[Table]:
-        tables = {references: self.kept.get(references) for references in sets}
-        new = [references for references, table in tables.items() if table is None]
+        known = {references: self.kept.get(references) for references in sets}
+        tables = {references: table for references, table in known.items() if table is not None}
+        new = [references for references in known if references not in tables]
         split = self.tokeniser.split
         made = tables_of([[split(text) for text in references] for references in new], self.how.n)
         for references, table in zip(new, made, strict=True):
             self.kept.put(references, table, table.size)
             tables[references] = table
-        return [table for references in sets if (table := tables[references]) is not None]
+        return [tables[references] for references in sets]
 
 
 def tables_of(sets: Sequence[Sequence[Words]], order: int) -> list[Table]:
@@ -128,7 +129,9 @@ def _tables(
     widths = np.fromiter(map(len, sets), np.int64, len(sets))
     owners = np.repeat(np.arange(len(sets)), widths)
     texts = [text for references in sets for text in references]
-    ids = [vocabularies[owner][word] for owner, text in zip(owners, texts, strict=True) for word in text]
+    ids = [
+        vocabularies[owner][word] for owner, text in zip(owners.tolist(), texts, strict=True) for word in text
+    ]
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     offsets = _before(spans)
     grams = _grams(ids, lengths, _bases(vocabularies)[owners], order)

@@ -3,10 +3,12 @@
 from metrics.errors import MetricError
 from metrics.tokens import distillery
 from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
+from metrics.tokens.ptb import PTB, PTB_KPQA, PTB_KPQA_WORDS
 from metrics.tokens.tokeniser import Tokeniser
 
 TOKENISERS: dict[str, Tokeniser] = {tokeniser.name: tokeniser for tokeniser in (DEFAULT, CHAR, WHITESPACE)}
 TOKENISERS |= {one.name: one for one in (distillery.PLAIN, distillery.MARKS, distillery.FIT)}
+TOKENISERS |= {one.name: one for one in (PTB, PTB_KPQA, PTB_KPQA_WORDS)}
 
 
 def tokeniser(name: str) -> Tokeniser:

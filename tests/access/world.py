@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.models import Answer, AnswerReview, QueryStep
+from annotation.models import Answer, AnswerReview, Query, QueryStep
 from annotation.rewriting import tokens
 from annotation.services import staging
 from crowd.models import Assignment, Endpoint, Hit
@@ -220,7 +220,7 @@ def _releases(
 
 
 def _evaluations(project: Project, first: int, rooms: dict[str, Parts], own: dict[str, Parts]) -> None:
-    """A finished one with a file, one that waits, one that failed, and scores from elsewhere."""
+    """A finished one with a file, one that waits, one that failed, scores from elsewhere, a leaderboard."""
     release = Release.objects.get(project=project, version=f"{first + 2}.0.0")
     now, many = timezone.now(), {"plan": {"profile": "default"}, "created_at": timezone.now()}
     ready = Evaluation(release=release, number=first + 4, report={"metrics": {}}, **many)
@@ -240,8 +240,13 @@ def _evaluations(project: Project, first: int, rooms: dict[str, Parts], own: dic
         )
         for name, kept in (("comet", True), ("judge", False))
     ]  # fmt: skip
+    shown = Release.objects.get(project=project, version=f"{first + 3}.0.0")
+    board = {"state": "ready", "finished_at": now, "leaderboard": True, "report": {"metrics": {}}}
+    Evaluation.objects.create(release=shown, number=first + 7, **board, **many)
+    rooms["leaderboards"] = {"version": shown.version}
     rooms["evaluations"] = {"version": release.version, "number": ready.number, "path": "report.json"}
     own["evaluations:cancel"] = {"number": waits.number}
+    own["evaluations:query"] = {"pk": Query.objects.filter(project=project).earliest("pk").pk}
     own["evaluations:again"] = {"number": failed.number}
     own["evaluations:remove"] = {"pk": scores[0].pk}
     for name in ("look", "keep"):

@@ -227,6 +227,16 @@ def test_its_release_is_built_public_and_verifies(demo, tmp_path):
     assert "economics-desk@example.org" not in everything
 
 
+def test_its_release_is_evaluated_and_has_a_public_leaderboard(demo):
+    evaluation = demo.summary["evaluation"]
+    assert evaluation["metrics"] == ["bleu-1", "chrf", "meteor", "rouge-l"]
+    assert evaluation["best"] in evaluation["metrics"]
+    assert evaluation["answers"] >= 12
+    page = ask("GET", evaluation["url"].replace("localhost", "127.0.0.1"))
+    assert page.status == 200
+    assert "BLEU-1" in page.text
+
+
 def test_the_other_campaign_is_in_the_middle_of_its_work(demo):
     middle, stages = demo.summary["middle"], stages_of(demo, "more")
     states = {name: stage["status"] for name, stage in stages.items()}

@@ -43,14 +43,14 @@ def page(client: Client, path: str) -> str:
 
 def test_the_first_page_leads_to_the_next_one(demonstration, client):
     text = page(client, FIRST)
-    assert "Tour, 1 of 8: Overview" in text
+    assert "Tour, 1 of 9: Overview" in text
     assert '<a class="button plain" href="/desk/projects/answers/queries/">Next: Queries</a>' in text
     assert f'<a href="{FIRST}" aria-current="step">Overview</a>' in text
 
 
 def test_it_goes_through_both_campaigns(demonstration, client):
     text = page(client, "/desk/projects/more/adjudication/")
-    assert "Tour, 4 of 8: Adjudication" in text
+    assert "Tour, 4 of 9: Adjudication" in text
     assert "/desk/projects/answers/stages/judging/judging/filters/" in text
 
 
@@ -72,10 +72,10 @@ def test_it_is_hidden_and_shown_again(demonstration, client):
     hidden = client.post("/examples/tour/", {"show": "0", "next": FIRST})
     assert (hidden.status_code, hidden.headers["Location"]) == (302, FIRST)
     text = page(client, FIRST)
-    assert "1 of 8" not in text
+    assert "1 of 9" not in text
     assert "Show the tour" in text
     client.post("/examples/tour/", {"show": "1", "next": FIRST})
-    assert "1 of 8" in page(client, FIRST)
+    assert "1 of 9" in page(client, FIRST)
 
 
 def test_looking_changes_nothing_and_nobody_is_sent_elsewhere(demonstration, client):

@@ -1,7 +1,7 @@
-"""A project with people of all roles and a release with human scores, small enough to be evaluated in a second.
+"""A project with people of all roles and a release with human scores, to be evaluated in a second.
 
-Thirty questions about boiling things, three systems, scores from 1 to 5. `good` answers like the references, `half`
-only sometimes, `bad` never; people score them so.
+Thirty questions about boiling things, three systems, scores from 1 to 5. `good` answers like the references,
+`half` only sometimes, `bad` never; people score them so.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Which answers are to the same question, and whose they are, when the table does not say it in so many words."""
+"""Which answers are to the same question, and whose they are, where the table does not say it."""
 
 import random
 
@@ -69,7 +69,8 @@ def test_white_space_makes_no_other_question(gathered):
 
 
 def test_one_text_with_different_references_stands_for_several_questions(gathered):
-    found = gathered(HEADER + "is he alone,a,yes,1\nis he alone,b,no,2\nis he alone,c,yes,3\nis he alone,d,no,4\n"
+    found = gathered(HEADER + "is he alone,a,yes,1\nis he alone,b,no,2\nis he alone,c,yes,3\n"
+                     "is he alone,d,no,4\n"
                      "is it day,a,r,1\nis it day,b,r,2\n")  # fmt: skip
     assert len(found.question_names) == 3
     assert [system for _, system in named(found)] == [
@@ -79,7 +80,9 @@ def test_one_text_with_different_references_stands_for_several_questions(gathere
 
 
 def test_one_text_is_one_question_where_each_system_answers_it_once(gathered):
-    found = gathered("question,answer,reference1,scores,system\np,a,r,1,A\np,b,other,2,B\nq,c,s,3,A\nq,d,s,4,B\n")
+    found = gathered(
+        "question,answer,reference1,scores,system\np,a,r,1,A\np,b,other,2,B\nq,c,s,3,A\nq,d,s,4,B\n"
+    )
     assert found.question_names == ["p", "q"]
 
 
@@ -91,7 +94,9 @@ def test_references_that_differ_by_row_do_not_part_a_question_that_each_system_a
 
 @pytest.mark.parametrize("name", ["question_id", "query_id", "qid", "id"])
 def test_ids_tell_questions_apart(gathered, name):
-    found = gathered(f"{name},question,answer,reference1,scores\n7,p,a,r,1\n8,p,b,r,2\n7,p,c,r,3\n8,p,d,r,4\n")
+    found = gathered(
+        f"{name},question,answer,reference1,scores\n7,p,a,r,1\n8,p,b,r,2\n7,p,c,r,3\n8,p,d,r,4\n"
+    )
     assert found.question_names == ["7", "8"]
     assert found.system_names == ["system 1", "system 2"]
 

@@ -1,4 +1,4 @@
-"""Files of answers as people have them: columns, cells, separators, encodings, and what is wrong with them."""
+"""Files of answers as people have them: columns, cells, separators, encodings, and what is wrong there."""
 
 import gzip
 import json
@@ -139,7 +139,12 @@ def test_other_separators(file, separator, name):
 def test_the_separator_is_found_although_texts_have_commas(file):
     text = "question;answer;reference1;scores\nyes, no, or so;a, b, c;d, e;2,5\n"
     (row,) = rows(file(text))
-    assert (row.question, row.answer, row.references, row.human) == ("yes, no, or so", "a, b, c", ["d, e"], 2.5)
+    assert (row.question, row.answer, row.references, row.human) == (
+        "yes, no, or so",
+        "a, b, c",
+        ["d, e"],
+        2.5,
+    )
 
 
 def test_the_line_by_which_a_spreadsheet_names_its_separator(file):
@@ -149,7 +154,7 @@ def test_the_line_by_which_a_spreadsheet_names_its_separator(file):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_unicode_with_and_without_a_mark(file, encoding):
-    text = HEADER + "où est-ce,à l’été 北京,in 北京,2\n"
+    text = HEADER + "où est-ce,à l'été 北京,in 北京,2\n"
     (row,) = rows(file(text.encode(encoding)))
     assert (row.question, row.references) == ("où est-ce", ["in 北京"])
 
@@ -176,7 +181,11 @@ def test_other_line_ends(file, end):
 def test_texts_with_line_ends_commas_and_quotation_marks(file):
     text = HEADER + '"who, when","the\r\n""romans""\nbuilt it","r, s",4\n\nq,a,r,2\n'
     first, second = rows(file(text))
-    assert (first.question, first.answer, first.references) == ("who, when", 'the\n"romans"\nbuilt it', ["r, s"])
+    assert (first.question, first.answer, first.references) == (
+        "who, when",
+        'the\n"romans"\nbuilt it',
+        ["r, s"],
+    )
     assert (first.line, second.line) == (2, 6)
 
 
@@ -209,7 +218,9 @@ def test_a_row_with_too_many_cells_names_its_line(file):
 
 
 def test_a_row_with_too_few_cells_names_its_line(file):
-    assert refused(file(HEADER + "q,a,r,2\nq,a,r\n")).startswith("answers.csv, line 3: 3 cells, but the header")
+    assert refused(file(HEADER + "q,a,r,2\nq,a,r\n")).startswith(
+        "answers.csv, line 3: 3 cells, but the header"
+    )
 
 
 def test_a_quotation_that_never_ends_names_its_line(file):
@@ -279,7 +290,7 @@ def test_jsonl_with_lists_nested_lists_and_objects(file):
     text = jsonl(
         {"question": "q", "answer": "a", "references": ["r", "", "s"], "scores": [4, "5", None]},
         {"question": "q", "answer": None, "references": [["r", ["s"]], "t"], "scores": "2.5"},
-        {"question": "q", "answer": 1923, "references": {"text": ["r", "s"], "answer_start": [3, 9]}, "scores": 1},
+        {"question": "q", "answer": 1923, "references": {"text": ["r", "s"], "start": [3, 9]}, "scores": 1},
         {"question": "q", "answer": "a", "references": [{"text": "r", "opinion": "Yes"}, {"answer": "s"}]},
         {"question": "q", "answer": "a", "reference": "r", "scores": [{"worker": "w7", "score": 3}]},
     )  # fmt: skip
@@ -312,7 +323,10 @@ def test_nan_in_jsonl_is_a_missing_score(file):
     [
         ('{"answer": "a"', "this is no JSON"),
         ('["a"]', "this is JSON, but no object"),
-        ('{"question": "q", "answer": {"a": 1}, "references": ["r"], "score": 1}', "column 'answer': {'a': 1}"),
+        (
+            '{"question": "q", "answer": {"a": 1}, "references": ["r"], "score": 1}',
+            "column 'answer': {'a': 1}",
+        ),
         ('{"question": "q", "answer": "a", "references": [{"b": 1}], "score": 1}', "has no member 'text'"),
         ('{"question": "q", "answer": "a", "references": ["r"], "score": "high"}', "column 'score': 'high'"),
     ],
@@ -343,14 +357,21 @@ def test_lists_in_the_cells_of_a_csv_file(file):
 
 
 def test_opinions_of_answers_and_references(file):
-    text = "question,answer,label,reference1,label1,reference2,label2,scores\nq,a,Yes,r,Yes,s,No,2\nq,b,No,r,,,,3\n"
+    header = "question,answer,label,reference1,label1,reference2,label2,scores\n"
+    text = header + "q,a,Yes,r,Yes,s,No,2\nq,b,No,r,,,,3\n"
     first, second = rows(file(text))
     assert (first.label, first.labels, second.labels) == ("Yes", ["Yes", "No"], [""])
 
 
 def test_opinions_of_references_in_a_list_stay_with_their_references(file):
     text = jsonl(
-        {"question": "q", "answer": "a", "references": ["r", " ", "s"], "labels": ["Yes", "No", ""], "score": 1}
+        {
+            "question": "q",
+            "answer": "a",
+            "references": ["r", " ", "s"],
+            "labels": ["Yes", "No", ""],
+            "score": 1,
+        }
     )
     (row,) = rows(file(text))
     assert (row.references, row.labels) == (["r", "s"], ["Yes", ""])
@@ -377,7 +398,9 @@ def test_scores_of_other_tools(file):
         file(text.replace("0.5", "x")), external=("comet",)
     )
     assert "there is no column 'bleurt'" in refused(file(text), external=("bleurt",))
-    assert "is given to a field as well" in refused(file(text), external=("comet",), columns={"scores": "comet"})
+    assert "is given to a field as well" in refused(
+        file(text), external=("comet",), columns={"scores": "comet"}
+    )
 
 
 def test_two_columns_of_one_name_are_refused_where_it_matters(file):

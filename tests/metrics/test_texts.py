@@ -17,9 +17,7 @@ any_text = st.text(st.characters(codec=None, exclude_categories=())) | st.text(
 
 def said(tokens):
     bounds = tokens.starts.tolist()
-    return [
-        [tokens.words[k] for k in tokens.ids[a:b].tolist()] for a, b in pairwise(bounds)
-    ]
+    return [[tokens.words[k] for k in tokens.ids[a:b].tolist()] for a, b in pairwise(bounds)]
 
 
 @pytest.mark.parametrize("tokeniser", [DEFAULT, WHITESPACE, CHAR], ids=lambda tokeniser: tokeniser.name)

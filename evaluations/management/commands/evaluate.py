@@ -152,8 +152,6 @@ def _folder(options: dict[str, Any]) -> Path:
         folder = Path(f"{stem or 'answers'}-evaluation")
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"--report {folder} is a file. Give the name of a folder.")
-    if not folder.resolve().parent.is_dir():
-        raise CommandError(f"--report {folder}: there is no folder {folder.parent}.")
     source = Path(options["source"]).resolve()
     if source in {(folder / name).resolve() for name in FILES}:
         raise CommandError(f"--report {folder} would overwrite {options['source']}. Give another folder.")
@@ -165,7 +163,7 @@ def _made(folder: Path) -> Iterator[None]:
     """The folder is there; one that was not there before goes again when something fails."""
     new = not folder.exists()
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"{folder} cannot be made: {error.strerror or error}.") from error
     try:

@@ -1,0 +1,46 @@
+"""Pages about a query that rooms above have: pages on which a query stands link to them.
+
+A room registers them when Django starts:
+
+    add_page_of_query(PageOfQuery("Metrics of this query", "evaluations:query"))
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from annotation.models import Query
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class PageOfQuery:
+    """A page at an address that takes the project's slug and the query's key in the database."""
+
+    label: str
+    url_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as templates draw it."""
+
+    label: str
+    address: str
+
+
+_pages: list[PageOfQuery] = []
+
+
+def add_page_of_query(page: PageOfQuery) -> None:
+    """Add a page; once, however often the room says so."""
+    if page not in _pages:
+        _pages.append(page)
+
+
+def links_of_query(project: Project, query: Query, asked: Mapping[str, object] | None = None) -> list[Link]:
+    """Links to those pages for a query; `asked` is what their addresses ask for."""
+    tail = f"?{urlencode(asked)}" if asked else ""
+    return [Link(page.label, reverse(page.url_name, args=[project.slug, query.pk]) + tail) for page in _pages]

@@ -1,0 +1,169 @@
+"""CIDEr-D (Vedantam, Zitnick and Parikh 2015, 3 and 5), as coco-caption computes it.
+
+    g_n(s)     = for each n-gram of s: its count in s * (log N - log max(1, df))
+    CIDEr_n    = mean over references r of exp(-(l(c) - l(r))^2 / (2 sigma^2))
+                 * sum over n-grams of min(g_n(c), g_n(r)) * g_n(r) / (|g_n(c)| |g_n(r)|)
+    CIDEr-D    = 10 * mean over n = 1..4 of CIDEr_n
+
+N is the number of sets of references (one per candidate), df the number of those with the n-gram; both come
+from a first pass over the data set. So the value of an answer depends on which other answers are scored with
+it. With a single set of references log N = 0, and every value is 0. l counts bigrams, as coco-caption does.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.answers.frequencies import Frequencies, Grams, grams_of, merged
+from metrics.answers.references import best, measured, owners
+from metrics.errors import MetricError
+from metrics.metric import Floats, Measured, Metric, Survey, signature
+from metrics.profiles import Profile
+from metrics.texts import Chunk, Places
+from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.tokeniser import Tokeniser
+
+VERSION = 1
+REFERENCES = {"mean": "mean over references", "max": "best reference alone, each with the others' k-th"}
+#: Values are rounded so that what is equal on paper is equal, whatever was summed up first.
+DECIMALS = 12
+#: Entries of pairs that are compared at a time.
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Cider:
+    """The parameters of CIDEr-D.
+
+    `refs`: `mean` over the references of a candidate, or `max`, each reference alone, with document
+    frequencies among the references that stand at the same place (KPQA, Lee et al. 2021).
+    """
+
+    n: int = 4
+    sigma: float = 6.0
+    refs: str = "mean"
+
+    def __post_init__(self) -> None:
+        if self.n < 1 or not self.sigma > 0:
+            raise MetricError("CIDEr takes n from 1 on and a sigma above 0.")
+        if self.refs not in REFERENCES:
+            raise MetricError(f"CIDEr takes references as {' or '.join(REFERENCES)}, not as {self.refs!r}.")
+
+
+def make(name: str, profile: Profile) -> Metric:
+    """`cider` as the profile's `cider` settings (fields of `Cider`, `tokeniser`) have it."""
+    how = Cider(**profile.options("cider"))
+    tokeniser = tokeniser_named(profile.tokeniser_for("cider"))
+    said = {"n": how.n, "sigma": f"{how.sigma:g}", "df": "references", "refs": how.refs}
+    return Metric(
+        name=name,
+        title="CIDEr-D",
+        signature=signature(name, VERSION, tok=tokeniser.name, **said),
+        measure=partial(_measure, how=how, tokeniser=tokeniser),
+        high=10.0,
+        survey=Survey(partial(_survey, how=how, tokeniser=tokeniser), merged),
+    )
+
+
+def _grams(chunk: Chunk, how: Cider, tokeniser: Tokeniser) -> Grams:
+    key = ("grams", tokeniser.name, how.n)
+    return chunk.once(key, lambda: grams_of(chunk.tokens(tokeniser), how.n))
+
+
+def _columns(chunk: Chunk, how: Cider) -> list[Places]:
+    """Pairs whose references are weighed by the same frequencies: all, or the k-th reference of each."""
+    if how.refs == "mean":
+        return [np.arange(len(chunk.references))]
+    place = np.arange(len(chunk.references)) - chunk.starts[:-1][owners(chunk.starts)]
+    return [np.flatnonzero(place == k) for k in range(int(place.max(initial=-1)) + 1)]
+
+
+def _survey(chunk: Chunk, how: Cider, tokeniser: Tokeniser) -> list[Frequencies]:
+    grams = _grams(chunk, how, tokeniser)
+    of = owners(chunk.starts)
+    found = []
+    for pairs in _columns(chunk, how):
+        document, gram = _entries(grams, chunk.references[pairs], of[pairs])
+        width = max(len(grams.hashes), 1)
+        once = np.unique(document * width + gram) % width
+        found.append(Frequencies.of(len(np.unique(of[pairs])), grams.hashes[once]))
+    return found
+
+
+def _entries(grams: Grams, texts: Places, owner: Places) -> tuple[Places, Places]:
+    """The n-grams of texts one after another: (owner of the text, n-gram)."""
+    entries, sizes = _spread(grams, texts)
+    return np.repeat(owner, sizes), grams.grams[entries]
+
+
+def _spread(grams: Grams, texts: Places) -> tuple[Places, Places]:
+    """Entries of texts one after another, and how many each has."""
+    firsts = grams.starts[texts]
+    sizes = grams.starts[texts + 1] - firsts
+    begins = np.cumsum(sizes) - sizes
+    return np.arange(int(sizes.sum())) + np.repeat(firsts - begins, sizes), sizes
+
+
+def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Tokeniser) -> Measured:
+    grams = _grams(chunk, how, tokeniser)
+    lengths = np.maximum(chunk.tokens(tokeniser).lengths - 1, 0)
+    of = owners(chunk.starts)
+    values = np.zeros(len(of))
+    for pairs, frequencies in zip(_columns(chunk, how), found, strict=False):
+        candidates, references = chunk.candidates[of[pairs]], chunk.references[pairs]
+        near = np.exp(-((lengths[candidates] - lengths[references]) ** 2.0) / (2 * how.sigma**2))
+        weighed = _Weighed(grams, frequencies.weights(grams.hashes), how.n)
+        values[pairs] = np.round(10 * near * weighed.similar(candidates, references), DECIMALS)
+    if how.refs == "max":
+        return measured(best(values, chunk.starts)[0], chunk.starts)
+    counts = np.diff(chunk.starts)
+    sums = np.bincount(of, weights=values, minlength=len(chunk))
+    return measured(np.divide(sums, counts, out=np.full(len(chunk), np.nan), where=counts > 0), chunk.starts)
+
+
+class _Weighed:
+    """Vectors of counts times weights, and how alike two of them are."""
+
+    def __init__(self, grams: Grams, weights: Floats, n: int) -> None:
+        self.grams, self.n = grams, n
+        self.orders = grams.orders[grams.grams] if len(grams.grams) else grams.grams
+        self.vectors = grams.counts * weights[grams.grams]
+        texts = len(grams.starts) - 1
+        squares = np.bincount(grams.texts * n + self.orders, self.vectors**2, minlength=texts * n)
+        self.norms = np.sqrt(squares).reshape(texts, n)
+
+    def similar(self, candidates: Places, references: Places) -> Floats:
+        """Mean over n of the clipped cosine of each pair of texts."""
+        sizes = np.diff(self.grams.starts)
+        ends = np.cumsum(sizes[candidates] + sizes[references])
+        cuts = np.searchsorted(ends, np.arange(_BLOCK, ends[-1] if len(ends) else 0, _BLOCK))
+        found = [
+            self._similar(candidates[some], references[some])
+            for some in np.split(np.arange(len(candidates)), np.unique(cuts))
+        ]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    def _similar(self, candidates: Places, references: Places) -> Floats:
+        m, width = len(candidates), max(len(self.grams.hashes), 1)
+        sides = [_spread(self.grams, texts) for texts in (candidates, references)]
+        keys = [
+            np.repeat(np.arange(m), sizes) * width + self.grams.grams[entries] for entries, sizes in sides
+        ]
+        mine, theirs = _shared(*keys)
+        ours, other = sides[0][0][mine], sides[1][0][theirs]
+        products = np.minimum(self.vectors[ours], self.vectors[other]) * self.vectors[other]
+        cells = keys[0][mine] // width * self.n + self.orders[ours]
+        sums = np.bincount(cells, products, minlength=m * self.n).reshape(m, self.n)
+        below = self.norms[candidates] * self.norms[references]
+        return np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
+
+
+def _shared(first: Places, second: Places) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Places of keys that are in both; each is sorted and has no doubles."""
+    if not len(first) or not len(second):
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    place = np.minimum(np.searchsorted(second, first), len(second) - 1)
+    mine = np.flatnonzero(second[place] == first)
+    return mine, place[mine]

@@ -1,0 +1,122 @@
+"""METEOR 1.5 (Denkowski and Lavie 2014) by its authors' own program, where it and Java are installed.
+
+The program comes with pycocoevalcap, or is what the environment variable METEOR_JAR points at. It runs with
+`-l en -norm`, as coco-caption and Lee et al. (2021) have it: matches of words, stems, WordNet's synonyms and
+paraphrases with the weights tuned for English. Nothing else in this room needs Java.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from metrics.answers.references import best, measured, owners
+from metrics.answers.stdio import Program
+from metrics.errors import MetricError
+from metrics.metric import Measured, Metric, signature
+from metrics.profiles import Profile
+from metrics.texts import Chunk
+from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.tokeniser import Tokeniser
+
+VERSION = 1
+JAR = "METEOR_JAR"
+#: Pairs that are asked for at a time.
+BATCH = 500
+#: Seconds without a line after which the program counts as hung. It reads a table of paraphrases first.
+PATIENCE = 120.0
+
+
+def available() -> str:
+    """Why METEOR 1.5 cannot run here, in words; empty if it can."""
+    if not shutil.which("java"):
+        return "Java is not installed"
+    path = jar()
+    if path is None:
+        return (
+            f"its program is not installed: install pycocoevalcap, or set {JAR} to the path of meteor-1.5.jar"
+        )
+    if not path.is_file():
+        return f"there is no file {path}, which {JAR} names"
+    if not (path.parent / "data" / "paraphrase-en.gz").is_file():
+        return f"data/paraphrase-en.gz is not beside {path.name}"
+    return ""
+
+
+def jar() -> Path | None:
+    """Where the program is said to be: by METEOR_JAR, or else within pycocoevalcap."""
+    if named := os.environ.get(JAR):
+        return Path(named).absolute()
+    package = find_spec("pycocoevalcap")
+    for folder in (package.submodule_search_locations or []) if package else []:
+        if (found := Path(folder) / "meteor" / "meteor-1.5.jar").is_file():
+            return found
+    return None
+
+
+def make(name: str, profile: Profile) -> Metric:
+    """`meteor-1.5`; the profile's settings of that name may hold a tokeniser that comes before its own."""
+    given = profile.settings.get(name, {}).get("tokeniser", "")
+    tokeniser = tokeniser_named(given) if given else None
+    said = {"tok": f"{tokeniser.name}+norm" if tokeniser else "norm", "lang": "en", "refs": "max"}
+    return Metric(
+        name=name,
+        title="METEOR 1.5",
+        signature=signature(name, VERSION, **said),
+        measure=_Measure(tokeniser),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """The best reference of each candidate; MetricError where the program is missing, dies or hangs."""
+
+    tokeniser: Tokeniser | None
+
+    def __call__(self, chunk: Chunk, found: object) -> Measured:
+        texts = [self.text(text) for text in chunk.texts]
+        pairs = [
+            (texts[candidate], texts[reference])
+            for candidate, reference in zip(
+                chunk.candidates[owners(chunk.starts)], chunk.references, strict=True
+            )
+        ]
+        known = scores(list(dict.fromkeys(pairs)))
+        values = np.fromiter(map(known.__getitem__, pairs), np.float64, len(pairs))
+        return measured(best(values, chunk.starts)[0], chunk.starts)
+
+    def text(self, text: str) -> str:
+        """A text as the program gets it: on one line, without what separates fields."""
+        words = self.tokeniser.split(text) if self.tokeniser else text.split()
+        return " ".join(" ".join(words).replace("|||", "").splitlines())
+
+
+def scores(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """METEOR 1.5 of (candidate, reference), each on one line."""
+    if not pairs:
+        return {}
+    if reason := available():
+        raise MetricError(f"METEOR 1.5 cannot be computed: {reason}. Leave meteor-1.5 out, or install it.")
+    path = jar()
+    options = ("-Xmx2G", "-jar", str(path), "-", "-", "-stdio", "-l", "en", "-norm")
+    program = Program.of("METEOR 1.5", (shutil.which("java") or "java", *options), PATIENCE)
+    found: dict[tuple[str, str], float] = {}
+    for start, end in pairwise([*range(0, len(pairs), BATCH), len(pairs)]):
+        some = pairs[start:end]
+        asked = [f"SCORE ||| {reference} ||| {candidate}" for candidate, reference in some]
+        matches = program.ask(asked, len(some))
+        values = program.ask([" ||| ".join(["EVAL", *matches])], len(some) + 1)[:-1]
+        found.update(zip(some, map(_number, values), strict=True))
+    return found
+
+
+def _number(line: str) -> float:
+    try:
+        return float(line)
+    except ValueError:
+        raise MetricError(f"METEOR 1.5 answered {line[:80]!r} where it should give a number.") from None

@@ -1,0 +1,361 @@
+"""`manage.py evaluate`: which metric agrees with people, on tables of many kinds."""
+
+import csv
+import gzip
+import io
+import json
+import math
+import random
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluations.commandline import chosen, columns_of
+from evaluations.evaluating import Options, evaluation_of
+from evaluations.tables.opening import opened
+from releases.source import silent
+from tests.evaluations.answer_tables import as_csv, invented
+from tests.evaluations.test_score_command import run
+
+MARCO = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"
+FILES = ["report.html", "report.json", "scores.csv", "table.tex"]
+FAST = {"metrics": ("rouge-1", "bleu-1"), "replicates": 20, "draws": 49, "processes": 1}
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(content, name="answers.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def evaluated(path, **options):
+    """What the terminal shows, and report.json."""
+    out = io.StringIO()
+    folder = path.parent / "report"
+    call_command("evaluate", str(path), stdout=out, **{**FAST, "report": folder, **options})
+    return " ".join(out.getvalue().split()), json.loads((folder / "report.json").read_text())
+
+
+def reported(path, column=(), external=(), scale=None, metrics=FAST["metrics"], profile="default", **options):
+    """The report alone, as the command has it made; the page is most of the work."""
+    with opened(str(path), columns=columns_of(column), external=external, scale=scale, scored=True) as table:
+        picked = chosen({"metrics": metrics, "profile": profile, "tokeniser": ""}, table)
+        asked = Options(**{"replicates": 20, "draws": 49, "processes": 1, **options})
+        return evaluation_of(table, picked, asked, progress=silent).report
+
+
+def refused(path, **options):
+    folder = path.parent / "report"
+    with pytest.raises(CommandError) as refusal:
+        evaluated(path, **options)
+    assert not folder.exists()
+    return str(refusal.value).replace(f"{path.parent}/", "")
+
+
+def pearson(report, name="rouge-1"):
+    return report["metrics"][name]["pearson"]["global"]["value"]
+
+
+def warned(report, words):
+    return any(words in warning for warning in report["warnings"])
+
+
+def test_it_writes_four_files_and_prints_the_table(table):
+    path = table(as_csv(invented()))
+    said, report = evaluated(path)
+    assert sorted(each.name for each in (path.parent / "report").iterdir()) == FILES
+    assert report["n"] == {"answers": 90, "questions": 30, "systems": 3, "scored": 90, "ratings": 0}
+    assert "answers.csv: 90 answers to 30 questions by 3 systems" in said
+    assert f"rouge-1 {pearson(report):.3f}" in said
+    assert pearson(report) > 0.4
+    assert "Written to" in said
+
+
+def test_the_files_without_a_folder_go_beside_where_it_runs(table, monkeypatch):
+    path = table(gzip.compress(as_csv(invented()).encode()), "my.answers.csv.gz")
+    monkeypatch.chdir(path.parent)
+    call_command("evaluate", str(path), stdout=io.StringIO(), **FAST)
+    assert sorted(each.name for each in (path.parent / "my.answers-evaluation").iterdir()) == FILES
+
+
+def test_the_report_says_how_it_was_made(table):
+    _, report = evaluated(table(as_csv(invented())), seed=7)
+    assert (report["seed"], report["replicates"], report["draws"]) == (7, 20, 49)
+    assert report["profile"] == "default"
+    assert report["metrics"]["bleu-1"]["signature"].startswith("metric:bleu-1|v:1|tok:default")
+    assert sorted(report["metrics"]["bleu-1"]["corpus"]) == ["A", "B", "C"]
+    assert report["source"] == "answers.csv, comma-separated, utf-8"
+    assert "numpy" in report["versions"]
+
+
+def test_no_figure_is_nan_and_every_missing_one_has_a_reason(table):
+    rows = invented(4, systems=("A",))
+    evaluated(table(as_csv(rows)))
+    text = (table(as_csv(rows)).parent / "report" / "report.json").read_text()
+    assert not re.search(r"\bNaN\b|\bInfinity\b", text)
+
+    def look(value, path=""):
+        if isinstance(value, dict):
+            if "value" in value and value["value"] is None:
+                assert value.get("reason"), path
+            for name, each in value.items():
+                look(each, f"{path}/{name}")
+        elif isinstance(value, list):
+            for each in value:
+                look(each, path)
+
+    look(json.loads(text))
+
+
+def test_scores_of_every_answer_with_names_and_human_score(table):
+    path = table(as_csv(invented(5)))
+    _, report = evaluated(path)
+    rows = list(csv.DictReader(io.StringIO((path.parent / "report" / "scores.csv").read_text())))
+    assert list(rows[0]) == ["row", "line", "question", "system", "type", "human", "rouge-1", "bleu-1"]
+    assert len(rows) == 15
+    assert (rows[1]["row"], rows[1]["line"], rows[1]["system"], rows[1]["type"]) == ("2", "3", "B", "where")
+    mean = math.fsum(float(row["rouge-1"]) for row in rows if row["system"] == "A") / 5
+    assert report["systems"][0]["metrics"]["rouge-1"]["mean"] == pytest.approx(mean)
+
+
+def test_the_latex_table_has_a_row_for_each_metric(table):
+    path = table(as_csv(invented()), "a_b & 100%.csv")
+    _, report = evaluated(path)
+    text = (path.parent / "report" / "table.tex").read_text()
+    assert f"rouge-1 & ${pearson(report):.3f}$ &" in text
+    assert r"a\_b \& 100\%.csv" in text
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2
+
+
+def test_the_page_needs_nothing_from_elsewhere(table):
+    path = table(as_csv(invented()))
+    evaluated(path)
+    page = (path.parent / "report" / "report.html").read_text()
+    assert "<script" not in page
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+
+
+@pytest.mark.parametrize("scale", [(0, 1), (1, 5), (0, 100), (-2, 2)])
+def test_the_scale_is_that_of_the_data_and_makes_no_difference(table, scale):
+    path = table(as_csv(invented(scale=scale)))
+    report = reported(path)
+    found = [float(row["scores"]) for row in invented(scale=scale)]
+    assert report["scale"] == [min(found), max(found)]
+    assert warned(report, "The scale of the human scores was taken from the data")
+    assert pearson(report) == pytest.approx(pearson(reported(table(as_csv(invented())))), abs=1e-3)
+
+
+def test_a_scale_that_is_given(table):
+    path = table(as_csv(invented()))
+    report = reported(path, scale=(0, 10))
+    assert report["scale"] == [0, 10]
+    assert not warned(report, "taken from the data")
+
+
+def test_a_score_off_the_scale_is_refused(table):
+    path = table(as_csv(invented(scale=(0, 100))))
+    assert "is not on the scale from 1 to 5" in refused(path, scale=(1, 5))
+
+
+def test_systems_without_a_name_are_told_by_the_order_of_rows(table):
+    rows = invented()
+    named = reported(table(as_csv(rows)))
+    report = reported(table(as_csv(rows, "question", "answer", "reference1", "scores")))
+    assert [system["name"] for system in report["systems"]] == ["system 1", "system 2", "system 3"]
+    assert all(system["inferred"] for system in report["systems"])
+    assert warned(report, "inferred from the order of the rows")
+    assert report["metrics"]["rouge-1"]["pearson"]["item"] == named["metrics"]["rouge-1"]["pearson"]["item"]
+
+
+def test_one_block_of_rows_after_another_is_told_as_well(table):
+    rows = sorted(invented(), key=lambda row: row["system"])
+    named = reported(table(as_csv(rows)))
+    report = reported(table(as_csv(rows, "question", "answer", "reference1", "scores")))
+    assert report["metrics"]["rouge-1"]["pearson"] == named["metrics"]["rouge-1"]["pearson"]
+
+
+def test_another_order_of_the_rows_gives_the_same_report(table):
+    rows = invented()
+    before = reported(table(as_csv(rows)))
+    random.Random(3).shuffle(rows)
+    after = reported(table(as_csv(rows)))
+    assert before == after
+
+
+def test_two_processes_give_the_same_report(table):
+    path = table(as_csv(invented()))
+    assert reported(path, processes=1) == reported(path, processes=2)
+
+
+def test_several_references_and_empty_ones(table):
+    rows = invented()
+    for number, row in enumerate(rows):
+        row["reference2"] = "stone river bridge" if number % 2 else ""
+    report = reported(table(as_csv(rows)))
+    assert report["metrics"]["rouge-1"]["n"] == 90
+
+
+def test_jsonl_semicolons_and_utf_16_give_the_same_figures(table):
+    rows = invented()
+    expected = reported(table(as_csv(rows)))
+    lines = "".join(
+        json.dumps(
+            {**row, "references": [row["reference1"]], "reference1": None, "scores": float(row["scores"])}
+        )
+        + "\n"
+        for row in rows
+    )
+    for content in (lines, as_csv(rows, delimiter=";"), as_csv(rows).replace("\n", "\r\n").encode("utf-16")):
+        assert reported(table(content))["metrics"] == expected["metrics"]
+
+
+def test_a_score_under_the_header_of_a_reference(table):
+    rows = [{**row, "reference2": row["scores"]} for row in invented()]
+    path = table(as_csv(rows, "question", "answer", "reference1", "reference2"))
+    assert "--column scores=reference2" in refused(path)
+    report = reported(path, column=["scores=reference2"])
+    assert pearson(report) > 0.4
+
+
+def test_single_ratings_give_a_ceiling(table):
+    chance = random.Random(2)
+    rows = []
+    for row in invented():
+        score = float(row["scores"])
+        rows.append(row | {f"score{rater}": round(score + chance.uniform(-1, 1)) for rater in (1, 2, 3)})
+    names = ["question", "answer", "reference1", "system", "score1", "score2", "score3"]
+    said, report = evaluated(table(as_csv(rows, *names)))
+    assert report["n"]["ratings"] == 270
+    assert 0.5 < report["ceiling"]["leave_one_out"]["pearson"]["value"] < 1
+    assert "Ceiling: one person against the mean of the others" in said
+
+
+def test_scores_of_another_tool_are_one_more_metric(table):
+    rows = [row | {"comet": row["scores"], "judge": ""} for row in invented()]
+    rows[0]["judge"], rows[4]["judge"], rows[8]["judge"] = "1", "2", "3"
+    report = reported(table(as_csv(rows)), external=("comet", "judge"))
+    assert pearson(report, "comet") == pytest.approx(1)
+    assert report["metrics"]["comet"]["signature"] == "metric:comet|external"
+    assert report["metrics"]["judge"]["n"] == 3
+
+
+def test_a_column_with_the_name_of_a_metric_is_no_second_one(table):
+    path = table(as_csv([row | {"rouge-1": "1"} for row in invented(5)]))
+    assert "a metric of that name is scored here as well" in refused(path, external=("rouge-1",))
+
+
+def test_answers_without_a_human_score_take_no_part(table):
+    rows = invented()
+    for row in rows[::10]:
+        row["scores"] = ("", "NA", "nan")[len(row["answer"]) % 3]
+    said, report = evaluated(table(as_csv(rows)))
+    assert (report["n"]["answers"], report["n"]["scored"]) == (90, 81)
+    assert "81 of them with a human score" in said
+
+
+def test_a_table_without_any_human_score_is_refused(table):
+    rows = [{**row, "scores": ""} for row in invented()]
+    assert "no answer has a human score" in refused(table(as_csv(rows)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows[:1],
+        lambda rows: rows[:2],
+        lambda rows: [{**row, "scores": "3"} for row in rows],
+        lambda rows: [{**row, "answer": ""} for row in rows],
+        lambda rows: [{**row, "reference1": ""} for row in rows],
+        lambda rows: [{**row, "answer": row["reference1"]} for row in rows],
+        lambda rows: [row for row in rows if row["system"] == "A"],
+        lambda rows: [{**row, "question": ""} for row in rows],
+    ],
+    ids=["one row", "two rows", "constant scores", "empty answers", "no references", "perfect answers",
+         "one system", "no questions"],
+)  # fmt: skip
+def test_small_and_strange_tables_have_a_report_in_words(table, change):
+    path = table(as_csv(change(invented(6))))
+    said, report = evaluated(path)
+    assert sorted(each.name for each in (path.parent / "report").iterdir()) == FILES
+    assert "nan" not in said.lower().split()
+    assert report["warnings"]
+
+
+def test_a_wrong_row_is_named_before_anything_is_written(table):
+    rows = invented()
+    rows[50]["scores"] = "good"
+    assert refused(table(as_csv(rows))).startswith(
+        "answers.csv, line 52: column 'scores': 'good' is no number"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"metrics": ("blue",)}, "There is no metric 'blue'"),
+        ({"statistics": ("pearsons",)}, "There is no statistic 'pearsons'"),
+        ({"protocols": ("table9",)}, "There is no protocol 'table9'"),
+        ({"external": ("comet",)}, "there is no column 'comet'"),
+        ({"column": ["scores=mark"]}, "there is no column 'mark'"),
+        ({"stage": "judging"}, "only releases have stages"),
+        ({"draws": 10**9}, "--draws is at most 1,000,000"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(table, options, said):
+    assert said in refused(table(as_csv(invented(5))), **options)
+
+
+def test_only_some_statistics(table):
+    said, report = evaluated(table(as_csv(invented())), statistics=("spearman",))
+    assert "spearman" in report["metrics"]["rouge-1"]
+    assert "pearson" not in report["metrics"]["rouge-1"]
+    assert "rouge-1" in said
+
+
+def test_a_protocol_of_a_paper_by_its_name(table):
+    report = reported(table(as_csv(invented())), protocols=("kpqa-table7", "resample_overall"))
+    assert report["protocols"]["kpqa-table7"]["metrics"]["rouge-1"]["pairs"] > 0
+    assert "resample_overall" in report["protocols"]
+
+
+def test_metrics_of_a_profile_that_need_what_is_not_there_are_left_out(table):
+    path = table(as_csv(invented(5)))
+    report = reported(path, metrics=(), profile="default")
+    assert {"bleu-1", "rouge-l"} <= set(report["metrics"])
+
+
+def test_a_report_takes_the_place_of_the_one_before(table):
+    path = table(as_csv(invented()))
+    evaluated(path, seed=1)
+    _, report = evaluated(path, seed=2)
+    assert report["seed"] == 2
+
+
+def test_a_folder_that_is_a_file(table):
+    path = table(as_csv(invented(5)))
+    with pytest.raises(CommandError, match="is a file"):
+        evaluated(path, report=path)
+
+
+def test_names_from_a_file_are_harmless_on_the_terminal(table):
+    rows = [{**row, "system": f"\x1b[31m{row['system']}[bold]"} for row in invented()]
+    said, _ = evaluated(table(as_csv(rows)))
+    assert "\x1b" not in said
+
+
+def test_it_needs_no_database(table):
+    path = table(as_csv(invented(5)))
+    done = run(
+        "evaluate", str(path), "--metrics", "rouge-1", "--report", str(path.parent / "out"),
+        "--draws", "49", "--replicates", "10", "--processes", "1",
+        env={"DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "15 answers to 5 questions by 3 systems" in done.stdout

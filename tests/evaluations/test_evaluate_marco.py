@@ -1,0 +1,34 @@
+"""The figures of KPQA's answers to MS-MARCO questions, where that file is at hand (it may not be copied)."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluations.commandline import chosen
+from evaluations.evaluating import Options, evaluation_of
+from evaluations.tables.opening import opened
+from releases.source import silent
+
+FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"
+#: Pearson and Spearman over all answers (Lee et al. 2021, Table 3, as their repository's files give them).
+EXPECTED = {
+    "bleu-1": (0.349, 0.329),
+    "bleu-4": (0.193, 0.244),
+    "rouge-l": (0.309, 0.301),
+    "cider": (0.275, 0.278),
+}
+
+if FILE.is_file():
+
+    def test_the_figures_of_the_paper():
+        with opened(str(FILE), scored=True) as table:
+            metrics = {"profile": "kpqa-2021", "metrics": tuple(EXPECTED), "tokeniser": ""}
+            asked = Options(replicates=0, draws=9, processes=1)
+            report = evaluation_of(table, chosen(metrics, table), asked, progress=silent).report
+        for name, expected in EXPECTED.items():
+            entry = report["metrics"][name]
+            found = entry["pearson"]["global"]["value"], entry["spearman"]["global"]["value"]
+            assert found == pytest.approx(expected, abs=0.0006), name
+        assert report["n"] == {"answers": 1000, "questions": 500, "systems": 2, "scored": 1000, "ratings": 0}
+        assert report["scale"] == [1, 5]
+        assert [system["inferred"] for system in report["systems"]] == [True, True]

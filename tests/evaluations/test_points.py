@@ -1,0 +1,52 @@
+"""The sample of answers that plots show."""
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from evaluations.reporting.points import Points, Sample
+
+ANSWERS = [(f"q{at % 40}", 1 + at % 5, [at / 100, None], f"s{at % 3}") for at in range(200)]
+
+
+def sample_of(answers, *, most=50, seed=0) -> Points:
+    sample = Sample(["bleu-1", "exact"], seed=seed, most=most)
+    for key, human, values, system in answers:
+        sample.add(key, human, values, system=system, type="person")
+    return sample.points()
+
+
+@settings(max_examples=20)
+@given(some.randoms(use_true_random=False))
+def test_the_same_answers_are_kept_in_whatever_order_they_come(chance: random.Random):
+    shuffled = list(ANSWERS)
+    chance.shuffle(shuffled)
+    assert sample_of(shuffled) == sample_of(ANSWERS)
+
+
+def test_no_more_are_kept_than_wanted_and_all_are_counted():
+    points = sample_of(ANSWERS)
+    assert (len(points), points.of, points.all) == (50, 200, 200)
+
+
+def test_few_answers_are_all_kept():
+    assert sorted(sample_of(ANSWERS, most=300).metrics["bleu-1"]) == [at / 100 for at in range(200)]
+
+
+def test_another_seed_keeps_others():
+    assert sample_of(ANSWERS, seed=1) != sample_of(ANSWERS)
+
+
+def test_what_has_no_human_score_or_is_no_number_is_left_out():
+    sample = Sample(["bleu-1"])
+    sample.add("q1", None, [0.5])
+    sample.add("q2", float("nan"), [0.5])
+    sample.add("q3", 4, [float("inf")])
+    points = sample.points()
+    assert (points.human, points.metrics) == ([4.0], {"bleu-1": [None]})
+    assert points.pairs("bleu-1") == []
+
+
+def test_a_metric_that_is_not_there_has_no_pairs():
+    assert sample_of(ANSWERS).pairs("cider") == []

@@ -1,0 +1,143 @@
+"""A release as a table of answers: from its folder, or from where the installation keeps it."""
+
+import io
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluations.errors import EvaluationError
+from evaluations.tables.opening import opened
+from evaluations.tables.released import open_release
+from tests.releases.world import make_world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path, settings) -> Path:
+    """Where releases are kept in a test."""
+    settings.RELEASES_STORAGE = str(tmp_path / "shelf")
+    return tmp_path / "shelf"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of a release in one format or several, with everything in it that is hostile."""
+
+    def build(formats="jsonl", name="out", **world):
+        make_world(**{"hostile": True, **world})
+        call_command(
+            "release", "build", "capitals", "--formats", formats, "--out", str(tmp_path / name),
+            "--accept-findings", "simulated people", stdout=io.StringIO(),
+        )  # fmt: skip
+        return tmp_path / name
+
+    return build
+
+
+def only(folder, format):
+    """A copy of a release with the files of one format."""
+    copy = folder.parent / f"only-{format}"
+    shutil.copytree(folder, copy)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["files"] = [file for file in manifest["files"] if file["format"] in ("", format)]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    return copy
+
+
+def refused(table):
+    """Why it cannot be opened."""
+    with pytest.raises(EvaluationError) as refusal, table:
+        pass
+    return str(refusal.value)
+
+
+def test_answers_have_their_references_scores_opinions_and_ratings(folder):
+    with open_release(folder(hostile=False)) as table:
+        rows = {(row.question_id, row.system): row for row in table.rows()}
+        assert table.title == "capitals 1.0.0"
+        assert table.scale == (1, 5)
+        before, after = table.alpha
+        assert before is not None
+        assert after is not None
+    row = rows["q5", next(system for query, system in rows if query == "q5")]
+    assert row.question == "is bern the capital of switzerland"
+    assert row.references == ["Yes, in fact.", "Yes", "Yes, de facto", "There is none", "Bern is"]
+    assert len(row.labels) == 5
+    assert "Yes" in row.labels
+    scored = [row for row in rows.values() if not math.isnan(row.human)]
+    assert scored
+    for row in scored:
+        assert row.human == pytest.approx(sum(score for _, score in row.ratings) / len(row.ratings))
+
+
+def test_all_formats_give_the_same_rows(folder):
+    whole = folder("jsonl,csv,parquet")
+    found = {}
+    for format in ("jsonl", "csv", "parquet"):
+        with open_release(only(whole, format)) as table:
+            found[format] = [repr(row) for row in table.rows()]
+    assert len(found["jsonl"]) > 5
+    assert found["csv"] == found["jsonl"]
+    assert found["parquet"] == found["jsonl"]
+
+
+def test_another_human_score_of_the_release(folder):
+    place = folder()
+    with open_release(place, columns={"scores": "median"}) as table:
+        assert all(math.isnan(row.human) or row.human * 2 == int(row.human * 2) for row in table.rows())
+    assert "scores=NAME, of mean, median, trimmed, adjusted" in refused(
+        open_release(place, columns={"scores": "best"})
+    )
+
+
+def test_a_stage_that_there_is_not(folder):
+    assert "has no scores of a stage 'other'; there are" in refused(open_release(folder(), stage="other"))
+
+
+def test_a_release_of_the_installation_by_its_name(folder):
+    folder()
+    for name in ("capitals", "capitals/1.0.0", "capitals@1.0.0"):
+        with opened(name, scored=True) as table:
+            assert table.title == "capitals 1.0.0"
+    assert "capitals has no release '9.0.0'; there are 1.0.0" in refused(opened("capitals/9.0.0"))
+    assert "There is no file or folder towns, and no project 'towns'" in refused(opened("towns"))
+
+
+def test_a_folder_that_is_no_release(tmp_path):
+    assert "it has no manifest.json. Give the folder of a release" in refused(opened(str(tmp_path)))
+
+
+def test_files_that_are_gone(folder):
+    place = folder()
+    shutil.rmtree(place / "jsonl")
+    assert "get its files again" in refused(open_release(place))
+
+
+def test_an_evaluation_of_a_release(folder, tmp_path, monkeypatch):
+    folder()
+    monkeypatch.chdir(tmp_path)
+    out = io.StringIO()
+    call_command(
+        "evaluate", "capitals/1.0.0", metrics=("rouge-1",), replicates=10, draws=49, processes=1, stdout=out
+    )
+    report = json.loads((tmp_path / "capitals-1.0.0-evaluation" / "report.json").read_text())
+    assert report["n"]["ratings"] > 10
+    assert report["alpha"]["before"] is not None
+    assert not any("scale" in warning for warning in report["warnings"])
+    assert "capitals 1.0.0" in out.getvalue()
+
+
+def test_scores_of_a_release(folder):
+    out = io.StringIO()
+    call_command("score", str(folder()), metrics=("rouge-1",), stdout=out, stderr=io.StringIO())
+    assert out.getvalue().splitlines()[0] == "row,id,question_id,system,rouge-1"
+
+
+def test_scores_of_other_tools_are_columns_of_files(folder):
+    with pytest.raises(CommandError, match="a release has no scores of other tools"):
+        call_command("evaluate", str(folder()), external=("comet",), stdout=io.StringIO())
