@@ -184,7 +184,8 @@ def main() -> None:
     judged = made(given.questions, given.systems, given.metrics)
     head = [
         f"{given.metrics} metrics, {given.questions:,} questions, {given.systems} systems, "
-        f"{given.draws:,} draws. {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, "
+        f"{given.draws:,} draws. {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, "
+        f"Python {platform.python_version()}, "
         f"numpy {np.__version__}, scipy {version('scipy')}.",
         "",
         "| what | by the clock | of the processor | wanted | note |",

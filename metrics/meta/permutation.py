@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from metrics.errors import MetricError
 from metrics.meta.cohorts import Cohort, Pair, Sorted, cohorts_of
@@ -180,11 +181,17 @@ def counted(prepared: Prepared, block: int) -> Counted:
     count = kept(prepared.draws, block)
     for total, sums, cohort in zip(totals, prepared.sums, prepared.sorted.cohorts, strict=True):
         observed = sums.deltas(np.zeros((1, total.shape[1])))
-        drawn = sums.deltas(total[:count])
+        drawn = _deltas(sums, total[:count])
         far = ~(np.abs(drawn) < np.abs(observed) - CLOSE)
         extreme[cohort.pairs] = far.sum(axis=0)
         squares[cohort.pairs] = np.nansum(drawn * drawn, axis=0)
     return Counted(extreme, squares)
+
+
+def _deltas(sums: Sums | Anew, total: npt.NDArray[np.float64 | np.bool_]) -> Floats:
+    if isinstance(sums, Anew):
+        return sums.deltas(total)
+    return sums.deltas(np.asarray(total, dtype=np.float64))
 
 
 def concluded(prepared: Prepared, counts: Sequence[Counted]) -> list[Compared]:

@@ -47,11 +47,14 @@ class Anew:
         """Room for the swaps of a block."""
         return np.zeros((BLOCK, self.columns.shape[1]), dtype=bool)
 
-    def deltas(self, swapped: Floats | Swapped) -> Floats:
+    def deltas(self, swapped: npt.NDArray[np.generic]) -> Floats:
         """The differences, from (draws, units) True where a unit is swapped; some draws at a time."""
         width = max(1, CELLS // len(self.units))
         return np.concatenate(
-            [self._some(swapped[at : at + width][:, self.units] > 0) for at in range(0, len(swapped), width)]
+            [
+                self._some(swapped[at : at + width][:, self.units].astype(bool))
+                for at in range(0, len(swapped), width)
+            ]
         )
 
     def _some(self, answers: Mask) -> Floats:
@@ -85,7 +88,7 @@ class Anew:
         return first + one, first + ((1 << sizes) - 1 - one)
 
     def table(self, a: int, b: int) -> Values:
-        """(questions by ways) what each question adds, above the line and, as the imaginary part, below it."""
+        """(questions by ways) what each adds above the line and, as the imaginary part, below it."""
         place, sizes = _places(self.starts, len(self.units))
         ways = np.arange(1 << int(sizes.max()))[:, None]
         moved = (ways >> place) & 1 == 1
