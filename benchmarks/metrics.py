@@ -4,9 +4,9 @@
                                  [--markdown FILE]
 
 Every answer and every reference is another text. `pairs` are pairs of an answer and a reference. Peers score
-a sample with one reference; that their values are ours is checked on the way. The stream is scored in a process
-of its own, with BLEU-4, ROUGE-L and chrF and three references for each answer; its data are made as they are
-read. pa-BLEU and the statistics have measurements of their own: `benchmarks/metrics_*.py`.
+a sample with one reference, and how far their values are from ours is told. The stream is scored in a process of
+its own, with BLEU-4, ROUGE-L and chrF and three references for each answer; its data are made as it is read.
+pa-BLEU and the statistics have measurements of their own: `benchmarks/metrics_*.py`.
 """
 
 # ruff: noqa: PLC0415  # each step imports only what it measures
@@ -141,10 +141,11 @@ def _peers(
         of_ours("rouge-l"),
     )
     numbered = {place: [answer] for place, answer in enumerate(answers)}
-    wanted = dict(enumerate(references))
+    gold = dict(enumerate(references))
+    cider = Cider()
     yield (
         f"coco-caption {version('pycocoevalcap')}, CIDEr-D",
-        lambda: Cider().compute_score(wanted, numbered)[1].tolist(),
+        lambda: cider.compute_score(gold, numbered)[1].tolist(),
         of_ours("cider"),
     )
     chrf = CHRF()

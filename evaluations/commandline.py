@@ -94,7 +94,7 @@ def chosen(options: dict[str, Any], table: "Answered") -> Chosen:
     MetricError for a metric, profile or tokeniser that there is not; EvaluationError for a named metric that
     needs a column which the table has not.
     """
-    from metrics.catalogue import metric  # noqa: PLC0415  # numpy comes with it
+    from metrics.catalogue import metric, missing  # noqa: PLC0415  # numpy comes with it
     from metrics.errors import MetricError  # noqa: PLC0415
     from metrics.profiles import profile  # noqa: PLC0415
     from metrics.tokens.registry import tokeniser  # noqa: PLC0415
@@ -109,6 +109,10 @@ def chosen(options: dict[str, Any], table: "Answered") -> Chosen:
             made = metric(name, own)
             if why := _lacking(made, table):
                 raise EvaluationError(why)
+            if why := missing(made):
+                raise EvaluationError(
+                    f"{made.name} cannot be scored here: {why}. Install it, or leave the metric out."
+                )
         except (MetricError, EvaluationError) as error:
             if options["metrics"]:
                 raise

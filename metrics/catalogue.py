@@ -31,13 +31,34 @@ MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 # Last: phrasing-aware forms of all above.
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 #: Other spellings that people use.
-ALIASES: dict[str, str] = {"bleu": "bleu-4", "rougel": "rouge-l", "pa-bleu": "pa-bleu-4"}
+ALIASES: dict[str, str] = {
+    "bleu": "bleu-4",
+    **{f"bleu{n}": f"bleu-{n}" for n in (1, 2, 3, 4)},
+    **{f"rouge{kind}": f"rouge-{kind}" for kind in ("1", "2", "l")},
+    "rouge": "rouge-l",
+    "cider-d": "cider",
+    "exact-match": "exact",
+    "em": "exact",
+    "token-f1": "f1",
+    "chrfpp": "chrf++",
+    "adapted-bleu": "adapted-bleu-4",
+    "adapted-rouge": "adapted-rouge-l",
+    "pa-bleu": "pa-bleu-4",
+    "pa-rouge": "pa-rouge-l",
+}
+#: Metrics that are made of programs which may not be installed, each with what says why not.
+INSTALLED: dict[str, Callable[[], str]] = {"meteor-1.5": meteor_jar.available}
+
+
+def missing(metric: Metric) -> str:
+    """Why a metric cannot be scored on this machine, in words; empty if it can."""
+    return INSTALLED[metric.name]() if metric.name in INSTALLED else ""
 
 
 def metric(name: str, profile: str | Profile = "default") -> Metric:
     """The metric of that name as the profile has it; MetricError names the metrics that there are."""
     chosen = profile_named(profile) if isinstance(profile, str) else profile
-    plain = name.strip().lower()
+    plain = name.strip().lower().replace("_", "-")
     plain = ALIASES.get(plain, plain)
     if plain not in MAKERS:
         raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")

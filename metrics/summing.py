@@ -1,7 +1,7 @@
 """Corpus scores from the sums of chunks, of all answers and of each system's."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +31,25 @@ def part_of(metric: Metric, chunk: Chunk, found: object) -> Part:
         raise ValueError(f"{metric.name} gave {len(measured.values)} values for {len(chunk)} candidates")
     systems = _systems(metric, chunk.answers, measured, found)
     return Part(measured.values, _sums(metric, measured), systems, measured.why, measured.rows)
+
+
+def joined(parts: Sequence[Part]) -> Part:
+    """What one metric says of several chunks, as if of one."""
+    systems: dict[str, Floats] = {}
+    why: dict[str, int] = {}
+    for part in parts:
+        for system, sums in part.systems.items():
+            systems[system] = systems.get(system, 0) + sums
+        for reason, number in part.why.items():
+            why[reason] = why.get(reason, 0) + number
+    rows = [part.rows for part in parts if part.rows is not None]
+    return Part(
+        np.concatenate([part.values for part in parts]),
+        np.sum([part.sums for part in parts], axis=0),
+        systems,
+        why,
+        np.concatenate(rows) if rows else None,
+    )
 
 
 def _sums(metric: Metric, measured: Measured) -> Floats:

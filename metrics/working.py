@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 from metrics.errors import MetricError
 from metrics.metric import Metric
-from metrics.summing import Part, part_of
+from metrics.summing import Part, joined, part_of
 from metrics.texts import Answers, Chunk
 
 R = TypeVar("R")
@@ -33,6 +33,28 @@ class Crew(Protocol):
 
     def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
         """For each chunk what each metric says of it."""
+
+
+#: Characters that are looked at together: metrics need some dozens of bytes for each.
+HEAVIEST = 1 << 22
+
+
+def lighter(answers: Answers) -> Iterator[Answers]:
+    """A chunk in parts that long texts do not make too heavy: at least one, each of one answer at least."""
+    sizes = [
+        len(candidate) + sum(map(len, references))
+        for candidate, references in zip(answers.candidates, answers.references, strict=True)
+    ]
+    if sum(sizes) <= HEAVIEST:
+        yield answers
+        return
+    first, weight = 0, 0
+    for place, size in enumerate(sizes):
+        if weight + size > HEAVIEST and place > first:
+            yield answers.part(slice(first, place))
+            first, weight = place, 0
+        weight += size
+    yield answers.part(slice(first, len(sizes)))
 
 
 Crews = Callable[[Sequence[Metric], Sequence[object]], AbstractContextManager[Crew]]
@@ -55,14 +77,22 @@ class Here:
 
     def survey_one(self, answers: Answers) -> list[object]:
         """What each metric's survey finds in one chunk."""
-        chunk = Chunk(answers)
-        return [metric.survey.of(chunk) if metric.survey else None for metric in self.metrics]
+        found: list[object] = [None] * len(self.metrics)
+        for chunk in map(Chunk, lighter(answers)):
+            for place, metric in enumerate(self.metrics):
+                if metric.survey is not None:
+                    new = metric.survey.of(chunk)
+                    found[place] = new if found[place] is None else metric.survey.merge(found[place], new)
+        return found
 
     def score_one(self, answers: Answers) -> list[Part]:
         """What each metric says of one chunk."""
-        chunk = Chunk(answers)
-        pairs = zip(self.metrics, self.found, strict=True)
-        return [part_of(metric, chunk, found) for metric, found in pairs]
+        pairs = list(zip(self.metrics, self.found, strict=True))
+        parts = [
+            [part_of(metric, chunk, found) for metric, found in pairs]
+            for chunk in map(Chunk, lighter(answers))
+        ]
+        return parts[0] if len(parts) == 1 else [joined(some) for some in zip(*parts, strict=True)]
 
 
 _given: list[bytes] = []

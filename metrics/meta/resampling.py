@@ -16,7 +16,7 @@ import numpy as np
 from metrics.meta.judged import Floats
 from metrics.meta.kernels import STATISTICS, Statistic, within
 from metrics.meta.pairwise import Pairwise
-from metrics.meta.rows import Indices
+from metrics.meta.rows import Indices, rounded
 from metrics.meta.softpairs import system_pairs
 from metrics.meta.statistics import AnyStatistic
 from metrics.meta.weighted import Weighted, of_moments
@@ -193,12 +193,6 @@ def correlation(statistic: AnyStatistic) -> Statistic:
         if statistic == known:
             return known
     raise ValueError(f"{statistic} is not a correlation")
-
-
-def rounded(values: Floats) -> Floats:
-    """Rounded to 12 digits of the largest."""
-    largest = np.nanmax(np.abs(values), initial=0.0)
-    return np.asarray(np.round(values / largest, 12) * largest) if largest else values
 
 
 def _columns(drawn: Floats | None, of: slice) -> Floats | None:

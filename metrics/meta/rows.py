@@ -120,12 +120,18 @@ def starts_of(codes: npt.NDArray[np.integer]) -> Indices:
 
 
 def system_means(rows: Rows, values: Floats) -> Floats:
-    """The mean value of every system, over (…, n) values of answers: (…, systems)."""
+    """The mean value of every system, (…, n) values to (…, systems), `rounded`."""
     order = np.argsort(rows.systems, kind="stable")
     starts = starts_of(rows.systems[order])
     sizes = np.diff(np.append(starts, len(rows)))
     sums: Floats = np.add.reduceat(values[..., order], starts, axis=-1)
-    return sums / sizes
+    return rounded(sums / sizes)
+
+
+def rounded(values: Floats) -> Floats:
+    """Rounded to 12 digits of the largest: means of the same scores in another order are the same."""
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    return np.asarray(np.round(values / largest, 12) * largest) if largest else values
 
 
 def _by_name(codes: npt.NDArray[np.integer], names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:

@@ -227,3 +227,18 @@ def test_whoever_reads_may_stop(table):
         assert process.wait() == 0
     assert "Traceback" not in said
     assert "30,000 answers" in said
+
+
+def test_a_metric_whose_program_is_not_installed_is_refused_before_anything_is_read(table, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    said = refused(table(), metrics=("meteor-1.5",))
+    assert said == (
+        "meteor-1.5 cannot be scored here: Java is not installed. Install it, or leave the metric out."
+    )
+
+
+def test_a_profile_is_scored_without_the_metric_whose_program_is_not_installed(table, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    out, err = scored(table(), metrics=(), profile="kpqa-2021", processes=1)
+    assert list(rows_of(out)[0])[3:] == ["bleu-1", "bleu-4", "rouge-l", "cider"]
+    assert "meteor-1.5 of the profile kpqa-2021 is left out" in plain(err)

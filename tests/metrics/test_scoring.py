@@ -7,6 +7,7 @@ import pytest
 from metrics import Answers, MetricError, metric
 from metrics.metric import Measured, Metric, Survey
 from metrics.scoring import in_chunks, score, score_chunks
+from metrics.working import lighter
 from tests.metrics.answers.drawn import WORDS
 
 NAMES = ("bleu-1", "bleu-4", "rouge-1-stem", "rouge-l", "chrf", "exact", "f1", "length")
@@ -143,6 +144,31 @@ def test_a_survey_sees_all_chunks_before_the_first_is_scored(processes):
     scoring = score_chunks(in_chunks(answers, 1), [metric("length"), LONGEST], processes=processes)
 
     assert whole(scoring, ["share"])["share"].tolist() == [0.25, 0.5, 1.0]
+
+
+def test_long_texts_are_scored_in_lighter_parts_with_the_same_result(monkeypatch):
+    answers = answers_of(60, systems=["one", "two", "three"] * 20)
+    metrics = [metric(name) for name in (*NAMES, "cider")]
+    whole = score(answers, metrics)
+
+    monkeypatch.setattr("metrics.working.HEAVIEST", 300)
+    assert len(list(lighter(answers))) > 10
+    parts = score(answers, metrics)
+
+    assert bits(parts.values) == bits(whole.values)
+    assert parts.undefined == whole.undefined
+    for name in NAMES:
+        assert parts.corpus[name] == pytest.approx(whole.corpus[name], rel=1e-12)
+        assert parts.systems[name] == pytest.approx(whole.systems[name], rel=1e-12)
+
+
+def test_an_answer_that_is_too_heavy_is_a_part_of_its_own(monkeypatch):
+    monkeypatch.setattr("metrics.working.HEAVIEST", 10)
+
+    parts = list(lighter(Answers(["a" * 30, "b", "c", "d" * 9], [["x"], ["y"], [], []])))
+
+    assert [len(part) for part in parts] == [1, 2, 1]
+    assert [list(part.candidates) for part in parts[1:]] == [["b", "c"], ["d" * 9]]
 
 
 def test_progress_is_told_in_candidates():
