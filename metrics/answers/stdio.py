@@ -62,8 +62,8 @@ class Program:
         except queue.Empty:
             self.end()
             raise MetricError(
-                f"{self.name} said nothing for {self.patience:g} seconds and was stopped. Try again, or leave "
-                "this metric out."
+                f"{self.name} said nothing for {self.patience:g} seconds and was stopped. "
+                "Try again, or leave this metric out."
             ) from None
         if line is None:
             self.end()

@@ -21,7 +21,8 @@ SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TIMES = 100
 NO_RATINGS = "there are no single ratings, only their means"
 NOTHING = "too few answers, or a single value"
-BOTH: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
+Which = Literal["pearson", "spearman"]
+BOTH: tuple[Which, ...] = ("pearson", "spearman")
 _MIDDLE = (2.5, 97.5)
 
 
@@ -105,7 +106,7 @@ def _some_ratings(raters: Raters, n: int, k: int, rng: np.random.Generator) -> F
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
 
 
-def _summary(values: Mapping[str, Floats]) -> dict[str, Any]:
+def _summary(values: Mapping[Which, Floats]) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for name, found in values.items():
         there = found[~np.isnan(found)]

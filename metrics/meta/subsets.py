@@ -40,13 +40,13 @@ def over_subsets(x: Floats, y: Floats, subsets: Subsets, statistic: Literal["pea
     good = (n >= LEAST) & (spread_x > _NONE) & (spread_y > _NONE)
     found = np.full(len(subsets), np.nan)
     np.divide(together, np.sqrt(spread_x * spread_y), out=found, where=good)
-    return np.clip(found, -1.0, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0), np.float64)
 
 
 def _unit(values: Floats) -> Floats:
     """The values moved and scaled to 0..1, so that no square is too small or too large."""
     width = float(np.ptp(values))
-    return (values - values.min()) / (width if width > 0 else 1.0)
+    return np.asarray((values - values.min()) / (width if width > 0 else 1.0), np.float64)
 
 
 def _ranks(values: Floats, subsets: Subsets) -> Floats:
