@@ -14,7 +14,7 @@ from crowd.models import Assignment, Hit, Stage
 from judgments.models import Candidate, CandidateSource, Judgment, System
 from projects.models import Project
 
-ROOMS = ("desk", "annotation", "judgments", "releases", "notices")
+ROOMS = ("desk", "annotation", "judgments", "releases", "evaluations", "notices")
 #: Kinds of stages that a room's pages are about, where these are not all.
 _KINDS = {
     "annotation:agreement": ("screening", "curation"),
@@ -100,6 +100,7 @@ def _key(name: str, part: str, project: Project, stage: Stage | None) -> Any:
         return "histogram"
     by_name = {
         "annotation:query": answered,
+        "evaluations:query": answered,
         "annotation:answers_of_query": answered,
         "annotation:answers_of_worker": Answer.objects.filter(stage=stage),
         "annotation:source": project.query_sources.all(),

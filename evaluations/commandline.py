@@ -1,5 +1,6 @@
 """What the two commands of this room have in common: options, and metrics by name."""
 
+import math
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
@@ -175,6 +176,17 @@ def natural(text: str) -> int:
     if not text.isdecimal() or len(text) > 10:
         raise ArgumentTypeError(f"{text!r} is no whole number from 0")
     return int(text)
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"{text!r} is no number above 0")
+    return number
 
 
 def _processes(text: str) -> int:

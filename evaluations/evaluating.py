@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writing import Write, json_of, text_of
 from metrics.meta.evaluation import evaluate
 from metrics.meta.judged import Judged
-from metrics.meta.plan import STATISTICS, About, CorpusRule, Plan
+from metrics.meta.kernels import STATISTICS, Statistic
+from metrics.meta.plan import About, CorpusRule, Plan
 from metrics.meta.protocols import known
 from metrics.meta.spreading import Spread, processes
 from metrics.working import Crews
@@ -46,15 +47,14 @@ class Options:
     def plan(self, scale: tuple[float, float]) -> Plan:
         """The plan for human scores on a scale; MetricError where a value makes no sense."""
         known(self.protocols)
-        given: dict[str, Any] = {} if self.gap is None else {"gap": self.gap}
         return Plan(
-            statistics=self.statistics or STATISTICS,
+            statistics=cast("tuple[Statistic, ...]", self.statistics) or STATISTICS,  # the plan looks
             replicates=self.replicates,
             draws=self.draws,
             seed=self.seed,
             protocols=self.protocols,
             scale=scale,
-            **given,
+            gap=self.gap,
         )
 
 

@@ -162,7 +162,7 @@ def _entry(given: Mapping[str, Any], human: Value, humans: list[Value], names: l
         bool(given.get("inferred")),
         int(answers) if answers is not None else None,
         human,
-        {name: value(given, "metrics", name, "mean") for name in names},
+        {name: reading.mean(given, name) for name in names},
         {name: value(given, "metrics", name, "corpus") for name in names},
         _rank(human, humans),
     )

@@ -34,7 +34,7 @@ def protocol_plots(report: Report, order: list[str], called: Mapping[str, str]) 
 
 def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     learned = mapping(mapping(report.get("protocols")).get(_LEARNING))
-    plots = []
+    plots: list[Plot] = []
     for part, across in (("questions", "questions"), ("ratings", "ratings per answer")):
         for name in order[:_CURVES]:
             points = rows(mapping(learned.get(part)).get(name))
@@ -69,7 +69,8 @@ def _point(metric: str, x: float | None, found: Value) -> dict[str, Any]:
 def _resampled(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     given = mapping(mapping(report.get("protocols")).get(_RESAMPLED))
     of = mapping(given.get("metrics"))
-    shown, table = [], []
+    shown: list[dict[str, Any]] = []
+    table: list[dict[str, Any]] = []
     for name in order:
         for kind, entry in mapping(of.get(name)).items():
             if not isinstance(entry, Mapping):

@@ -15,6 +15,7 @@ _OTHERS = {"pair_acc": "pairs right", "acc_eq": "acc-eq", "acc_eq_cal": "acc-eq,
 #: Controls, halves of characters, what is no character; and what turns the direction of writing round.
 _HIDDEN = ("Cc", "Cs", "Cn")
 _TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_NO_MEAN = "the metric has no score for any answer of this system"
 _UNSAID = "it was not calculated"
 
 
@@ -164,6 +165,12 @@ def best_first(entries: Mapping[str, Mapping[str, Any]], by: Lead) -> list[str]:
         return found is None, -(found or 0.0), name
 
     return sorted(entries, key=place)
+
+
+def mean(system: Mapping[str, Any], metric: str) -> Value:
+    """A metric's mean over a system's answers."""
+    found = value(system, "metrics", metric, "mean")
+    return Value(None, _NO_MEAN) if found.reason == _UNSAID else found
 
 
 def scale(report: Report) -> tuple[float, float] | None:

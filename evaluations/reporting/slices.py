@@ -50,7 +50,8 @@ def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[P
     if len(types) < 2 and not any(mapping(each.get("by_type")) for each in entries.values()):
         return []
     statistic = "pearson" if reading.lead(report).statistic not in ("spearman",) else "spearman"
-    rows, table = [], []
+    rows: list[Row] = []
+    table: list[Row] = []
     for name in order:
         of = mapping(entries[name].get("by_type"))
         for kind in types:
@@ -80,7 +81,7 @@ def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list
     systems = reading.rows(report.get("systems"))
     plots = []
     for name in order[:MOST_PLOTTED]:
-        rows = []
+        rows: list[Row] = []
         for each in systems:
             human = value(each, "human")
             mean = value(each, "metrics", name, "mean")
@@ -112,7 +113,8 @@ def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> 
     people = mapping(mapping(report.get("human")).get("length_bias"))
     if people:
         entries = {"people": people, **entries}
-    rows, table = [], []
+    rows: list[Row] = []
+    table: list[Row] = []
     for name, entry in entries.items():
         found = {
             "length of the answer": value(entry, "length"),

@@ -148,8 +148,8 @@ def systems(report: Report, order: list[str], called: Mapping[str, str], notes: 
 
 
 def _of_system(system: Entry, name: str, notes: Notes) -> Cell:
-    mean, corpus = value(system, "metrics", name, "mean"), value(system, "metrics", name, "corpus")
-    cell = notes.figure(mean)
+    corpus = value(system, "metrics", name, "corpus")
+    cell = notes.figure(reading.mean(system, name))
     small = f"corpus {short(corpus.value)}" if corpus.value is not None else ""
     return Cell(cell.text, small, cell.note, cell.why)
 

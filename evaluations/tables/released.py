@@ -4,7 +4,7 @@ import json
 import math
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ class ReleaseTable:
     release. Gold entities of a query are those that were marked in any of its references.
     """
 
-    external = ()
+    external: Sequence[str] = ()
     unit = ""
     has = _FIELDS
 
@@ -136,7 +136,7 @@ class ReleaseTable:
                 f"The release has scores of several stages ({', '.join(there)}); those of {newest} were "
                 "taken. Another one: --stage NAME."
             )
-        return newest
+        return str(newest)
 
 
 @contextmanager

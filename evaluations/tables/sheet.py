@@ -65,7 +65,7 @@ class _Delimited(Sheet):
 
     def __init__(self, source: Source, name: str, known: Iterable[str], *, quotes: bool) -> None:
         super().__init__(source, name)
-        self._quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+        self._quotes = quotes
         self._skip = 0
         first = self._first()
         if first.casefold().startswith(_SAYS_SEPARATOR) and len(first) == len(_SAYS_SEPARATOR) + 1:
@@ -118,7 +118,10 @@ class _Delimited(Sheet):
         for _ in range(self._skip):
             next(lines, None)
         reader = csv.reader(
-            chain(lines, [_END]), delimiter=self.separator, quoting=self._quoting, skipinitialspace=True
+            chain(lines, [_END]),
+            delimiter=self.separator,
+            quoting=csv.QUOTE_MINIMAL if self._quotes else csv.QUOTE_NONE,
+            skipinitialspace=True,
         )
         begins = 1
         try:

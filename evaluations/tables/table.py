@@ -22,7 +22,7 @@ T = TypeVar("T")
 class FileTable:
     """A CSV, TSV, JSONL or JSON file of answers; every pass reads the file again."""
 
-    alpha = None
+    alpha: tuple[float | None, float | None] | None = None
 
     def __init__(
         self, sheet: Sheet, places: Places, *, external: Sequence[str], scale: tuple[float, float] | None
@@ -30,7 +30,7 @@ class FileTable:
         self.sheet, self.places, self.scale = sheet, places, scale
         self.title, self.unit = Path(sheet.name).name, sheet.unit
         self.said = f"{self.title}, {sheet.said}"
-        self.external = tuple(external)
+        self.external: Sequence[str] = tuple(external)
         self.has = frozenset([*places.one, *places.several])
         self.notes: list[str] = []
 

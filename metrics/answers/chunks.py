@@ -6,17 +6,19 @@ adjacencies. Where every mapping of single tokens can be completed to a maximum 
 words, only adjacencies count: the rest of the matches is filled in afterwards and cannot take any away.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import pairwise
 
+from metrics.answers.duos import solved
+
 #: Says whether links can be part of a mapping that is maximal in every stage.
 Fits = Callable[[frozenset[tuple[int, int]]], bool]
-#: States that a search may visit for one pair of texts. Texts that people write need a few dozen; only long
-#: texts of very few different words reach it, and then the best mapping found so far counts.
-MOST_STATES = 30_000
-#: States of one place that go on in the search that is left then.
-BEAM = 256
+#: States of one place that a search may keep before it leaves the matter to an integer programme.
+MOST_STATES = 256
+#: States in all, where links must fit together.
+MOST_GUARDED = 5_000
 
 
 def most_adjacencies(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
@@ -105,35 +107,25 @@ def _search(duos: dict[int, list[int]], bounds: Sequence[int]) -> int:
     best = _greedy(runs)
     if best == bounds[0]:
         return best
-    wanted, limit = _later(runs, sorted(duos), bounds)
-    best, complete = _widely(runs, wanted, limit, best, MOST_STATES)
-    return best if complete else _widely(runs, wanted, limit, best, BEAM)[0]
+    best, proven = _widely(runs, _later(runs), _kinds(duos), best)
+    return best if proven else max(best, solved(duos))
 
 
 def _widely(
-    runs: dict[int, list[tuple[int, int]]], later: list[int], limit: list[int], best: int, width: int
+    runs: dict[int, list[tuple[int, int]]], later: list[int], kinds: list[list[tuple[int, int]]], best: int
 ) -> tuple[int, bool]:
-    """The most that is found, and whether nothing was left out; at most `width` states of a place go on.
+    """The most that is found, and whether it went to the end; it gives up where states become too many.
 
     A state is (place, tokens of the second that are taken and that a later run could want).
     """
-    layers: list[dict[int, int]] = [{} for _ in limit]
+    layers: list[dict[int, int]] = [{} for _ in later]
     layers[0][0] = 0
-    complete = True
-    states = 0
     for i, layer in enumerate(layers):
-        going = [
-            (value, taken)
-            for taken, value in layer.items()
-            if value + min(limit[i], _pairs(later[i] & ~taken)) > best
-        ]
-        if len(going) > width:
-            going = sorted(going, reverse=True)[:width]
-            complete = False
-        states += len(going)
-        if states > MOST_STATES:
+        if len(layer) > MOST_STATES:
             return best, False
-        for value, taken in going:
+        for taken, value in layer.items():
+            if value + _left(later[i] & ~taken, kinds[i], best - value) <= best:
+                continue
             for j, most in runs.get(i, ()):
                 span = 0
                 for length in range(most):
@@ -147,12 +139,29 @@ def _widely(
             if i + 1 < len(layers):
                 _keep(layers[i + 1], taken & later[i + 1], value)
         layer.clear()
-    return best, complete
+    return best, True
 
 
-def _pairs(free: int) -> int:
-    """How many neighbours are both free: no more adjacencies are left."""
-    return (free & (free >> 1)).bit_count()
+def _left(free: int, kinds: list[tuple[int, int]], enough: int) -> int:
+    """Most adjacencies that the free tokens of the second allow, or some number above `enough`."""
+    free &= free >> 1
+    found = 0
+    for places, most in kinds:
+        found += min(most, (free & places).bit_count())
+        if found > enough:
+            break
+    return found
+
+
+def _kinds(duos: dict[int, list[int]]) -> list[list[tuple[int, int]]]:
+    """For each place and kind of adjacency: where in the second it may be had, and how many are to come."""
+    left: Counter[int] = Counter()
+    kinds: list[list[tuple[int, int]]] = [[] for _ in range(max(duos) + 3)]
+    for i in range(len(kinds) - 1, -1, -1):
+        if i in duos:
+            left[sum(1 << j for j in duos[i])] += 1
+        kinds[i] = list(left.items())
+    return kinds
 
 
 def _keep(layer: dict[int, int], taken: int, value: int) -> None:
@@ -160,36 +169,28 @@ def _keep(layer: dict[int, int], taken: int, value: int) -> None:
         layer[taken] = value
 
 
-def _later(
-    runs: dict[int, list[tuple[int, int]]], places: Sequence[int], bounds: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """For each place the tokens of the second that runs from there on want, and what they can bring."""
-    end = places[-1] + 2
-    later = [0] * (end + 1)
-    limit = [0] * (end + 1)
-    number = {i: k for k, i in enumerate(places)}
-    for i in range(end - 1, -1, -1):
-        later[i], limit[i] = later[i + 1], limit[i + 1]
-        if i in number:
-            limit[i] = bounds[number[i]]
-            for j, length in runs[i]:
-                later[i] |= ((1 << length) - 1) << j
-    return later, limit
+def _later(runs: dict[int, list[tuple[int, int]]]) -> list[int]:
+    """For each place the tokens of the second that runs from there on want."""
+    later = [0] * (max(runs) + 3)
+    for i in range(len(later) - 2, -1, -1):
+        later[i] = later[i + 1]
+        for j, length in runs.get(i, ()):
+            later[i] |= ((1 << length) - 1) << j
+    return later
 
 
 def _guarded(duos: dict[int, list[int]], bounds: Sequence[int], fits: Fits) -> int:
     """Most adjacencies where links must fit together; depth first, the longest runs first."""
     runs = _runs(duos)
-    _, limit = _later(runs, sorted(duos), bounds)
-    end = len(limit) - 1
-    best = 0
-    states = 0
+    places = sorted(duos)
+    limit = [bounds[bisect_left(places, i)] for i in range(places[-1] + 2)]
+    best = states = 0
 
     def visit(i: int, links: frozenset[tuple[int, int]], value: int) -> None:
         nonlocal best, states
         best = max(best, value)
         states += 1
-        if i >= end or value + limit[i] <= best or states > MOST_STATES:
+        if i >= len(limit) or value + limit[i] <= best or states > MOST_GUARDED:
             return
         taken = {j for _, j in links}
         for j, most in runs.get(i, ()):

@@ -119,7 +119,7 @@ def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Toke
     if how.refs == "max":
         return measured(best(values, chunk.starts)[0], chunk.starts)
     counts = np.diff(chunk.starts)
-    sums = np.bincount(of, weights=values, minlength=len(chunk))
+    sums = np.bincount(of, weights=values, minlength=len(chunk)).astype(np.float64)
     return measured(np.divide(sums, counts, out=np.full(len(chunk), np.nan), where=counts > 0), chunk.starts)
 
 
@@ -132,7 +132,7 @@ class _Weighed:
         self.vectors = grams.counts * weights[grams.grams]
         texts = len(grams.starts) - 1
         squares = np.bincount(grams.texts * n + self.orders, self.vectors**2, minlength=texts * n)
-        self.norms = np.sqrt(squares).reshape(texts, n)
+        self.norms = np.sqrt(squares.astype(np.float64)).reshape(texts, n)
 
     def similar(self, candidates: Places, references: Places) -> Floats:
         """Mean over n of the clipped cosine of each pair of texts."""
@@ -155,9 +155,10 @@ class _Weighed:
         ours, other = sides[0][0][mine], sides[1][0][theirs]
         products = np.minimum(self.vectors[ours], self.vectors[other]) * self.vectors[other]
         cells = keys[0][mine] // width * self.n + self.orders[ours]
-        sums = np.bincount(cells, products, minlength=m * self.n).reshape(m, self.n)
+        sums = np.bincount(cells, products, minlength=m * self.n).reshape(m, self.n).astype(np.float64)
         below = self.norms[candidates] * self.norms[references]
-        return np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
+        found: Floats = np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
+        return found
 
 
 def _shared(first: Places, second: Places) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

@@ -6,13 +6,15 @@ Two matches (i, j), (i', j') cross if i < i' and j > j' (Banerjee and Lavie 2005
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from metrics.answers.chunks import BEAM, MOST_STATES, Fits
+from metrics.answers.chunks import Fits
 
 Links = frozenset[tuple[int, int]]
 #: Tokens of the second sequence that are taken, the one taken last (-2 if the last token stayed alone), and
 #: the links themselves where what fits depends on them.
 State = tuple[int, int, Links]
 NOTHING: Links = frozenset()
+#: States of one place that go on. Only long texts that repeat themselves reach it.
+MOST_STATES = 5_000
 
 
 def chunks_with_fewest_crossings(
@@ -50,7 +52,7 @@ def chunks_with_fewest_crossings(
                 cost = crossings + (taken >> j).bit_count(), chunks + (last != j - 1)
                 _keep(following, (taken | 1 << j, j, more), cost)
         if len(following) > MOST_STATES:
-            following = dict(sorted(following.items(), key=lambda item: item[1])[:BEAM])
+            following = dict(sorted(following.items(), key=lambda item: item[1])[:MOST_STATES])
         states = following
     return min(states.values())[1]
 

@@ -81,8 +81,10 @@ def staged(
     return _weighted(first, second, pairs)
 
 
-def _shared(left: Iterable[Word], right: Iterable[Word], keys: Keys) -> set[tuple[Word, Word]]:
+def _shared(left: Sequence[Word], right: Sequence[Word], keys: Keys) -> set[tuple[Word, Word]]:
     """Pairs of words of both sides with a common key."""
+    if {key for word in left for key in keys(word)}.isdisjoint(key for word in right for key in keys(word)):
+        return set()
     by_key: dict[Hashable, list[Word]] = defaultdict(list)
     for word in left:
         for key in keys(word):

@@ -1,17 +1,22 @@
 """The same figures for each question type and for each system: where is a metric good, and where not?"""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from metrics.meta.bootstrap import Wanted, intervals
+from metrics.meta.canonical import chosen
 from metrics.meta.chance import generator
 from metrics.meta.correlations import correlation
 from metrics.meta.figure import Figure
 from metrics.meta.judged import Floats, Judged
+from metrics.meta.kernels import Statistic
 from metrics.meta.pairs import pair_accuracy
 from metrics.meta.rows import Rows, rows_of
 
+BOTH: tuple[Statistic, ...] = ("pearson", "spearman")
+_OF_TYPE: Wanted = (("pearson", "global"), ("spearman", "global"), ("pair_acc", "item"))
 NO_HUMAN = "no answer of this system has a human score"
 
 
@@ -20,23 +25,23 @@ def types_of(judged: Judged) -> list[str]:
     return sorted({kind for kind in judged.types if kind})
 
 
-def by_type(judged: Judged, name: str) -> dict[str, Any]:
-    """For each question type: n answers, Pearson and Spearman over them, `pair_acc` in its questions."""
-    kinds = types_of(judged)
-    if not kinds:
-        return {}
-    rows = rows_of(judged, [name])
-    known = dict(zip(judged.question_names, judged.types, strict=True))
-    of_question = np.array([known[question] for question in rows.question_names], dtype=object)
-    found = {}
-    for kind in kinds:
-        own, scores = rows.only(of_question[rows.questions] == kind).of(name)
-        found[kind] = {
-            "n": len(own),
-            "pearson": correlation(own, scores, "pearson", "global").said(),
-            "spearman": correlation(own, scores, "spearman", "global").said(),
-            "pair_acc": pair_accuracy(own, scores).said(),
-        }
+def by_type(judged: Judged, name: str, *, replicates: int, seed: int) -> dict[str, Any]:
+    """For each question type: n answers, Pearson and Spearman over them, `pair_acc` in its questions.
+
+    Intervals are bootstraps over the questions of the type.
+    """
+    found: dict[str, Any] = {}
+    for kind in types_of(judged):
+        own = chosen(judged, np.array(judged.types, dtype=object)[judged.questions] == kind)
+        rows, scores = rows_of(own, [name]).of(name)
+        reach = intervals(own, [name], replicates=replicates, seed=seed, wanted=_OF_TYPE)
+        of_type: dict[str, Any] = {"n": len(rows)}
+        for statistic in BOTH:
+            figure = correlation(rows, scores, statistic, "global")
+            of_type[statistic] = replace(figure, ci=reach.get((name, statistic, "global"))).said()
+        of_pairs = pair_accuracy(rows, scores)
+        of_type["pair_acc"] = of_pairs.within(reach.get((name, "pair_acc", "item"))).said()
+        found[kind] = of_type
     return found
 
 
@@ -93,24 +98,17 @@ def human_mean(rows: Rows, *, replicates: int, seed: int) -> Figure:
     if questions > 1 and replicates > 1:
         rng = generator(seed, "human means")
         weights = rng.multinomial(questions, np.full(questions, 1 / questions), size=replicates)
-        low, high = np.percentile((weights @ sums) / (weights @ sizes), (2.5, 97.5))
-        ci = (float(low), float(high))
+        # Rounded: the last bit of a product may differ between machines.
+        low, high = np.percentile(np.round((weights @ sums) / (weights @ sizes), 10), (2.5, 97.5))
+        ci = (round(float(low), 10), round(float(high), 10))
     return Figure(float(rows.human.mean()), ci=ci, n=len(rows))
 
 
 def _correlations(rows: Rows, name: str) -> dict[str, Any]:
     own, scores = rows.of(name)
-    return {
-        statistic: correlation(own, scores, statistic, "global").said()
-        for statistic in ("pearson", "spearman")
-    }
+    return {statistic: correlation(own, scores, statistic, "global").said() for statistic in BOTH}
 
 
 def _mean(values: Floats) -> float | None:
     there = values[np.isfinite(values)]
     return float(there.mean()) if len(there) else None
-
-
-def ordered(names: Sequence[str]) -> list[str]:
-    """Names in the order of the report."""
-    return sorted(names)

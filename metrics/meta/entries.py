@@ -8,7 +8,7 @@ import numpy as np
 
 from metrics.meta.bootstrap import Interval, Key, Wanted, intervals
 from metrics.meta.breakdown import by_type
-from metrics.meta.correlations import correlation
+from metrics.meta.correlations import NO_SCORES, correlation
 from metrics.meta.figure import Figure
 from metrics.meta.itemwise import PAIR_STATISTICS, PairStatistic
 from metrics.meta.judged import Floats, Judged
@@ -41,6 +41,7 @@ def entry(
         "n": len(rows),
         "undefined": undefined(judged, name, about),
         "corpus": corpus(judged, name, about),
+        "most_common": most_common(scores),
     }
     for statistic in plan.statistics:
         said[statistic] = {
@@ -55,7 +56,7 @@ def entry(
     of_systems = pairwise_accuracy(rows, scores)
     said["pa"] = replace(of_systems, ci=reach.get((name, "pa", "system"))).said()
     said["spa"] = soft_accuracy(rows, scores, seed=plan.seed).said()
-    said["by_type"] = by_type(judged, name)
+    said["by_type"] = by_type(judged, name, replicates=plan.replicates, seed=plan.seed)
     return _excused(said, without or {})
 
 
@@ -86,7 +87,7 @@ def _of_pairs(
         case "acc_eq_cal":
             return calibrated(rows, scores, seed=plan.seed).within(ci).said()
         case "rank_match":
-            return matched(rows, scores, plan.gap).within(ci).said()
+            return matched(rows, scores, plan.clear).within(ci).said()
 
 
 def _intervals(judged: Judged, name: str, plan: Plan) -> Mapping[Key, Interval]:
@@ -96,7 +97,9 @@ def _intervals(judged: Judged, name: str, plan: Plan) -> Mapping[Key, Interval]:
         *((statistic, "item") for statistic in PAIR_STATISTICS),
         ("pa", "system"),
     )
-    return intervals(judged, [name], replicates=plan.replicates, seed=plan.seed, wanted=wanted, gap=plan.gap)
+    return intervals(
+        judged, [name], replicates=plan.replicates, seed=plan.seed, wanted=wanted, gap=plan.clear
+    )
 
 
 def undefined(judged: Judged, name: str, about: About) -> dict[str, int]:
@@ -105,6 +108,15 @@ def undefined(judged: Judged, name: str, about: About) -> dict[str, int]:
     reasons = {reason: count for reason, count in sorted(about.undefined.get(name, {}).items()) if count}
     rest = missing - sum(reasons.values())
     return {**reasons, NO_REASON: rest} if rest > 0 else reasons
+
+
+def most_common(scores: Floats) -> dict[str, Any]:
+    """The score that most answers get (the lowest of several), and their share."""
+    if not len(scores):
+        return {"value": None, "share": None, "reason": NO_SCORES}
+    values, counts = np.unique(scores, return_counts=True)
+    place = int(counts.argmax())
+    return {"value": float(values[place]), "share": float(counts[place] / len(scores))}
 
 
 def corpus(judged: Judged, name: str, about: About) -> dict[str, float | None]:

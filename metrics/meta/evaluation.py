@@ -190,7 +190,7 @@ def assembled(
         "replicates": plan.replicates,
         "draws": plan.draws,
         "scale": list(plan.scale),
-        "gap": plan.gap,
+        "gap": plan.clear,
         "signature": signature(plan),
         "n": _n(judged),
         "human": {**alone["systems"]["human"], "length_bias": bias[HUMAN]},
@@ -214,7 +214,7 @@ def signature(plan: Plan) -> str:
     low, high = plan.scale
     return (
         f"meta-evaluation|v:{plan.version}|boot:{plan.replicates}|perm:{plan.draws}|seed:{plan.seed}"
-        f"|gap:{plan.gap:g}|scale:{low:g}-{high:g}"
+        f"|gap:{plan.clear:g}|scale:{low:g}-{high:g}"
     )
 
 

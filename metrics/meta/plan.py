@@ -46,9 +46,11 @@ class Plan:
     """How to evaluate metrics; the same plan and the same scores give the same report.
 
     `replicates` of the bootstrap behind each interval, `draws` of each permutation test, `seed` of all
-    chance, `gap` in human scores from which `rank_match` counts a pair (KPQA's Table 7), `scale` the ends of
-    the human scale, `protocols` the names of the papers' own protocols that are wanted too, `comparisons` the
-    tests of metrics against each other. MetricError where a value makes no sense.
+    chance, `scale` the ends of the human scale, `gap` in human scores from which `rank_match` counts a pair
+    (half of the scale if None, which is the 2 of KPQA's Table 7 on its scale of 1 to 5), `protocols` the
+    names of the papers' own protocols that are wanted too, `comparisons` the tests of metrics against each
+    other, significant at `level` after correction and planned with `power`. MetricError where a value makes
+    no sense.
     """
 
     statistics: tuple[Statistic, ...] = STATISTICS
@@ -57,7 +59,7 @@ class Plan:
     replicates: int = 1000
     draws: int = 9999
     seed: int = 0
-    gap: float = 2.0
+    gap: float | None = None
     protocols: tuple[str, ...] = ()
     scale: tuple[float, float] = (1.0, 5.0)
     level: float = 0.05
@@ -78,6 +80,13 @@ class Plan:
             raise MetricError("A bootstrap test needs replicates.")
         if not self.scale[0] < self.scale[1]:
             raise MetricError("The scale goes from its low end to its high end, such as 1 to 5.")
+        if not self.clear > 0:
+            raise MetricError("The gap between two human scores must be above 0.")
+
+    @property
+    def clear(self) -> float:
+        """The difference between two human scores from which they are clearly apart."""
+        return (self.scale[1] - self.scale[0]) / 2 if self.gap is None else self.gap
 
 
 @dataclass(frozen=True, slots=True, eq=False)

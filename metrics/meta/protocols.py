@@ -60,16 +60,16 @@ def _table14(judged: Judged, plan: Plan, about: About) -> Result:
 def table7(judged: Judged, plan: Plan, about: About) -> Result:
     """KPQA (Lee et al. 2021), 5.4 "Rank-Pair" and Table 7: percentage of pairs that match people.
 
-    Pairs of answers to the same question whose human scores differ by at least `plan.gap` (2 in the paper,
-    which says "greater than 2" and counts at least 2). A tie of the metric is no match.
+    Pairs of answers to the same question whose human scores differ by at least 2 (half of the scale, or the
+    plan's gap); the paper says "greater than 2" and counts at least 2. A tie of the metric is no match.
     """
     found = {}
     for name in sorted(judged.metrics):
-        result = rank_match(judged, name, plan.gap)
+        result = rank_match(judged, name, plan.clear)
         value = result.figure.value
         found[name] = {**result.said(), "percent": None if value is None else 100 * value}
         del found[name]["ci"]
-    return {"gap": plan.gap, "metrics": found}
+    return {"gap": plan.clear, "metrics": found}
 
 
 #: What runs under each name.

@@ -67,25 +67,7 @@ def _compared(
     spread: Spread,
     done: Callable[[int, str], None],
 ) -> list[Compared]:
-    what = f"{comparison.method} {comparison.statistic} {comparison.grouping}"
-    told = 0
-
-    def telling(
-        work: Callable[[P], R], parts: Sequence[P], _: Callable[[int], None] | None = None
-    ) -> list[R]:
-        nonlocal told
-        before, expected = told, _parts(comparison, plan)
-
-        def so_far(count: int) -> None:
-            nonlocal told
-            # Metrics that lack different answers are drawn one after the other; the bar does not overflow.
-            now = min(before + count, expected)
-            if now > told:
-                done(now - told, what)
-            told = now
-
-        return spread(work, parts, so_far)
-
+    telling = _Telling(spread, comparison, _parts(comparison, plan), done)
     found = compared(
         judged,
         pairs,
@@ -94,12 +76,36 @@ def _compared(
         comparison.method,
         draws=plan.replicates if comparison.method == "bootstrap" else plan.draws,
         seed=plan.seed,
-        gap=plan.gap,
+        gap=plan.clear,
         spread=telling,
     )
-    if rest := _parts(comparison, plan) - told:
-        done(rest, what)
+    telling.up_to(telling.total)
     return found
+
+
+class _Telling:
+    """A spread that says how far one comparison is, which is never more than `total` parts."""
+
+    def __init__(
+        self, spread: Spread, comparison: Comparison, total: int, told: Callable[[int, str], None]
+    ) -> None:
+        self.total = total
+        self._spread, self._told, self._so_far = spread, told, 0
+        self._what = f"{comparison.method} {comparison.statistic} {comparison.grouping}"
+
+    def __call__(
+        self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
+    ) -> list[R]:
+        # Metrics that lack different answers come one after the other, each with all the draws.
+        before = self._so_far
+        return self._spread(work, parts, lambda count: self.up_to(before + count))
+
+    def up_to(self, count: int) -> None:
+        """Tell that so many parts are done."""
+        more = min(count, self.total) - self._so_far
+        if more > 0:
+            self._so_far += more
+            self._told(more, self._what)
 
 
 def _parts(comparison: Comparison, plan: Plan) -> int:

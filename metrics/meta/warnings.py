@@ -6,6 +6,7 @@ FEW_SYSTEMS = 4
 FEW_FOR_SYSTEM_LEVEL = 10
 FEW_QUESTIONS = 100
 MANY_TIES = 0.1
+MOST = 0.5
 MANY_UNDEFINED = 0.05
 
 
@@ -14,7 +15,7 @@ def warnings_of(report: dict[str, Any]) -> list[str]:
     n = report["n"]
     if not n["scored"]:
         return ["No answer has a human score: nothing can be said about any metric."]
-    return [*_size(report), *_metrics(report), *_floors(report)]
+    return [*_size(report), *_questions(report), *_metrics(report), *_floors(report)]
 
 
 def _size(report: dict[str, Any]) -> list[str]:
@@ -46,6 +47,30 @@ def _size(report: dict[str, Any]) -> list[str]:
     return said
 
 
+def _questions(report: dict[str, Any]) -> list[str]:
+    """Whether answers to the same question can be compared at all."""
+    asked = report["n"]["questions"]
+    compared = [entry["pair_acc"]["n"] for entry in report["metrics"].values() if "n" in entry["pair_acc"]]
+    if not compared:
+        return []
+    if not max(compared):
+        return [
+            "No two answers to one question got different human scores: nothing can be said about the order "
+            "of answers within a question, which is what comparing systems needs."
+        ]
+    within = [
+        entry["pearson"]["item"]["n"]
+        for entry in report["metrics"].values()
+        if "item" in entry.get("pearson", {})
+    ]
+    if within and 0 < max(within) < asked / 2:
+        return [
+            f"Figures within questions (item) rest on {max(within):,} of {asked:,} questions: in the others "
+            "people or the metrics tell no answers apart."
+        ]
+    return []
+
+
 def _metrics(report: dict[str, Any]) -> list[str]:
     said = []
     for name, entry in report["metrics"].items():
@@ -55,6 +80,12 @@ def _metrics(report: dict[str, Any]) -> list[str]:
             said.append(
                 f"{name} has no score for {missing:,} of {answers:,} answers ({why}). Its figures are about "
                 "the others, so they do not compare with those of metrics that score all."
+            )
+        common = entry["most_common"]
+        if common["share"] is not None and MOST <= common["share"] < 1:
+            said.append(
+                f"{name} gives {common['share']:.0%} of the answers the same score, {common['value']:g}: "
+                "correlations of such scores cannot be high."
             )
         pairs = entry["pair_acc"]
         if pairs["value"] is not None and pairs["metric_ties"] > MANY_TIES * pairs["n"]:

@@ -246,6 +246,7 @@ def _answered(*, url: str, query: str, passages: list[str], answers: list[str]) 
             for key in ("tied", "disputed")
         },
         **{name: reverse(view, args=[slug, stage.slug]) for name, (view, stage) in of_stage.items()},
+        "metrics": reverse("evaluations:query", args=[slug, answered]),
         "review": reverse("annotation:answers_of_query", args=[slug, distillation.slug, answered]),
         "writer": reverse("annotation:answers_of_worker", args=[slug, distillation.slug, writer]),
     }

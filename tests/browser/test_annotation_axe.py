@@ -36,7 +36,7 @@ LINES = [
 ]
 DESK_PAGES = (
     "project", "queries", "tied query", "disputed query", "answered query", "import", "adjudication",
-    "case of the tied", "case of the disputed", "agreement of screening", "agreement of curation",
+    "metrics", "case of the tied", "case of the disputed", "agreement of screening", "agreement of curation",
     "answers", "review", "writers", "writer", "spread",
 )  # fmt: skip
 

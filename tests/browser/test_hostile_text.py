@@ -121,7 +121,7 @@ def test_researchers_see_hostile_texts_as_texts(annotating, administrator, on_a_
     sign_in(page, administrator)
     for name in (
         "queries", "tied query", "disputed query", "answered query", "adjudication", "case of the tied",
-        "case of the disputed", "answers", "review", "writer", "spread",
+        "metrics", "case of the disputed", "answers", "review", "writer", "spread",
     ):  # fmt: skip
         page.goto(pages[name])
         look(page)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.commandline import chosen, columns_of
+from evaluations.commandline import chosen, columns_of, scale
 from evaluations.evaluating import Options, evaluation_of
 from evaluations.tables.opening import opened
 from releases.source import silent
@@ -359,3 +359,33 @@ def test_it_needs_no_database(table):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "15 answers to 5 questions by 3 systems" in done.stdout
+
+
+def test_a_clear_difference_is_half_of_the_scale_or_as_asked(table):
+    path = table(as_csv(invented(scale=(0, 1))))
+    assert reported(path, scale=(0, 1))["gap"] == 0.5
+    assert reported(path, scale=(0, 1), gap=0.25)["gap"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--gap", "none"], "'none' is no number above 0"),
+        (["--gap", "-1"], "'-1' is no number above 0"),
+        (["--scale", "5-1"], "a scale goes from a lower to a higher score"),
+        (["--scale", "five"], "'five' is no scale; write it as 1-5 or 0-1"),
+        (["--seed", "x"], "'x' is no whole number from 0"),
+        (["--processes", "0"], "give a number from 1 to 256"),
+        (["--metrics", ","], "name at least one, with commas between them"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(table, given, said):
+    with pytest.raises(CommandError, match=re.escape(said)):
+        call_command("evaluate", str(table(as_csv(invented(2)))), *given)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("0-1", [0, 1]), ("-1:1", [-1, 1]), ("0.5..2.5", [0.5, 2.5])]
+)
+def test_ways_to_write_a_scale(given, expected):
+    assert list(scale(given)) == expected

@@ -155,3 +155,56 @@ def test_helpers_change_no_figure(release, monkeypatch):
     assert took
     assert fresh(helped).report == alone.report
     assert [each["sha256"] for each in fresh(helped).files] == [each["sha256"] for each in alone.files]
+
+
+def heard_from(*workers: str) -> None:
+    """These worker processes have answered just now."""
+    for name in workers:
+        jobs.worker_seen(name=name)
+
+
+def test_other_workers_are_asked_to_help_and_are_not_kept_from_their_work(release):
+    heard_from("one:1", "two:1", "three:1")
+    make_evaluation(release)
+    helpers = Job.objects.filter(kind="evaluations.help")
+    assert helpers.exists()
+    assert set(helpers.values_list("state", flat=True)) == {JobState.CANCELLED}
+
+
+def test_a_lone_worker_asks_nobody(release):
+    heard_from("one:1")
+    make_evaluation(release)
+    assert not Job.objects.filter(kind="evaluations.help").exists()
+
+
+def test_a_helper_computes_what_nobody_has_taken(release):
+    evaluation = make_evaluation(release, ran=False)
+    from evaluations.spreading import rows
+
+    call = rows.call_of(evaluation, sum)
+    digests = rows.offer(call, [(1, 2), (3, 4)])
+    job = jobs.enqueue(kind="evaluations.help", payload={"evaluation": evaluation.pk})
+    run(job_id=job.pk)
+    assert Job.objects.get(pk=job.pk).result == {"parts": 2}
+    assert [rows.results(call, digests)[digest] for digest in digests] == [3, 7]
+
+
+def test_a_part_of_a_dead_worker_is_free_again(release):
+    evaluation = make_evaluation(release, ran=False)
+    from evaluations.spreading import rows
+
+    rows.offer(rows.call_of(evaluation, sum), [(1, 2)])
+    dead, other = jobs.begin(kind="evaluations.help", payload={}), uuid.uuid4()
+    assert rows.take(evaluation.pk, dead.lease_owner) is not None
+    assert rows.take(evaluation.pk, other) is None
+    jobs.fail(job=dead, error="It died.", permanent=True)
+    assert rows.take(evaluation.pk, other) is not None
+
+
+def test_a_part_that_was_not_written_here_is_not_read():
+    from evaluations.spreading.pickles import SealError, pack, unpack
+
+    packed = pack({"a": 1})
+    assert unpack(packed) == {"a": 1}
+    with pytest.raises(SealError):
+        unpack(packed[:-1] + b"!")

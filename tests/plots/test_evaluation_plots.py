@@ -21,7 +21,9 @@ REPORT = make_report(
     protocols={
         "resample_overall": {
             "times": 100, "questions": 30,
-            "metrics": dict.fromkeys(NAMES, {"rule": "mean", "overall": figure(0.8), "numeric": figure(None)}),
+            "metrics": {
+                key: {"rule": "mean", "overall": figure(0.8), "numeric": figure(None)} for key in NAMES
+            },
         },
         "adem-table14": {
             "times": 100,

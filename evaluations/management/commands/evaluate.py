@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -68,7 +68,12 @@ class Command(BaseCommand):
             metavar="A,B",
             help="the papers' own protocols, such as kpqa-table7; docs/meta-evaluation.md lists them",
         )
-        parser.add_argument("--gap", type=float, default=None, help="least difference for rank_match (2)")
+        parser.add_argument(
+            "--gap",
+            type=commandline.positive,
+            metavar="X",
+            help="human scores that far apart differ clearly, for rank_match (default: half of the scale)",
+        )
         parser.add_argument("--seed", type=commandline.natural, default=0, help="of all chance (default: 0)")
         parser.add_argument(
             "--replicates",
@@ -135,7 +140,7 @@ class Command(BaseCommand):
                         write_together({folder / name: files[name] for name in FILES})
                     except NotWrittenError as error:
                         raise CommandError(str(error)) from error
-        summary(done.report, cast("Any", self.stdout._out))
+        summary(done.report, cast("TextIO", self.stdout._out))
         self.stdout.write(f"Written to {folder}: {', '.join(FILES)}")
 
 

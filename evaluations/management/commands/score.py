@@ -7,7 +7,7 @@ import tempfile
 from argparse import ArgumentParser
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO, cast
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -91,7 +91,7 @@ class Command(BaseCommand):
                     raise CommandError(str(error)) from error
                 if out is None:
                     self._print(held)
-        show(said, (self.stderr if out is None else self.stdout)._out)
+        show(said, cast("TextIO", (self.stderr if out is None else self.stdout)._out))
         for path in files:
             (self.stderr if out is None else self.stdout).write(f"Written: {path}", style_func=str)
 

@@ -131,6 +131,7 @@ def test_scores_beyond_all_bounds_are_refused():
         {"groupings": ("all",)},
         {"draws": 0},
         {"replicates": -1},
+        {"gap": 0},
         {"scale": (5, 1)},
         {"replicates": 0, "comparisons": (Comparison("pearson", "global", "bootstrap"),)},
     ],
@@ -246,6 +247,39 @@ def test_a_metric_with_many_ties_is_warned_of():
     assert sentence(report, "m gives the same score to both answers")
 
 
+def test_a_metric_that_gives_most_answers_one_score_is_warned_of():
+    judged = study([("a", f"q{k}", k % 5) for k in range(10)], {"m": [0] * 6 + [1, 2, 3, 4]})
+
+    report = evaluate(judged, QUICK)
+
+    assert report["metrics"]["m"]["most_common"] == {"value": 0, "share": 0.6}
+    assert sentence(report, "m gives 60% of the answers the same score, 0")
+
+
+def test_one_answer_to_each_question_is_warned_of():
+    report = evaluate(study([("a", f"q{k}", k) for k in range(5)], {"m": range(5)}), QUICK)
+
+    assert sentence(report, "No two answers to one question got different human scores")
+
+
+def test_figures_within_few_questions_are_warned_of():
+    rows = [(s, f"q{k}", 1 + (s == "b" and k < 2)) for k in range(6) for s in "ab"]
+
+    report = evaluate(study(rows, {"m": range(12)}), QUICK)
+
+    assert sentence(report, "rest on 2 of 6 questions")
+
+
+def test_without_a_gap_half_of_the_scale_is_clearly_apart():
+    judged = study([("a", "q", 0.1), ("b", "q", 0.6), ("a", "r", 0.1), ("b", "r", 0.5)], {"m": [1, 2, 1, 2]})
+
+    report = evaluate(judged, replace(FULL, scale=(0, 1)))
+
+    assert report["gap"] == 0.5
+    assert report["metrics"]["m"]["rank_match"]["pairs"] == 1
+    assert report["protocols"]["kpqa-table7"]["metrics"]["m"]["percent"] == 100
+
+
 def test_a_metric_that_does_not_beat_a_floor_is_warned_of():
     judged = known()
 
@@ -265,7 +299,7 @@ scores = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(human=scores, first=scores, second=scores, systems=st.lists(st.integers(0, 2), min_size=8, max_size=8))
 def test_any_scores_give_a_report_that_order_does_not_change(human, first, second, systems):
     judged: Judged = study(
