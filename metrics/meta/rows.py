@@ -140,7 +140,7 @@ def rounded(values: Floats) -> Floats:
 def _by_name(codes: npt.NDArray[np.integer], names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
     """Codes in the order of the names that are there; equal names keep the order of their codes."""
     present = np.flatnonzero(np.bincount(codes, minlength=len(names)))
-    named = sorted((str(names[code]), int(code)) for code in present)
+    named = sorted((str(names[code]), code) for code in present.tolist())
     place = np.zeros(len(names), dtype=np.int64)
     place[[code for _, code in named]] = np.arange(len(named))
     return place[codes], tuple(name for name, _ in named)
@@ -152,7 +152,7 @@ def _dense(codes: Indices, names: Sequence[str]) -> tuple[Indices, tuple[str, ..
         return codes, tuple(names)
     place = np.zeros(len(names), dtype=np.int64)
     place[present] = np.arange(len(present))
-    return place[codes], tuple(names[code] for code in present)
+    return place[codes], tuple(names[code] for code in present.tolist())
 
 
 def _order(human: Floats, systems: Indices, questions: Indices, *sizes: int) -> tuple[Indices, bool]:
