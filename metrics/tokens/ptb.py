@@ -14,7 +14,6 @@ from metrics.tokens.treebank import SPACE, STARTS, lexed
 
 _BREAKS = re.compile(r"[\r\n\u2028\u2029\x0b\x0c]+")
 _ACROSS = re.compile(rf"<|[{SPACE}]{{2}}|\d[ \xa0]\d|\)[ \xa0]\d|\.[ \xa0]\.")
-_BLANKS = " \t\xa0\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _SPLIT = re.compile(f"[{SPACE}]")
 _COMPANY = ("pty.", "pte.", "co.")
 _KNOWN = 1 << 17
@@ -24,27 +23,25 @@ DROPPED = frozenset(("''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "
 
 
 def _ptb(text: str) -> list[str]:
-    line = _BREAKS.sub(" ", text).strip(_BLANKS)
+    line = _BREAKS.sub(" ", text)
     if _ACROSS.search(line):
         return [token.lower() for token in lexed(line)]
     pieces = _SPLIT.split(line)
-    following = [*pieces[1:], ""]
-    ends = len(pieces) - 2
     return list(
         chain.from_iterable(
-            _tokens(piece, _context(piece, after, place < ends) if piece[-1:] == "." else "")
-            for place, (piece, after) in enumerate(zip(pieces, following, strict=True))
+            _tokens(piece, _context(piece, after) if piece[-1:] == "." else "")
+            for piece, after in zip(pieces, [*pieces[1:], ""], strict=True)
         )
     )
 
 
-def _context(piece: str, after: str, more: bool) -> str:
+def _context(piece: str, after: str) -> str:
     """As much of what comes after a piece with a full stop as its tokens can depend on."""
     if not after:
         return ""
-    if more and after in STARTS:
+    if after in STARTS:
         return f" {after} "
-    return f" {after[:3]}" if piece.lower().endswith(_COMPANY) else f" {after[0]}"
+    return f" {after[:3]}" if piece.lower().endswith(_COMPANY) else f" {after[0]}~"
 
 
 @lru_cache(_KNOWN)

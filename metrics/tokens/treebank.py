@@ -302,13 +302,13 @@ def _files() -> Iterator[tuple[str, Rewrite | None]]:
 
 def _abbreviations() -> Iterator[tuple[str, Rewrite | None] | tuple[str, Rewrite | None, bool]]:
     starts = "|".join(map(re.escape, sorted(STARTS)))
-    after = rf"{_BLANK}+(?:(?:{starts}){_BLANK}|{_TAG}{_BLANK})"
+    after = rf"{_BLANK}+(?:{starts}|{_TAG})[{SPACE}\n]"
     yield rf"({_ACRONYM}\.){after}", None, True
     yield rf"([A-Za-z])\.{after}", None
     yield rf"((?i:ca|figs?|prop|nos?|art|pp|op)\.)[{SPACE}\n]?\d", None
     yield rf"((?i:pt[ye]|co)\.){_BLANK}(?i:ltd|lim)", None
     yield rf"({_ENDING})[{SPACE}\n](?:[{SPACE}\n]|[A-Z]|{_TAG})", None, True
-    yield rf"({_ENDING})[^\n][^\n]", None
+    yield rf"(?s:({_ENDING})..)", None
     yield _ENDING, None
     yield rf"(?:{_ACRONYM}\.|{_LEADING})", None
     yield rf"({_ACRONYM})[{SPACE}\n]", None
@@ -321,7 +321,7 @@ def _marks() -> Iterator[tuple[str, Rewrite | None]]:
     yield "(?i:&gt;)", _always(">")
     yield "[<>]", None
     yield r"[][(){}]", _one_of(_BRACKETS)
-    yield r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])[^A-Za-z]", _bracketed
+    yield r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])[^A-Za-z0-9]", _bracketed
     yield r"[-^x=~<>']_[-^x=~<>']|\([-^x=~<>'][_.]?[-^x=~<>']\)|\([\^x=~<>']-[\^x=~<>'`]\)", _bracketed
     yield r"-+", _dashes
     yield r"\.{3,5}|(?:\.[ \xa0]){2,4}\.|[\x85\u2026]", _always("...")

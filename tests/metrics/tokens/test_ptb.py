@@ -31,6 +31,11 @@ SAID = {
     "end.Start of v1.2 e.g.this": "end.start of v1 .2 e.g.this",
     "a 😀 zero\u200bwidth soft\u00adhyphen": "a zero width softhyphen",
     "one\ntwo\tthree": "one two three",
+    "U.S. He ": "u.s. . he",
+    "U.S. He": "u.s. . he",
+    "U.S. Acme": "u.s. acme",
+    "ask Co.a": "ask co. a",
+    "of 3 :-)4": "of 3 : - -rrb- 4",
     "": "",
 }
 
