@@ -3,7 +3,7 @@
     python benchmarks/metrics_meta.py [--questions 1000] [--systems 5] [--metrics 20] [--draws 9999]
                                       [--rows 1000000] [--processes 2] [--markdown FILE]
 
-Every system answers every question; metrics see the human score through noise that grows from one to the next.
+Every system answers every question; metrics see the human score through noise that grows with their number.
 What scipy would take for the permutation test is measured on a few draws of one pair, and multiplied.
 """
 
@@ -183,8 +183,9 @@ def main() -> None:
     given = parser.parse_args()
     judged = made(given.questions, given.systems, given.metrics)
     head = [
-        f"{given.metrics} metrics, {given.questions:,} questions, {given.systems} systems, {given.draws:,} draws. "
-        f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, "
+        f"{given.metrics} metrics, {given.questions:,} questions, {given.systems} systems, "
+        f"{given.draws:,} draws. {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, "
+        f"Python {platform.python_version()}, "
         f"numpy {np.__version__}, scipy {version('scipy')}.",
         "",
         "| what | by the clock | of the processor | wanted | note |",

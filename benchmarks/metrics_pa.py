@@ -2,8 +2,8 @@
 
     python -m benchmarks.metrics_pa [--questions N]
 
-The naive way is equation 3 as it stands, with sacrebleu for every pair: 20 pairs for the candidate and 400 for
-the importance of its references, which it works out again for each candidate. Values are compared.
+The naive way is equation 3 as it stands, with sacrebleu for every pair: 20 pairs for the candidate and 400
+for the importance of its references, which it works out again for each candidate. Values are compared.
 """
 
 import argparse

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -88,9 +88,10 @@ def _table(evaluation: Evaluation, plan: EvaluationPlan) -> Iterator[Answered]:
     columns = {each.name: values_of(_external(evaluation, each.name, each.digest)) for each in plan.external}
     with (
         fetched(evaluation.release) as folder,
-        open_release(folder, stage=plan.stage, scored=True) as table,
+        open_release(folder, stage=plan.stage, scored=True) as opened,
     ):
-        yield Joined(table, columns) if columns else table
+        table = cast("Answered", opened)
+        yield cast("Answered", Joined(table, columns)) if columns else table
 
 
 def _external(evaluation: Evaluation, name: str, digest: str) -> ExternalScores:

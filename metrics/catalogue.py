@@ -47,12 +47,13 @@ ALIASES: dict[str, str] = {
     "pa-rouge": "pa-rouge-l",
 }
 #: Metrics that are made of programs which may not be installed, each with what says why not.
-INSTALLED: dict[str, Callable[[], str]] = {"meteor-1.5": meteor_jar.available}
+INSTALLED: dict[str, Callable[[], str]] = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), meteor_jar.available)
 
 
 def missing(metric: Metric) -> str:
     """Why a metric cannot be scored on this machine, in words; empty if it can."""
-    return INSTALLED[metric.name]() if metric.name in INSTALLED else ""
+    below = metric.name.removeprefix("pa-")
+    return INSTALLED[below]() if below in INSTALLED else ""
 
 
 def metric(name: str, profile: str | Profile = "default") -> Metric:

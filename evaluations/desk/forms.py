@@ -129,10 +129,18 @@ class NewForm(OnceForm):
         field.choices = choices
 
 
+class ReleaseField(forms.ModelChoiceField):
+    """A release by its version."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        """The version."""
+        return str(obj.version)
+
+
 class UploadForm(Form):
     """A column of scores of a release's candidates in a file."""
 
-    release = forms.ModelChoiceField(
+    release = ReleaseField(
         queryset=Release.objects.none(), to_field_name="version", label="Release", empty_label=None
     )
     name = forms.RegexField(
@@ -167,7 +175,6 @@ class UploadForm(Form):
         field = self.fields["release"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = releases
-        field.label_from_instance = lambda release: release.version  # type: ignore[method-assign]
 
     def clean_file(self) -> Any:
         """Not larger than one page load can read."""

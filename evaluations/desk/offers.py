@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from metrics.catalogue import MAKERS, metric
+from metrics.catalogue import MAKERS, metric, missing
 from metrics.errors import MetricError
 from metrics.meta.protocols import PROTOCOLS
 from metrics.profiles import PROFILES, profile
@@ -105,4 +105,5 @@ def _offer(name: str, profile_name: str) -> Offer:
         made = metric(name, profile_name)
     except MetricError as error:
         return Offer(name, name, "", str(error))
-    return Offer(name, made.title, ", ".join(_NEEDS.get(each, each) for each in sorted(made.needs)), "")
+    needs = ", ".join(_NEEDS.get(each, each) for each in sorted(made.needs))
+    return Offer(name, made.title, needs, missing(made))

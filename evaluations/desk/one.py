@@ -36,7 +36,11 @@ def found(seat: Seat, version: str, number: int) -> Evaluation:
 def page(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
     """One evaluation: its report, or how far it is."""
     evaluation = found(seat, version, number)
-    about = {"evaluation": evaluation, "release": evaluation.release, "plan": plan_of(evaluation.plan)}
+    about: dict[str, Any] = {
+        "evaluation": evaluation,
+        "release": evaluation.release,
+        "plan": plan_of(evaluation.plan),
+    }
     if evaluation.state != Evaluation.State.READY:
         job = selectors.job_of(evaluation)
         return show(

@@ -14,6 +14,8 @@ from plots import evaluation as charts
 from plots.plot import Plot
 
 MOST_MATRICES = 4
+#: Where p rounds to one, a cell has no room for its decimals.
+_ONE = 0.9995
 
 Row = dict[str, Any]
 
@@ -127,7 +129,7 @@ def _cell(one: str, other: str, test: Test | None, called: Mapping[str, str]) ->
     p = test.counts if test else None
     better = test.better if test else ""
     verdict = charts.BETTER if better == one else charts.WORSE if better == other else charts.ALIKE
-    words = "" if p is None else probability(p).replace("\u00a0", "")
+    words = "" if p is None else "1" if p >= _ONE else probability(p).replace("\u00a0", "")
     return {"row": called.get(one, one), "column": called.get(other, other), "p": words, "verdict": verdict}
 
 

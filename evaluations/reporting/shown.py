@@ -27,7 +27,7 @@ _MOST_LISTED = 40
 _SMALL = ("scatter", "systems", "learning")
 #: Plots with a column for each metric or type, and how many columns a telephone has room for.
 _BY_COLUMN = {"significance": "column", "types": "type", "resample-overall": "questions"}
-_MOST_COLUMNS = 7
+_MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True)

@@ -92,5 +92,6 @@ def results(call: Call, digests: Sequence[str]) -> dict[str, Any]:
     for digest, result, why in rows.values_list("digest", "result", "why"):
         if why:
             raise MetricError(why)
+        assert result is not None, "a part without complaint has a result"
         found[digest] = unpack(result)
     return found

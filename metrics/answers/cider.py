@@ -157,7 +157,8 @@ class _Weighed:
         cells = keys[0][mine] // width * self.n + self.orders[ours]
         sums = np.bincount(cells, products, minlength=m * self.n).reshape(m, self.n).astype(np.float64)
         below = self.norms[candidates] * self.norms[references]
-        return np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
+        found: Floats = np.divide(sums, below, out=sums, where=below > 0).mean(axis=1)
+        return found
 
 
 def _shared(first: Places, second: Places) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

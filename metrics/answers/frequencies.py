@@ -95,7 +95,8 @@ class Frequencies:
             known, counts = self._heaps[0]
             place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
             frequency = np.where(known[place] == hashes, counts[place], 1)
-        return np.log(float(max(self.documents, 1))) - np.log(frequency.astype(np.float64))
+        weights: npt.NDArray[np.float64] = np.log(float(max(self.documents, 1))) - np.log(frequency)
+        return weights
 
     def _merge_last(self) -> None:
         (hashes, counts), (others, more) = self._heaps.pop(), self._heaps.pop()

@@ -52,7 +52,8 @@ class Weights:
         if not matches:
             return 0.0
         mean = matches / (self.alpha * candidate + (1 - self.alpha) * reference)
-        return (1 - self.gamma * (chunks / matches) ** self.theta) * mean
+        value: float = (1 - self.gamma * (chunks / matches) ** self.theta) * mean
+        return value
 
 
 def meteor_pair(

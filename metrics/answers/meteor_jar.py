@@ -29,7 +29,7 @@ JAR = "METEOR_JAR"
 #: Pairs that are asked for at a time.
 BATCH = 500
 #: Seconds without a line after which the program counts as hung. It reads a table of paraphrases first.
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 def available() -> str:

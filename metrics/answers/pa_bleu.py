@@ -99,12 +99,21 @@ def similarities(
     tables: Sequence[Table], candidates: Sequence[Sequence[Words]], order: int, combine: Combine
 ) -> list[Floats]:
     """Per reference set the BLEU of each of its n candidates with each of its k references alone (n, k)."""
-    spans = [(len(table.words) + 1) ** order for table in tables]
-    cells = [len(given) * len(table.lengths) for table, given in zip(tables, candidates, strict=True)]
-    values: list[Floats] = []
+    parts = [
+        (place, given[at : at + most])
+        for place, (table, given) in enumerate(zip(tables, candidates, strict=True))
+        for most in [max(CELLS // max(len(table.lengths), 1), 1)]
+        for at in range(0, len(given), most)
+    ]
+    used = [tables[place] for place, _ in parts]
+    spans = [(len(table.words) + 1) ** order for table in used]
+    cells = [len(given) * len(table.lengths) for table, (_, given) in zip(used, parts, strict=True)]
+    values: list[list[Floats]] = [[np.zeros((0, len(table.lengths)))] for table in tables]
     for block in _blocks(spans, cells):
-        values += _similarities(tables[block], candidates[block], order, combine)
-    return values
+        found = _similarities(used[block], [given for _, given in parts[block]], order, combine)
+        for (place, _), part in zip(parts[block], found, strict=True):
+            values[place].append(part)
+    return [np.concatenate(every) if len(every) > 2 else every[-1] for every in values]
 
 
 def _numbered(references: Sequence[Words]) -> dict[str, int]:

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import IO
 
 from metrics.errors import MetricError
@@ -21,13 +22,14 @@ class Program:
     def __init__(self, name: str, command: Sequence[str], patience: float) -> None:
         self.name, self.patience = name, patience
         self.key = (os.getpid(), tuple(command))
-        self.said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - open while it runs
-        try:
-            self.process = subprocess.Popen(  # noqa: S603 - a fixed program; texts go through its input
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said
-            )
-        except OSError as error:
-            raise MetricError(f"{name} could not be started: {error}.") from error
+        with tempfile.TemporaryFile() as said:
+            try:
+                self.process = subprocess.Popen(  # noqa: S603 - a fixed program; texts go through its input
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said
+                )
+            except OSError as error:
+                raise MetricError(f"{name} could not be started: {error}.") from error
+            self.said: IO[bytes] = os.fdopen(os.dup(said.fileno()), "rb")
         self.lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.asking = threading.Lock()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -38,6 +40,8 @@ class Program:
         key = (os.getpid(), tuple(command))
         with _starting:
             if key not in _running or _running[key].process.poll() is not None:
+                if key in _running:
+                    _running[key].end()
                 _running[key] = cls(name, command, patience)
             return _running[key]
 
@@ -55,6 +59,10 @@ class Program:
         _running.pop(self.key, None)
         self.process.kill()
         self.process.wait()
+        self.said.close()
+        if self.process.stdin is not None:
+            with suppress(OSError):
+                self.process.stdin.close()
 
     def _next(self) -> str:
         try:
@@ -66,8 +74,9 @@ class Program:
                 "Try again, or leave this metric out."
             ) from None
         if line is None:
+            status, last = self.process.wait(), self._last()
             self.end()
-            raise MetricError(f"{self.name} ended (exit status {self.process.returncode}). {self._last()}")
+            raise MetricError(f"{self.name} ended (exit status {status}). {last}")
         return line
 
     def _last(self) -> str:
@@ -86,8 +95,9 @@ class Program:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.put(line.decode("utf-8", "replace").strip())
+        with self.process.stdout as answers:
+            for line in answers:
+                self.lines.put(line.decode("utf-8", "replace").strip())
         self.lines.put(None)
 
 

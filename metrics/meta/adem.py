@@ -7,19 +7,19 @@ in its function. Table 8 is in `lengthbias`, Table 14 in `learning`.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from metrics.meta.chance import generator
 from metrics.meta.columns import FEW, related
 from metrics.meta.judged import Floats, Judged
-from metrics.meta.subsets import over_subsets
+from metrics.meta.subsets import Which, over_subsets
 
 #: The word-overlap metrics of Table 6, where they are among the metrics.
 OVERLAP = ("bleu-2", "rouge-l")
 RANDOM = 100
-BOTH: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
+BOTH: tuple[Which, ...] = ("spearman", "pearson")
 FEW_SYSTEMS = "fewer than three systems have both scores"
 
 
@@ -180,10 +180,10 @@ def _at_random(human: Floats, values: Floats, systems: int, *, seed: int, deals:
     if systems < 2 or len(there) < 4:
         none = {"value": None, "reason": FEW if systems > 1 else "there is one system", "n": 0}
         return {"share": None, "spearman": none, "pearson": none}
-    kept = np.zeros((deals, len(human)))
+    kept = np.zeros((deals, len(human)), dtype=np.bool_)
     for deal in range(deals):
         chosen = generator(seed, "adem table 5", deal).permutation(there)[len(there) // systems :]
-        kept[deal, chosen] = 1.0
+        kept[deal, chosen] = True
     said: dict[str, Any] = {"share": 1 / systems}
     for which in BOTH:
         values_of = over_subsets(human, values, kept, which)

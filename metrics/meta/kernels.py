@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from metrics.errors import MetricError
 from metrics.meta.judged import Floats
-from metrics.meta.rows import Indices
+from metrics.meta.rows import LARGEST, Indices, dense
 
 Statistic = Literal["pearson", "spearman", "kendall"]
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
@@ -129,15 +129,18 @@ def pair_counts(human: Floats, scores: Floats, starts: Indices) -> PairCounts:
         return _pair_by_pair(human, scores, starts, sizes)
     groups = np.tile(_groups(starts, n), d) + np.repeat(np.arange(d) * many, n)
     begins = np.concatenate([starts + row * n for row in range(d)])
-    people, metric = np.tile(human, d), scores.ravel()
-    by_metric = np.lexsort((people, metric, groups))
-    tied_metric = _tied(groups, by_metric, begins, metric)
-    order = np.lexsort((metric, people, groups))
-    tied_human = _tied(groups, order, begins, people)
-    both = _tied(groups, order, begins, people, metric)
+    people, different = dense(human)
+    metric, scored = dense(scores.ravel())
+    people = groups * different + np.tile(people, d)
+    metric = groups * scored + metric
+    by_metric = _sorted(metric, people, d * many * scored * different, different)
+    # Sorted by people and then by the metric; what is the same in both stays in the same order.
+    order = by_metric[np.argsort(people[by_metric], kind="stable")]
+    tied_metric = _tied(by_metric, begins, metric)
+    tied_human = _tied(order, begins, people)
+    both = _tied(order, begins, people, metric)
     place = np.empty(d * n, np.int64)
     place[by_metric] = np.arange(d * n)
-    # Sorted by people and then by the metric; ranks of the metric have ties in the same order.
     discordant = inversions(place[order] - begins[groups], begins)
     sizes = np.diff(np.append(begins, d * n))
     pairs = sizes * (sizes - 1) // 2
@@ -198,9 +201,16 @@ def inversions(places: Indices, begins: Indices) -> Indices:
     return found
 
 
-def _tied(groups: Indices, order: Indices, begins: Indices, *columns: npt.NDArray[np.generic]) -> Indices:
-    """Pairs of each group that are the same in all columns; `order` sorts by group and by these columns."""
-    runs = _runs(groups[order], *(column[order] for column in columns))
+def _sorted(first: Indices, second: Indices, largest: int, different: int) -> Indices:
+    """The order by two codes; as one number if it fits. `second` counts `different` codes in each group."""
+    if largest < LARGEST:
+        return np.argsort(first * different + second % different)
+    return np.lexsort((second, first))
+
+
+def _tied(order: Indices, begins: Indices, *codes: Indices) -> Indices:
+    """Pairs of each group that are the same in all codes, by which `order` sorts."""
+    runs = _runs(*(code[order] for code in codes))
     sizes = np.diff(np.append(runs, len(order)))
     first = np.searchsorted(runs, begins)
     found: Indices = np.add.reduceat(sizes * (sizes - 1) // 2, first)

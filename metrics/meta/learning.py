@@ -7,7 +7,7 @@ or with fewer ratings per answer, and how far from chance is it then.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +15,12 @@ from metrics.meta.chance import generator
 from metrics.meta.columns import LEAST
 from metrics.meta.judged import Floats, Judged, Raters
 from metrics.meta.kernels import Statistic, within
-from metrics.meta.subsets import over_subsets
+from metrics.meta.subsets import Which, over_subsets
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TIMES = 100
 NO_RATINGS = "there are no single ratings, only their means"
 NOTHING = "too few answers, or a single value"
-Which = Literal["pearson", "spearman"]
 BOTH: tuple[Which, ...] = ("pearson", "spearman")
 _MIDDLE = (2.5, 97.5)
 
@@ -38,6 +37,7 @@ def table14(
     """
     return {
         "times": times,
+        "note": "The metrics are given and not trained: fewer answers, not less training.",
         "questions": by_questions(judged, seed=seed, times=times, shares=shares),
         "ratings": by_ratings(judged, seed=seed, times=times) or {"value": None, "reason": NO_RATINGS},
     }
@@ -51,10 +51,10 @@ def by_questions(
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in sorted(judged.metrics)}
     for share in shares:
         size = max(1, round(share * len(asked))) if len(asked) else 0
-        taken = np.zeros((1 if size == len(asked) else times, len(judged.question_names)))
+        taken = np.zeros((1 if size == len(asked) else times, len(judged.question_names)), dtype=np.bool_)
         for sample, of_sample in enumerate(taken):
             rng = generator(seed, f"learning curve {share}", sample)
-            of_sample[rng.permutation(asked)[:size]] = 1.0
+            of_sample[rng.permutation(asked)[:size]] = True
         answers = taken[:, judged.questions]
         for name, points in found.items():
             values = {

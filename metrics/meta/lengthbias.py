@@ -21,7 +21,8 @@ from metrics.meta.judged import Floats, Judged
 CUT = 6
 NO_LENGTHS = "the lengths of the answers and their references are not known"
 HUMAN = "human"
-_BLOCK = 256
+#: Answers times draws that are dealt at once.
+_CELLS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ def permuted(
     possible = np.zeros(stacked.shape[1], dtype=np.int64)
     # Equal differences must count as equal whatever the order of summation.
     bound = observed - 1e-12 * np.maximum(np.abs(filled).max(axis=0, initial=0.0), 1e-300)
-    for start in range(0, draws, _BLOCK):
-        keys = rng.random((min(_BLOCK, draws - start), len(near)))
+    at_once = max(1, _CELLS // len(near))
+    for start in range(0, draws, at_once):
+        keys = rng.random((min(at_once, draws - start), len(near)))
         dealt = keys < np.partition(keys, size, axis=1)[:, size, None]
         found = np.abs(_differences(dealt, filled, counted))
         possible += (~np.isnan(found)).sum(axis=0)

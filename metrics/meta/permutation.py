@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from metrics.errors import MetricError
 from metrics.meta.cohorts import Cohort, Pair, Sorted, cohorts_of
@@ -167,19 +168,30 @@ def counted(prepared: Prepared, block: int) -> Counted:
     """The extreme draws of one block."""
     extreme = np.zeros(len(prepared.pairs), np.int64)
     squares = np.zeros(len(prepared.pairs))
-    totals = [np.zeros((BLOCK, sums.columns.shape[1])) for sums in prepared.sums]
+    totals = [
+        sums.start() if isinstance(sums, Anew) else np.zeros((BLOCK, sums.columns.shape[1]))
+        for sums in prepared.sums
+    ]
     for part, swapped in swaps(prepared.seed, prepared.purpose, block, prepared.units):
-        for place, sums in enumerate(prepared.sums):
-            taken = sums.taken(part, swapped) if isinstance(sums, Anew) else swapped @ sums.columns[part]
-            totals[place] += taken
+        for total, sums in zip(totals, prepared.sums, strict=True):
+            if isinstance(sums, Anew):
+                total[:, part] = swapped > 0
+            else:
+                np.add(total, swapped @ sums.columns[part], out=total)
     count = kept(prepared.draws, block)
     for total, sums, cohort in zip(totals, prepared.sums, prepared.sorted.cohorts, strict=True):
         observed = sums.deltas(np.zeros((1, total.shape[1])))
-        drawn = sums.deltas(total[:count])
+        drawn = _deltas(sums, total[:count])
         far = ~(np.abs(drawn) < np.abs(observed) - CLOSE)
         extreme[cohort.pairs] = far.sum(axis=0)
         squares[cohort.pairs] = np.nansum(drawn * drawn, axis=0)
     return Counted(extreme, squares)
+
+
+def _deltas(sums: Sums | Anew, total: npt.NDArray[np.float64 | np.bool_]) -> Floats:
+    if isinstance(sums, Anew):
+        return sums.deltas(total)
+    return sums.deltas(np.asarray(total, dtype=np.float64))
 
 
 def concluded(prepared: Prepared, counts: Sequence[Counted]) -> list[Compared]:

@@ -22,6 +22,10 @@ from metrics.meta.plan import CorpusRule
 TIMES = 100
 QUESTIONS = 30
 ALL = "overall"
+NOTE = (
+    "The same systems come back in each sample: no p-value belongs to these figures. Where the rule is mean, "
+    "the metric has no corpus score of its own, or the sums behind it were not at hand."
+)
 
 
 def resample_overall(
@@ -66,7 +70,7 @@ def resample_overall(
                 for kind, taken in samples.items()
             },
         }
-    return {"times": times, "questions": questions, "metrics": found}
+    return {"times": times, "questions": questions, "metrics": found, "note": NOTE}
 
 
 def _samples(

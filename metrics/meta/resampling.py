@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics.meta.judged import Floats
-from metrics.meta.kernels import STATISTICS, Statistic, within
+from metrics.meta.kernels import Statistic, within
 from metrics.meta.pairwise import Pairwise
 from metrics.meta.rows import Indices, rounded
 from metrics.meta.softpairs import system_pairs
-from metrics.meta.statistics import AnyStatistic
+from metrics.meta.statistics import AnyStatistic, correlation_named
 from metrics.meta.weighted import Weighted, of_moments
 
 #: Cells of answers by samples that are worked on at once.
@@ -189,10 +189,9 @@ class OfSystems:
 
 def correlation(statistic: AnyStatistic) -> Statistic:
     """The statistic, which is a correlation."""
-    for known in STATISTICS:
-        if statistic == known:
-            return known
-    raise ValueError(f"{statistic} is not a correlation")
+    known = correlation_named(statistic)
+    assert known is not None
+    return known
 
 
 def _columns(drawn: Floats | None, of: slice) -> Floats | None:

@@ -5,23 +5,29 @@ is worked out once for every way; a draw then only looks up. Where a question ha
 each draw is worked out anew, which is slow.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from metrics.meta.cohorts import Cohort
+from metrics.meta.draws import BLOCK
 from metrics.meta.itemwise import shares
 from metrics.meta.judged import Floats
-from metrics.meta.kernels import STATISTICS, within
+from metrics.meta.kernels import within
 from metrics.meta.rows import Indices, Mask, grouped
-from metrics.meta.statistics import AnyStatistic
+from metrics.meta.statistics import AnyStatistic, correlation_named
 from metrics.meta.swapping import standardised
 
 Values = npt.NDArray[np.complex128]
+Swapped = npt.NDArray[np.bool_]
 
 #: Answers of a question up to which all ways to swap them are worked out before.
 ANSWERS = 8
+#: Values of all ways of all questions for all pairs that are kept; of more, each pair's are made when needed.
+TABLES = 1 << 25
+#: Cells of draws by answers that are worked on at once.
+CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,20 +43,27 @@ class Anew:
     gap: float
     tables: tuple[Values, ...]
 
-    def taken(self, part: slice, swapped: Floats) -> Floats:
-        """The swaps of some units in their place among all."""
-        found = np.zeros((len(swapped), self.columns.shape[1]))
-        found[:, part] = swapped
-        return found
+    def start(self) -> Swapped:
+        """Room for the swaps of a block."""
+        return np.zeros((BLOCK, self.columns.shape[1]), dtype=bool)
 
-    def deltas(self, swapped: Floats) -> Floats:
-        """The differences, from (draws, units) 1 where a unit is swapped."""
-        answers = swapped[:, self.units] > 0
-        found = np.empty((len(swapped), len(self.cohort.first)))
-        pairs = zip(self.cohort.first, self.cohort.second, strict=True)
-        if self.tables:
+    def deltas(self, swapped: npt.NDArray[np.generic]) -> Floats:
+        """The differences, from (draws, units) True where a unit is swapped; some draws at a time."""
+        width = max(1, CELLS // len(self.units))
+        return np.concatenate(
+            [
+                self._some(swapped[at : at + width][:, self.units].astype(bool))
+                for at in range(0, len(swapped), width)
+            ]
+        )
+
+    def _some(self, answers: Mask) -> Floats:
+        found = np.empty((len(answers), len(self.cohort.first)))
+        pairs = list(zip(self.cohort.first, self.cohort.second, strict=True))
+        if self.few:
             way, opposite = self._ways(answers)
-            for pair, table in enumerate(self.tables):
+            for pair, (a, b) in enumerate(pairs):
+                table = self.tables[pair] if self.tables else self.table(a, b)
                 found[:, pair] = _mean(table.take(way)) - _mean(table.take(opposite))
             return found
         for pair, (a, b) in enumerate(pairs):
@@ -61,6 +74,11 @@ class Anew:
                 found[draw, pair] = _mean(one[0] + 1j * one[1]) - _mean(other[0] + 1j * other[1])
         return found
 
+    @property
+    def few(self) -> bool:
+        """Whether no question has too many answers."""
+        return bool(_places(self.starts, len(self.units))[1].max() <= ANSWERS)
+
     def _ways(self, answers: Mask) -> tuple[Indices, Indices]:
         """(draws, questions) which line of a table holds each question's way, and the opposite way."""
         place, sizes = _places(self.starts, len(self.units))
@@ -68,6 +86,20 @@ class Anew:
         one: Indices = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
         first = np.arange(len(self.starts)) * ways
         return first + one, first + ((1 << sizes) - 1 - one)
+
+    def table(self, a: int, b: int) -> Values:
+        """(questions by ways) what each adds above the line and, as the imaginary part, below it."""
+        place, sizes = _places(self.starts, len(self.units))
+        ways = np.arange(1 << int(sizes.max()))[:, None]
+        moved = (ways >> place) & 1 == 1
+        scores = np.where(moved, self.scores[b], self.scores[a])
+        statistic = correlation_named(self.statistic)
+        if statistic is not None:
+            values = within(statistic, self.cohort.rows.human, scores, self.starts)
+            above, below = np.nan_to_num(values), ~np.isnan(values)
+        else:
+            above, below = np.stack([self.shares(row) for row in scores], axis=1)
+        return np.asarray(above + 1j * below).T.ravel()
 
     def shares(self, scores: Floats) -> Floats:
         """(2, questions) what each question adds above and below the line."""
@@ -77,27 +109,12 @@ class Anew:
 def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, gap: float) -> Anew:
     """For means over questions; `units` is the unit of each answer."""
     starts = grouped(cohort.rows, "item")[1]
-    scores = standardised(cohort.scores)
-    plain = Anew(np.zeros((0, size)), cohort, scores, units, starts, statistic, gap, ())
-    _, sizes = _places(starts, len(units))
-    if sizes.max() > ANSWERS:
+    plain = Anew(np.zeros((0, size)), cohort, standardised(cohort.scores), units, starts, statistic, gap, ())
+    most = int(_places(starts, len(units))[1].max())
+    if not plain.few or len(starts) * len(cohort.first) << most > TABLES:
         return plain
-    tables = tuple(_table(plain, a, b) for a, b in zip(cohort.first, cohort.second, strict=True))
-    return Anew(plain.columns, cohort, scores, units, starts, statistic, gap, tables)
-
-
-def _table(anew: Anew, a: int, b: int) -> Values:
-    """(questions by ways) what each question adds, above the line and, as the imaginary part, below it."""
-    place, sizes = _places(anew.starts, len(anew.units))
-    ways = np.arange(1 << int(sizes.max()))[:, None]
-    moved = (ways >> place) & 1 == 1
-    scores = np.where(moved, anew.scores[b], anew.scores[a])
-    if anew.statistic in STATISTICS:
-        values = within(anew.statistic, anew.cohort.rows.human, scores, anew.starts)
-        above, below = np.nan_to_num(values), ~np.isnan(values)
-    else:
-        above, below = np.stack([anew.shares(row) for row in scores], axis=1)
-    return np.asarray(above + 1j * below).T.ravel()
+    tables = tuple(plain.table(a, b) for a, b in zip(cohort.first, cohort.second, strict=True))
+    return replace(plain, tables=tables)
 
 
 def _places(starts: Indices, n: int) -> tuple[Indices, Indices]:

@@ -18,6 +18,9 @@ from metrics.meta.judged import Floats, Judged
 Grouping = Literal["global", "item", "by_system", "system"]
 GROUPINGS: tuple[Grouping, ...] = ("global", "item", "by_system", "system")
 
+#: Keys of several codes are one number as long as they stay below this.
+LARGEST = 1 << 62
+
 Indices = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -83,8 +86,8 @@ def rows_of(judged: Judged, metrics: Sequence[str] | None = None) -> Rows:
     scores[~np.isfinite(scores)] = np.nan
     questions, question_names = _by_name(np.asarray(judged.questions)[kept], judged.question_names)
     systems, system_names = _by_name(np.asarray(judged.systems)[kept], judged.system_names)
-    order = np.lexsort((human, systems, questions))
-    if _repeats(questions[order], systems[order], human[order]):
+    order, repeats = _order(human, systems, questions, len(system_names), len(question_names))
+    if repeats:
         by_metric = [scores[names.index(name)] for name in sorted(names)]
         order = np.lexsort((*reversed(by_metric), human, systems, questions))
     return Rows(
@@ -136,19 +139,41 @@ def rounded(values: Floats) -> Floats:
 
 def _by_name(codes: npt.NDArray[np.integer], names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
     """Codes in the order of the names that are there; equal names keep the order of their codes."""
-    present = np.unique(codes)
+    present = np.flatnonzero(np.bincount(codes, minlength=len(names)))
     named = sorted((str(names[code]), int(code)) for code in present)
-    place = np.zeros(int(present[-1]) + 1 if len(present) else 0, dtype=np.int64)
-    for number, (_, code) in enumerate(named):
-        place[code] = number
+    place = np.zeros(len(names), dtype=np.int64)
+    place[[code for _, code in named]] = np.arange(len(named))
     return place[codes], tuple(name for name, _ in named)
 
 
 def _dense(codes: Indices, names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
-    present = np.unique(codes)
+    present = np.flatnonzero(np.bincount(codes, minlength=len(names)))
+    if len(present) == len(names):
+        return codes, tuple(names)
     place = np.zeros(len(names), dtype=np.int64)
     place[present] = np.arange(len(present))
     return place[codes], tuple(names[code] for code in present)
+
+
+def _order(human: Floats, systems: Indices, questions: Indices, *sizes: int) -> tuple[Indices, bool]:
+    """The order by question, system and human score, and whether two answers are the same in all three."""
+    score, scores = dense(human)
+    if sizes[0] * sizes[1] * scores >= LARGEST:
+        order = np.lexsort((human, systems, questions))
+        return order, _repeats(questions[order], systems[order], human[order])
+    key = (questions * sizes[0] + systems) * scores + score
+    order = np.argsort(key)
+    return order, _repeats(key[order])
+
+
+def dense(values: Floats) -> tuple[Indices, int]:
+    """The place of each value among the different ones, and how many these are. (`np.unique` is slower.)"""
+    order = np.argsort(values)
+    new = np.zeros(len(values), dtype=np.int64)
+    new[1:] = values[order[1:]] != values[order[:-1]]
+    places = np.empty(len(values), dtype=np.int64)
+    places[order] = np.cumsum(new)
+    return places, int(new.sum()) + 1
 
 
 def _repeats(*columns: npt.NDArray[np.generic]) -> bool:

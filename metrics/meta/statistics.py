@@ -35,6 +35,11 @@ def figure_of(
     return correlation(rows, scores, statistic, grouping)
 
 
+def correlation_named(statistic: AnyStatistic) -> Statistic | None:
+    """The statistic if it is a correlation, else None."""
+    return next((known for known in STATISTICS if known == statistic), None)
+
+
 def check(statistic: str, grouping: str) -> None:
     """MetricError unless the statistic exists in this grouping."""
     if statistic in PAIR_STATISTICS and grouping != "item":

@@ -227,6 +227,14 @@ def test_other_processes_give_the_same_bits():
         np.testing.assert_array_equal(here["pa-bleu-4"], there["pa-bleu-4"])
 
 
+def test_a_question_with_many_references_is_worked_out_part_by_part():
+    many = [f"{'old' if n % 3 else 'new'} bridge number {n}" for n in range(400)]
+    found = metric("pa-bleu-1").score(["old bridge", "new"], [many, many])
+    similarity = pairwise(metric("bleu-1"))
+    pairs = np.array([similarity([text] * 400, many) for text in ("old bridge", "new")])
+    assert found == pytest.approx(weighted(pairs, importance(many, similarity)))
+
+
 def test_the_importance_of_references_is_worked_out_once():
     pa = metric("pa-rouge-l")
     pa.score(CANDIDATES, [REFERENCES] * 5)

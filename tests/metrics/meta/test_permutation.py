@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 
 from metrics.errors import MetricError
+from metrics.meta import reswapping
 from metrics.meta.clusters import clusters
 from metrics.meta.compared import Compared
 from metrics.meta.comparing import compared
@@ -126,6 +127,26 @@ def test_questions_with_many_answers_are_worked_out_draw_by_draw():
     judged = full(questions=3, systems=10)
     found = compare(judged, [("m0", "m1")], "kendall", "item", "perm_both", draws=20)[0]
     assert found.p == one_by_one(judged, ("m0", "m1"), "kendall", "item", "perm_both", 20)
+
+
+def test_ways_that_are_too_many_to_keep_are_worked_out_when_needed(monkeypatch):
+    judged = full(questions=10, systems=3)
+    kept = compare(judged, [("m0", "m1"), ("m1", "m2")], "spearman", "item", "perm_both", draws=100)
+    monkeypatch.setattr(reswapping, "TABLES", 0)
+    monkeypatch.setattr(reswapping, "CELLS", 300)
+    assert compare(judged, [("m0", "m1"), ("m1", "m2")], "spearman", "item", "perm_both", draws=100) == kept
+
+
+def test_no_pairs_are_no_tests():
+    for method in (*METHODS, "williams", "bootstrap"):
+        assert compared(full(questions=5), [], method=method, draws=100) == []
+
+
+def test_no_human_scores_at_all_are_told():
+    judged = study([("a", "x", float("nan")), ("b", "x", float("nan"))], {"m": [1, 2], "n": [2, 1]})
+    for method in (*METHODS, "williams", "bootstrap"):
+        found = compared(judged, [("m", "n")], method=method, draws=100)[0]
+        assert found.reason == "m: not defined: no answer has both a human score and a score of this metric"
 
 
 def test_blocks_may_be_counted_in_any_order_and_place():

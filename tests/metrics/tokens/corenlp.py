@@ -1,4 +1,4 @@
-"""The original of the tokeniser `ptb`: CoreNLP 3.4.1's PTBTokenizer, from the jar that pycocoevalcap brings."""
+"""The original of the tokeniser `ptb`: CoreNLP 3.4.1's PTBTokenizer, in a jar that pycocoevalcap brings."""
 
 import subprocess
 import tempfile

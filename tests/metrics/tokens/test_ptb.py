@@ -22,9 +22,9 @@ SAID = {
         "see http://example.org/a?b=1 , or www.example.org ."
     ),
     "write to a.b@example.org or @me #now": "write to a.b@example.org or @me #now",
-    "wait... what?! – yes": "wait ... what ?! -- yes",
+    "wait... what?! \u2013 yes": "wait ... what ?! -- yes",
     "I'm gonna say I cannot, 'twas so": "i 'm gon na say i can not , 't was so",
-    "\u201cHe said \u2018no\u2019\u201d": "`` he said ` no ' ''",
+    "\u201cHe said \u2018no\u2019\u201d": "`` he said ` no '''",
     "fine :-) <b>bold</b> AT&amp;T [1]": "fine :--rrb- <b> bold </b> at&t -lsb- 1 -rsb-",
     "O'Brien's l'avion in the '90s": "o'brien 's l'avion in the '90s",
     "ünïcode 中文 naïve x² ½": "ünïcode 中文 naïve x ² 1/2",
