@@ -102,7 +102,11 @@ def chosen(options: dict[str, Any], table: "Answered") -> Chosen:
 
     own = profile(options["profile"])
     if options["tokeniser"]:
-        own = replace(own, tokeniser=tokeniser(options["tokeniser"]).name)
+        others = {
+            family: {key: value for key, value in settings.items() if key != "tokeniser"}
+            for family, settings in own.settings.items()
+        }
+        own = replace(own, tokeniser=tokeniser(options["tokeniser"]).name, settings=others)
     found: dict[str, Metric] = {}
     notes = []
     for name in options["metrics"] or own.metrics:

@@ -1,19 +1,21 @@
 """All answers of a table under all metrics: as numbers for the statistics, or as a stream for a file."""
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 
 from evaluations.lengths import ANSWER, REFERENCE, lengths
 from evaluations.tables.gathering import Gathered
 from evaluations.tables.questions import Floats
-from evaluations.tables.rows import CHUNK, Answered, batches, chunks_of
+from evaluations.tables.rows import CHUNK, Answered, answers_of, batches, chunks_of
 from evaluations.writing.scorefile import Part
 from metrics.metric import Metric
 from metrics.scoring import score_chunks
+from metrics.texts import Answers
 from metrics.working import Crews
 
 Progress = Callable[[int], None]
@@ -114,20 +116,32 @@ class Tally:
 def stream(
     table: Answered, metrics: Sequence[Metric], tally: Tally, *, processes: int, progress: Progress | None
 ) -> Iterator[Part]:
-    """Scores of all answers, a chunk at a time; `tally` is filled when the last one was taken."""
-    scoring = score_chunks(lambda: chunks_of(table), metrics, processes=processes, progress=progress)
+    """Scores of all answers, a chunk at a time; `tally` is filled when the last one was taken.
+
+    The names of rows wait for their scores while their texts are being scored, so that the table is not read
+    once more for them.
+    """
     names = [name for name in _NAMES if name in table.has]
+    waiting: deque[dict[str, Sequence[str | int | None]]] = deque()
+    surveys = int(any(metric.survey for metric in metrics))
+    passes = count()
+
+    def chunks() -> Iterator[Answers]:
+        surveying = next(passes) < surveys
+        for some in batches(table.rows(), CHUNK):
+            if not surveying:
+                texts: dict[str, Sequence[str | int | None]] = {}
+                if table.unit:
+                    texts[table.unit] = [row.line for row in some]
+                waiting.append(texts | {name: [getattr(row, name) for row in some] for name in names})
+            yield answers_of(table.has, some)
+
+    scoring = score_chunks(chunks, metrics, processes=processes, progress=progress)
     tally.metrics = metrics
-    for values, some in zip(scoring.values(), batches(table.rows(), CHUNK), strict=True):
-        texts: dict[str, Sequence[str | int | None]] = {
-            "row": range(tally.n + 1, tally.n + len(some) + 1),
-        }
-        if table.unit:
-            texts[table.unit] = [row.line for row in some]
-        for name in names:
-            texts[name] = [getattr(row, name) for row in some]
-        tally.n += len(some)
+    for values in scoring.values():
+        size = len(next(iter(values.values())))
+        yield {"row": range(tally.n + 1, tally.n + size + 1), **waiting.popleft()}, values
+        tally.n += size
         tally.add(values)
-        yield texts, values
     tally.corpus, tally.systems = scoring.corpus(), scoring.systems()
     tally.undefined = {name: dict(why) for name, why in scoring.undefined.items()}

@@ -1,6 +1,6 @@
 """One answer of a table, and what a table of answers is."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import nan
@@ -71,26 +71,28 @@ def chunks_of(
     `systems` gives the names of the systems of the rows between two numbers, where they are known better than
     from the rows themselves.
     """
+    done = 0
+    for some in batches(table.rows(), size):
+        yield answers_of(table.has, some, systems(done, done + len(some)) if systems else None)
+        done += len(some)
+
+
+def answers_of(has: Container[str], some: Sequence[Row], systems: Sequence[str] | None = None) -> "Answers":
+    """Rows of a table that `has` these fields as answers to be scored."""
     from metrics.texts import Answers  # noqa: PLC0415  # numpy comes with it
 
-    has, done = table.has, 0
-    labels = bool(has & {"label", "labels"})
-    for some in batches(table.rows(), size):
-        named: Sequence[str] | None = None
-        if systems is not None:
-            named = systems(done, done + len(some))
-        elif "system" in has:
-            named = [row.system or NO_SYSTEM for row in some]
-        yield Answers(
-            candidates=[row.answer for row in some],
-            references=[row.references for row in some],
-            questions=[row.question for row in some] if "question" in has else None,
-            labels=[row.label for row in some] if labels else None,
-            reference_labels=[row.labels for row in some] if labels else None,
-            entities=[row.entities for row in some] if "entities" in has else None,
-            systems=named,
-        )
-        done += len(some)
+    labels = "label" in has or "labels" in has
+    if systems is None and "system" in has:
+        systems = [row.system or NO_SYSTEM for row in some]
+    return Answers(
+        candidates=[row.answer for row in some],
+        references=[row.references for row in some],
+        questions=[row.question for row in some] if "question" in has else None,
+        labels=[row.label for row in some] if labels else None,
+        reference_labels=[row.labels for row in some] if labels else None,
+        entities=[row.entities for row in some] if "entities" in has else None,
+        systems=systems,
+    )
 
 
 def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:

@@ -16,6 +16,8 @@ from evaluations.tables.values import ValueRefusedError, number_of, opinions_of,
 _KNOWN = ("reference", "references", "reference1", "score1", "labels")
 #: Rows that are looked at to find out what a column holds.
 _LOOK = 200
+#: Fields that are texts, beside the answer.
+_TEXTS = frozenset({"question", "question_id", "id", "system", "type", "label"})
 T = TypeVar("T")
 
 
@@ -25,8 +27,18 @@ class FileTable:
     alpha: tuple[float | None, float | None] | None = None
 
     def __init__(
-        self, sheet: Sheet, places: Places, *, external: Sequence[str], scale: tuple[float, float] | None
+        self,
+        sheet: Sheet,
+        places: Places,
+        *,
+        external: Sequence[str],
+        scale: tuple[float, float] | None,
+        scored: bool,
     ) -> None:
+        self._scored = scored
+        self._texts = [
+            (field, place, field != "question") for field, place in places.one.items() if field in _TEXTS
+        ]
         self.sheet, self.places, self.scale = sheet, places, scale
         self.title, self.unit = Path(sheet.name).name, sheet.unit
         self.said = f"{self.title}, {sheet.said}"
@@ -37,8 +49,9 @@ class FileTable:
     def rows(self) -> Iterator[Row]:
         """All rows that are not empty."""
         try:
+            answer = self.places.one["answer"]
             for line, cells in self.sheet.rows():
-                if any(not (each is None or (isinstance(each, str) and not each.strip())) for each in cells):
+                if cells[answer] or not _blank(cells):
                     yield self._row(line, cells)
         except FileRefusedError as error:
             raise EvaluationError(str(error)) from error
@@ -54,17 +67,14 @@ class FileTable:
         one = self.places.one
         read = _Reader(self.sheet, line, cells)
         references, labels = self._references(read)
-        row = Row(line, read.text(one.get("answer")), references)
-        row.label = read.text(one.get("label")).strip()
-        row.labels = labels
-        row.question = read.text(one.get("question"))
-        row.question_id = read.text(one.get("question_id")).strip()
-        row.id = read.text(one.get("id")).strip()
-        row.system = read.text(one.get("system")).strip()
-        row.type = read.text(one.get("type")).strip()
+        row = Row(line, read.text(one["answer"]), references, labels=labels)
+        for field, place, strip in self._texts:
+            text = read.text(place)
+            setattr(row, field, text.strip() if strip else text)
         if "entities" in one:
             row.entities = [text for text, _ in read.value(one["entities"], _entities)]
-        self._scores(row, read)
+        if self._scored:
+            self._scores(row, read)
         if self.external:
             row.external = tuple(read.number(self.places.external[each]) for each in self.external)
         return row
@@ -72,6 +82,11 @@ class FileTable:
     def _references(self, read: "_Reader") -> tuple[list[str], list[str]]:
         """References that are not empty, and their opinions."""
         places = self.places.several.get("references", ())
+        if "labels" not in self.has:
+            plain = [read.cells[place] for place in places]
+            if all(isinstance(each, str) and "[" not in each for each in plain):
+                texts = [each for each in plain if each and not each.isspace()]
+                return texts, [""] * len(texts) if "label" in self.has else []
         found = [read.value(place, texts_of) for place in places]
         opinions = [
             opinion
@@ -117,6 +132,10 @@ class FileTable:
                     )
 
 
+def _blank(cells: Cells) -> bool:
+    return all(each is None or (isinstance(each, str) and not each.strip()) for each in cells)
+
+
 class _Reader:
     """The cells of a row by their places; EvaluationError names line and column of one that is wrong."""
 
@@ -125,9 +144,7 @@ class _Reader:
     def __init__(self, sheet: Sheet, line: int, cells: Cells) -> None:
         self.sheet, self.line, self.cells = sheet, line, cells
 
-    def text(self, place: int | None) -> str:
-        if place is None:
-            return ""
+    def text(self, place: int) -> str:
         value = self.cells[place]
         return value if isinstance(value, str) else self.value(place, text_of)
 
@@ -162,9 +179,9 @@ def open_table(
     quotes: bool = True,
     external: Sequence[str] = (),
     scale: tuple[float, float] | None = None,
-    scored: bool = False,
+    scored: bool | None = None,
 ) -> FileTable:
-    """The file with its columns. `scored`: it must have human scores.
+    """The file with its columns. `scored`: it must have human scores; False: they are not even looked at.
 
     EvaluationError, with file, line, column and remedy, for everything that cannot be read.
     """
@@ -176,10 +193,10 @@ def open_table(
     except FileRefusedError as error:
         raise EvaluationError(str(error)) from error
     places = places_of(sheet.columns, given, external, name=sheet.name)
-    _Check(sheet, places, given, head).everything(scored=scored)
+    _Check(sheet, places, given, head).everything(scored=bool(scored))
     if not head:
         raise EvaluationError(f"{sheet.name} has a header but no rows under it.")
-    return FileTable(sheet, places, external=external, scale=scale)
+    return FileTable(sheet, places, external=external, scale=scale, scored=scored is not False)
 
 
 class _Check:

@@ -133,6 +133,11 @@ def test_another_tokeniser_than_the_profiles(table):
     assert "tok:char" in err
 
 
+def test_another_tokeniser_counts_for_metrics_that_have_their_own_in_the_profile(table):
+    _, err = scored(table(), tokeniser="whitespace", profile="kpqa-2021", metrics=("bleu-1", "rouge-l"))
+    assert err.count("tok:whitespace") == 2
+
+
 def test_the_result_is_the_same_for_any_number_of_processes(table):
     rows = "".join(f"q{n},the answer is {n},it is {n // 3} and {n}\n" for n in range(9000))
     path = table("question,answer,reference1\n" + rows)
