@@ -114,7 +114,7 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
         plots.append(
             charts.significance(
                 rows,
-                title=comparison.words,
+                title=comparison.words[:1].upper() + comparison.words[1:],
                 says=says,
                 signature=signature(
                     report, f"tests-{comparison.method}", draws=_of(report, "draws"), seed=_of(report, "seed")
