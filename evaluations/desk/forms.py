@@ -129,7 +129,7 @@ class NewForm(OnceForm):
         field.choices = choices
 
 
-class ReleaseField(forms.ModelChoiceField):
+class ReleaseField(forms.ModelChoiceField[Release]):
     """A release by its version."""
 
     def label_from_instance(self, obj: Any) -> str:

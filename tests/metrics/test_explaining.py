@@ -142,7 +142,8 @@ def test_tokens_are_found_where_they_stand_however_they_are_written():
     ]
     found = [text[span[0] : span[1]] for span in placed(text, tokens)]
     assert found == [
-        "Don", "\u2019", "t", "use", "135", "cm,", "e.g", "\u201c", "THIS", "\u201d", "(", "or", "that", ")", ".",
+        "Don", "\u2019", "t", "use", "135", "cm,", "e.g", "\u201c", "THIS", "\u201d",
+        "(", "or", "that", ")", ".",
     ]  # fmt: skip
 
 
