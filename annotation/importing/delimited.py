@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 Row = list[str]
+#: Characters of a quoted field. The csv module has one limit for the process: whoever reads sets its own.
+_LONGEST_FIELD = 1 << 17
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
 
@@ -111,6 +113,7 @@ class Table(ABC):
     ) -> Iterator[tuple[list[Row], list[int] | range]]:
         """Rows of text with quoted fields, which may go over several lines."""
         lines = chain.from_iterable(StringIO(text, newline="\n") for _line, text in chunks)
+        csv.field_size_limit(_LONGEST_FIELD)
         reader = csv.reader(lines, delimiter=self.delimiter)
         while True:
             before = line + reader.line_num

@@ -47,11 +47,16 @@ def turn_down_two(distillation: Stage, *, owner: User) -> int:
 
 
 def ask_one_again(distillation: Stage, *, owner: User) -> bool:
-    """Ask the author of a flagged answer to write it in words of their own; False where none has flags."""
-    found = _undecided(distillation).filter(flags__isnull=False).order_by("pk").first()
-    if found is None:
+    """Ask the author of a flagged answer to write it in words of their own.
+
+    False where there is no second one with flags, which is left for whoever tries the review.
+    """
+    flagged = Exists(AnswerFlag.objects.filter(answer=OuterRef("pk")))
+    found = list(_undecided(distillation).filter(flagged).order_by("pk")[:2])
+    if len(found) < 2:
         return False
-    reviewing.ask_rewrite(answer=found, actor=owner, seen=found.state, reason="Please use words of your own.")
+    again = found[0]
+    reviewing.ask_rewrite(answer=again, actor=owner, seen=again.state, reason="Please use words of your own.")
     return True
 
 

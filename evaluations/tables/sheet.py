@@ -75,7 +75,6 @@ class _Delimited(Sheet):
         self.comma = self.separator in ";\t|"
         named = SEPARATORS.get(self.separator, repr(self.separator))
         self.said = f"{named}-separated, {source.encoding}"
-        csv.field_size_limit(_LONGEST_CELL)
         header = next((row for _line, row in self._records()), [])
         self.columns = [str(each).strip() for each in header]
 
@@ -117,6 +116,7 @@ class _Delimited(Sheet):
         lines = self._lines()
         for _ in range(self._skip):
             next(lines, None)
+        csv.field_size_limit(_LONGEST_CELL)
         reader = csv.reader(
             chain(lines, [_END]),
             delimiter=self.separator,
