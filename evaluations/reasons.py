@@ -14,13 +14,15 @@ from metrics.profiles import PROFILES
 
 #: Characters of text times number of texts that a page compares; METEOR looks for alignments, which is slow.
 _MOST, _MOST_ALIGNED = 4_000_000, 120_000
+#: Importance that differs by less than this share of the greatest is alike, and shaded so.
+_ALIKE, _MIDDLE = 0.01, 3
 #: Starts a Java process for every page, which takes seconds.
 _SLOW = ("meteor-1.5", "pa-meteor-1.5")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A reference on the page; `level` from 1 to 5 is its importance beside that of the weightiest one."""
+    """A reference on the page; `level` goes from 1, the least important one of the query, to 5, the most."""
 
     against: Against
     number: int
@@ -70,10 +72,14 @@ def reasons(name: str, profile: str, references: Sequence[str], answer: str | No
         explanation = explain(name, profile, answer, references, question)
         found = explanation.references
     best = explanation.best if explanation else None
-    highest = max((each.share or 0.0 for each in found), default=0.0)
-    return Reasons(tuple(_shown(each, highest, best) for each in found), explanation)
+    shares = [each.share or 0.0 for each in found]
+    lowest, highest = min(shares, default=0.0), max(shares, default=0.0)
+    return Reasons(tuple(_shown(each, lowest, highest, best) for each in found), explanation)
 
 
-def _shown(each: Against, highest: float, best: int | None) -> Shown:
-    part = (each.share or 0.0) / highest if highest else 0.0
-    return Shown(each, each.place + 1, 1 + min(int(part * 5), 4), round(100 * part, 1), each.place == best)
+def _shown(each: Against, lowest: float, highest: float, best: int | None) -> Shown:
+    share = each.share or 0.0
+    part = share / highest if highest else 0.0
+    spread = highest - lowest
+    level = 1 + round(4 * (share - lowest) / spread) if spread > _ALIKE * highest else _MIDDLE
+    return Shown(each, each.place + 1, level, round(100 * part, 1), each.place == best)

@@ -15,6 +15,8 @@ _NAME = 150
 #: Beyond so many columns a cell is too small for its number, which the table has.
 _MOST_NUMBERS = 14
 _MOST_NAMES = 8
+#: Below this many rows dots are drawn larger.
+_FEW_ANSWERS = 200
 #: So long a name fits above its column.
 _SHORT_NAME = 6
 #: Numbers on axes as the tables print them.
@@ -108,6 +110,7 @@ def metric_and_human(
     import altair as alt
 
     edge = (high - low) * 0.05
+    few = len(rows) < _FEW_ANSWERS
     base = alt.Chart().encode(
         x=alt.X(
             "x:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5, labelExpr=_NO_ZERO)
@@ -120,7 +123,7 @@ def metric_and_human(
         ),
     )
     answers = base.transform_filter(f"datum.what === '{ANSWER}'").mark_circle(
-        size=14, opacity=0.35, aria=False
+        size=40 if few else 14, opacity=0.6 if few else 0.35, aria=False
     )
     fifths = base.transform_filter(f"datum.what === '{FIFTH}'")
     line = fifths.mark_line(size=2, style="inkline").encode(order="x:Q")
