@@ -49,6 +49,10 @@ DESK_PAGES = {
     "releases": f"/desk/projects/{PROJECT}/releases/",
     "release": f"/desk/projects/{PROJECT}/releases/1.0.0/",
     "privacy": f"/desk/projects/{PROJECT}/releases/new/privacy/",
+    "evaluation": f"/desk/projects/{PROJECT}/evaluations/1.0.0/1/",
+    "new-evaluation": f"/desk/projects/{PROJECT}/evaluations/new/",
+    "leaderboard": f"/leaderboards/{PROJECT}/1.0.0/",
+    "importance": f"/desk/projects/{PROJECT}/queries/2/metrics/?metric=rouge-l&answer=Dating+wood+by+its+rings.",
     "wizard": "/desk/new-project/?from=reference",
     "beginnings": "/desk/new-project/",
 }
