@@ -24,8 +24,8 @@ class External(BaseModel):
 class EvaluationPlan(BaseModel):
     """Stage, profile, metrics and options of an evaluation; the same plan gives the same report.
 
-    An empty `stage` is the only one of the release. No `metrics` are those of the profile. `scale` are the
-    lowest and the highest score that a person could give.
+    An empty `stage` is the only one of the release. No `metrics` are those of the profile. No
+    `gap` is half of the scale.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,7 +37,7 @@ class EvaluationPlan(BaseModel):
     seed: int = Field(default=0, ge=0, le=2**53)
     replicates: int = Field(default=1_000, ge=0, le=MOST_REPLICATES)
     draws: int = Field(default=9_999, ge=1, le=MOST_DRAWS)
-    gap: float = Field(default=2.0, gt=0, le=1_000)
+    gap: float | None = Field(default=None, gt=0, le=1_000)
     protocols: tuple[_Name, ...] = Field(default=(), max_length=20)
 
     @field_validator("metrics", "protocols")

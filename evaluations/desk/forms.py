@@ -1,6 +1,7 @@
 """Forms: a new evaluation, scores from elsewhere, two evaluations to compare."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -52,12 +53,12 @@ class NewForm(OnceForm):
         help_text="Behind each test of two metrics; the smallest p is 1 / (draws + 1).",
     )
     gap = forms.DecimalField(
-        min_value=0,
+        required=False,
+        min_value=Decimal("0.001"),
         max_value=1_000,
-        initial=2,
         decimal_places=3,
         label="Gap for pairs far apart",
-        help_text="In human scores: pairs of answers that differ by at least this much (KPQA, Table 7).",
+        help_text="In human scores: pairs of answers that differ by at least this much (KPQA, Table 7). Empty: half of the scale.",
     )
     protocols = forms.MultipleChoiceField(
         required=False,
@@ -108,7 +109,7 @@ class NewForm(OnceForm):
                 "seed": given["seed"],
                 "replicates": given["replicates"],
                 "draws": given["draws"],
-                "gap": float(given["gap"]),
+                "gap": None if given["gap"] is None else float(given["gap"]),
                 "protocols": given["protocols"],
             }
         )
