@@ -58,7 +58,8 @@ class NewForm(OnceForm):
         max_value=1_000,
         decimal_places=3,
         label="Gap for pairs far apart",
-        help_text="In human scores: pairs of answers that differ by at least this much (KPQA, Table 7). Empty: half of the scale.",
+        help_text="In human scores: pairs of answers that differ by at least this much (KPQA, Table 7). "
+        "Empty: half of the scale.",
     )
     protocols = forms.MultipleChoiceField(
         required=False,
