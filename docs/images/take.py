@@ -52,7 +52,7 @@ DESK_PAGES = {
     "evaluation": f"/desk/projects/{PROJECT}/evaluations/1.0.0/1/",
     "new-evaluation": f"/desk/projects/{PROJECT}/evaluations/new/",
     "leaderboard": f"/leaderboards/{PROJECT}/1.0.0/",
-    "importance": f"/desk/projects/{PROJECT}/queries/2/metrics/?metric=rouge-l&answer=Dating+wood+by+its+rings.",
+    "importance": f"/desk/projects/{PROJECT}/queries/2/metrics/?metric=rouge-l&answer=Dating+wood.",
     "wizard": "/desk/new-project/?from=reference",
     "beginnings": "/desk/new-project/",
 }
