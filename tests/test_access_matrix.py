@@ -77,11 +77,16 @@ def world(db: None) -> World:
     return World(mine, theirs, worker_site(users["worker"]), browsers, users)
 
 
+def _plain(row: tuple[Any, ...]) -> list[Any]:
+    """PostgreSQL gives bytes as a view, which is written as its address."""
+    return [bytes(cell) if isinstance(cell, memoryview) else cell for cell in row]
+
+
 def dump() -> dict[str, str]:
     """Every table but those of sessions, as one digest each."""
     return {
         model._meta.label: hashlib.sha256(
-            repr(list(model._base_manager.order_by("pk").values_list())).encode()
+            repr([_plain(row) for row in model._base_manager.order_by("pk").values_list()]).encode()
         ).hexdigest()
         for model in apps.get_models()
         if model._meta.app_label not in _NOT_LOOKED_AT

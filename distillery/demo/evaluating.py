@@ -34,7 +34,7 @@ def evaluate(project: Project, version: str, *, owner: User, site: str) -> Evalu
     show(evaluation=done, actor=owner)
     return EvaluationSummary(
         number=done.number,
-        metrics=list(done.report["metrics"]),
+        metrics=sorted(done.report["metrics"]),
         answers=done.report["n"]["scored"],
         best=done.best,
         pearson=done.best_value,
