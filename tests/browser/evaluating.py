@@ -16,7 +16,7 @@ class Evaluating(Inside):
         super().__init__(self.module, server)
 
     def project(self, owner: str, password: str) -> None:
-        """The project `capitals` with a release, and somebody who owns it."""
+        """The project `measured` with a release, and somebody who owns it."""
         self.ask("project", owner=owner, password=password)
 
     def work_off(self) -> None:
@@ -31,7 +31,7 @@ def _project(*, owner: str, password: str) -> None:
     from tests.evaluations.desk_world import make_release
     from tests.releases.shelf_world import make_project
 
-    project = make_project()
+    project = make_project("measured", "Measured")
     make_release(project, public=True)
     user = User.objects.create_user(owner, password=password, is_staff=True)
     set_role(project=project, user=user, role="owner")

@@ -25,7 +25,7 @@ LARGE = {"21-new", "23-scores", "25-evaluation", "27-compared", "28-leaderboard"
 def evaluating(server: RunningServer) -> Iterator[Evaluating]:
     server.reset(data=True)
     with Evaluating(server) as inside:
-        inside.project("rosa", PASSWORD)
+        inside.project("irena", PASSWORD)
         yield inside
 
 
@@ -39,7 +39,7 @@ def look(page: Page, name: str) -> None:
 
 def upload(page: Page, tmp_path: Path) -> None:
     """Scores of one system from elsewhere: a file with a mistake, then the right one."""
-    page.goto("/desk/projects/capitals/evaluations/external/")
+    page.goto("/desk/projects/measured/evaluations/external/")
     page.get_by_role("link", name="Upload scores").click()
     page.get_by_label("Name", exact=True).fill("judge-1")
     file = tmp_path / "judge.csv"
@@ -61,7 +61,7 @@ def upload(page: Page, tmp_path: Path) -> None:
 
 def begin(page: Page, *metrics: str) -> None:
     """Plan an evaluation of the release."""
-    page.goto("/desk/projects/capitals/evaluations/new/")
+    page.goto("/desk/projects/measured/evaluations/new/")
     for metric in metrics:
         page.locator(f'input[name="metrics"][value="{metric}"]').check()
     page.get_by_text("Advanced").click()
@@ -73,8 +73,8 @@ def test_from_a_release_to_its_public_leaderboard(
     evaluating: Evaluating, context_of: Callable[..., BrowserContext], tmp_path: Path
 ) -> None:
     page = context_of().new_page()
-    sign_in(page, "rosa")
-    page.goto("/desk/projects/capitals/evaluations/")
+    sign_in(page, "irena")
+    page.goto("/desk/projects/measured/evaluations/")
     look(page, "20-empty")
     upload(page, tmp_path)
     begin(page, "bleu-1", "rouge-l", "chrf")
@@ -93,12 +93,12 @@ def test_from_a_release_to_its_public_leaderboard(
     begin(page, "bleu-1", "chrf")
     page.get_by_role("button", name="Begin").click()
     evaluating.work_off()
-    page.goto("/desk/projects/capitals/evaluations/")
+    page.goto("/desk/projects/measured/evaluations/")
     look(page, "26-list")
     page.get_by_role("link", name="Compare two").click()
     expect(page.get_by_role("row", name="chrf")).to_contain_text("overlap")
     look(page, "27-compared")
-    page.goto("/desk/projects/capitals/evaluations/1.0.0/1/")
+    page.goto("/desk/projects/measured/evaluations/1.0.0/1/")
     page.get_by_role("button", name="Make it the public leaderboard").click()
     address = page.get_by_role("link", name="/leaderboards/").get_attribute("href")
     assert address
