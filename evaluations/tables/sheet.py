@@ -4,6 +4,7 @@ Compression, encodings, byte order marks and line ends are the matter of `annota
 """
 
 import csv
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import chain
@@ -28,7 +29,7 @@ _BINARY = {
 Cells = list[Any]
 
 
-class Sheet:
+class Sheet(ABC):
     """Columns, and rows that can be read again and again, each with the number of its line.
 
     A row has a cell for every column. `unit` is what the numbers count, `comma` whether a decimal comma is
@@ -43,9 +44,9 @@ class Sheet:
     def __init__(self, source: Source, name: str) -> None:
         self.source, self.name = source, name
 
+    @abstractmethod
     def rows(self) -> Iterator[tuple[int, Cells]]:
         """Rows that are not blank."""
-        raise NotImplementedError
 
     def wrong(self, line: int, why: str) -> EvaluationError:
         """The error for something in a line."""
