@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from metrics.meta.figure import Figure
+from metrics.meta.judged import Judged
 from metrics.meta.matching import rank_match
 from metrics.meta.pairs import Pairs, acc_eq, pair_acc
 from metrics.meta.softpairs import pa, spa
@@ -28,6 +29,21 @@ def test_accuracies_are_those_of_mt_metrics_eval(metric):
     calibrated = acc_eq_cal(marco(), metric)
     assert calibrated.figure.value == pytest.approx(expected["acc_eq_calibrated_item"], abs=1e-6)
     assert calibrated.epsilon == expected["epsilon_item"]
+
+
+def test_the_toy_with_ties_is_calibrated_as_mt_metrics_eval_does_it():
+    toy = next(test for test in EXPECTED["toy"]["tests"] if test["fn"].startswith("kendall"))
+    five = len(toy["gold"])
+    one_question = Judged(
+        human=np.array(toy["gold"], float),
+        metrics={"toy": np.array(toy["metric"], float)},
+        systems=np.arange(five, dtype=np.int32),
+        questions=np.zeros(five, np.int32),
+        system_names=[f"system {number}" for number in range(five)],
+        question_names=["question"],
+    )
+    assert acc_eq(one_question, "toy").value == pytest.approx(toy["expected"][3], abs=1e-6)
+    assert acc_eq_cal(one_question, "toy").figure.value == pytest.approx(toy["expected"][5], abs=1e-6)
 
 
 @pytest.mark.parametrize("metric", METRICS)
