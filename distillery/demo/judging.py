@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef
 
-from annotation.models import Query
+from annotation.models import Answer, HeldOutWorker, Query
 from crowd.models import Endpoint, Stage
 from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
@@ -62,18 +63,26 @@ def bring_in(project: Project, *, owner: User, file: Path) -> dict[str, Any]:
     """Import what two systems say to queries that have references by now; the report of the import.
 
     The lines go to `file` first. One system made up an e-mail address, as systems do: the privacy check has
-    something to find. Answers of people that were held out become a third system.
+    something to find, and one copied a reference, which nobody needs to judge. Answers of people that were
+    held out become a third system.
     """
     answered = Query.objects.filter(project=project, status=Query.Status.ANSWERED).order_by("pk")
     wanted = set(answered.values_list("key", flat=True)[:QUERIES])
     lines = FILE.read_text(encoding="utf-8").splitlines(keepends=True)
     chosen = [json.loads(line) for line in lines if json.loads(line)["query_id"] in wanted]
+    chosen[0]["answer"] = _written_by_people(project, chosen[0]["query_id"])
     chosen[-1]["answer"] += MADE_UP
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in chosen)
     file.write_text(text, encoding="utf-8")
     report = import_candidates(project=project, path=file, actor=owner)
     human_candidates(project, actor=owner)
     return report
+
+
+def _written_by_people(project: Project, query: str) -> str:
+    held_out = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+    answers = Answer.objects.filter(query__project=project, query__key=query, state=Answer.State.APPROVED)
+    return str(answers.exclude(Exists(held_out)).order_by("pk").values_list("text", flat=True)[0])
 
 
 def truths() -> dict[str, dict[str, int]]:
