@@ -56,6 +56,7 @@ benchmark: env-dev ## measure the statistics, the metrics, the marketplace, our 
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/metrics_pa.py
+	$(BIN)/python benchmarks/metrics_meta.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from django.conf import settings
 
-from evaluations import commandline
+from evaluations.choosing import choose
 from evaluations.errors import EvaluationError
 from evaluations.evaluating import Options, evaluation_of, files_of
 from evaluations.external.joining import Joined
@@ -37,9 +37,7 @@ def compute(
     EvaluationError or MetricError where the release cannot be evaluated so.
     """
     with _table(evaluation, plan) as table:
-        chosen = commandline.chosen(
-            {"profile": plan.profile, "metrics": plan.metrics, "tokeniser": ""}, table
-        )
+        chosen = choose(table, metrics=plan.metrics, profile=plan.profile)
         options = Options(
             seed=plan.seed,
             replicates=plan.replicates,

@@ -9,7 +9,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from evaluations import commandline
+from evaluations.choosing import Chosen, processes_for
 from evaluations.scored import Scored, scored
 from evaluations.tables.gathering import Gathered, gather
 from evaluations.tables.rows import CHUNK, Answered, batches
@@ -69,7 +69,7 @@ class Done:
 
 def evaluation_of(
     table: Answered,
-    chosen: "commandline.Chosen",
+    chosen: Chosen,
     options: Options,
     *,
     progress: Progress,
@@ -87,13 +87,13 @@ def evaluation_of(
     gathered = gather(table)
     plan = options.plan(gathered.scale)
     small = len(gathered) * len(chosen.metrics) < _SMALL
-    number = commandline.processes_of({"processes": options.processes}, small=small)
+    number = processes_for(options.processes, small=small)
     found = scored(
         table,
         gathered,
         chosen.metrics,
         chosen.tokeniser,
-        processes=commandline.processes_of({"processes": options.processes}, small=len(gathered) < 5 * CHUNK),
+        processes=processes_for(options.processes, small=len(gathered) < 5 * CHUNK),
         progress=lambda done: progress(done, len(gathered), "Answers scored"),
         keep_rows=_NEEDS_ROWS in plan.protocols,
         crews=crews,
@@ -112,7 +112,7 @@ def evaluation_of(
 
 def _about(
     table: Answered,
-    chosen: "commandline.Chosen",
+    chosen: Chosen,
     gathered: Gathered,
     found: Scored,
     options: Options,

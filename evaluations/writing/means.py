@@ -6,7 +6,7 @@ from judgments.reporting.summary import plain
 from quality.quotes import NONE, counted
 
 if TYPE_CHECKING:
-    from evaluations.commandline import Chosen
+    from evaluations.choosing import Chosen
     from evaluations.scored import Tally
     from evaluations.tables.rows import Answered
 

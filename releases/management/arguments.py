@@ -45,10 +45,3 @@ def shares(text: str) -> tuple[float, ...]:
     if len(shares) != len(SPLITS):
         raise ArgumentTypeError(f"give the shares of {', '.join(SPLITS)}, such as 0.8,0.1,0.1")
     return shares
-
-
-def natural(text: str) -> int:
-    """A whole number from 0."""
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
-    return int(text)

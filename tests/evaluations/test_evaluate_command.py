@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.commandline import chosen, columns_of, scale
+from accounts.commandline import pairs
+from evaluations.choosing import choose
+from evaluations.commandline import scale
 from evaluations.evaluating import Options, evaluation_of
 from evaluations.tables.opening import opened
 from releases.source import silent
@@ -44,8 +46,10 @@ def evaluated(path, **options):
 
 def reported(path, column=(), external=(), scale=None, metrics=FAST["metrics"], profile="default", **options):
     """The report alone, as the command has it made; the page is most of the work."""
-    with opened(str(path), columns=columns_of(column), external=external, scale=scale, scored=True) as table:
-        picked = chosen({"metrics": metrics, "profile": profile, "tokeniser": ""}, table)
+    with opened(
+        str(path), columns=pairs("--column", column), external=external, scale=scale, scored=True
+    ) as table:
+        picked = choose(table, metrics=metrics, profile=profile)
         asked = Options(**{"replicates": 20, "draws": 49, "processes": 1, **options})
         return evaluation_of(table, picked, asked, progress=silent).report
 

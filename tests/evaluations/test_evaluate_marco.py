@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.commandline import chosen
+from evaluations.choosing import choose
 from evaluations.evaluating import Options, evaluation_of
 from evaluations.tables.opening import opened
 from releases.source import silent
@@ -22,9 +22,9 @@ if FILE.is_file():
 
     def test_the_figures_of_the_paper():
         with opened(str(FILE), scored=True) as table:
-            metrics = {"profile": "kpqa-2021", "metrics": tuple(EXPECTED), "tokeniser": ""}
+            chosen = choose(table, metrics=tuple(EXPECTED), profile="kpqa-2021")
             asked = Options(replicates=0, draws=9, processes=1)
-            report = evaluation_of(table, chosen(metrics, table), asked, progress=silent).report
+            report = evaluation_of(table, chosen, asked, progress=silent).report
         for name, expected in EXPECTED.items():
             entry = report["metrics"][name]
             found = entry["pearson"]["global"]["value"], entry["spearman"]["global"]["value"]

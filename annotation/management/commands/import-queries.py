@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import user_named
+from accounts.commandline import pairs, user_named
 from annotation.importing.design import DESIGNS, STRATA, Design
 from annotation.importing.detect import FORMATS
 from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
@@ -143,7 +143,7 @@ class Command(BaseCommand):
 
 
 def _options(given: dict[str, Any]) -> Options:
-    quotas = {name: _number(name, value) for name, value in _pairs("--quota", given["quota"]).items()}
+    quotas = {name: _number(name, value) for name, value in pairs("--quota", given["quota"]).items()}
     words = None
     if given["words"]:
         try:
@@ -158,7 +158,7 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(
         format=given["format"],
         encoding=given["encoding"],
-        columns=_pairs("--column", given["column"]),
+        columns=pairs("--column", given["column"]),
         header=given["header"],
         without=tuple(given["without"]),
         words=words,
@@ -176,16 +176,6 @@ def _options(given: dict[str, Any]) -> Options:
         strict=given["strict"],
         start_at=given["start_at"],
     )
-
-
-def _pairs(option: str, given: list[str]) -> dict[str, str]:
-    pairs = {}
-    for each in given:
-        name, sign, value = each.partition("=")
-        if not sign or not name.strip():
-            raise CommandError(f"{option} {each!r} is not of the form NAME=VALUE.")
-        pairs[name.strip()] = value.strip()
-    return pairs
 
 
 def _number(name: str, value: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.commandline import natural, pairs
 from evaluations import commandline
 from evaluations.errors import EvaluationError
 
@@ -74,16 +75,16 @@ class Command(BaseCommand):
             metavar="X",
             help="human scores that far apart differ clearly, for rank_match (default: half of the scale)",
         )
-        parser.add_argument("--seed", type=commandline.natural, default=0, help="of all chance (default: 0)")
+        parser.add_argument("--seed", type=natural, default=0, help="of all chance (default: 0)")
         parser.add_argument(
             "--replicates",
-            type=commandline.natural,
+            type=natural,
             default=1000,
             help="of the bootstrap behind intervals; 0 leaves them out (default: 1000)",
         )
         parser.add_argument(
             "--draws",
-            type=commandline.natural,
+            type=natural,
             default=9999,
             help="of each permutation test (default: 9999)",
         )
@@ -101,6 +102,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _evaluate(self, options: dict[str, Any]) -> None:
+        from evaluations.choosing import choose  # noqa: PLC0415  # numpy
         from evaluations.evaluating import Options, evaluation_of, files_of  # noqa: PLC0415  # numpy
         from evaluations.plotted import points_of  # noqa: PLC0415
         from evaluations.reporting.page import page_of  # noqa: PLC0415
@@ -112,7 +114,7 @@ class Command(BaseCommand):
         folder = _folder(options)
         with opened(
             options["source"],
-            columns=commandline.columns_of(options["column"]),
+            columns=pairs("--column", options["column"], "FIELD=COLUMN"),
             encoding=options["encoding"],
             quotes=not options["no_quotes"],
             external=options["external"],
@@ -120,7 +122,12 @@ class Command(BaseCommand):
             stage=options["stage"],
             scored=True,
         ) as table:
-            chosen = commandline.chosen(options, table)
+            chosen = choose(
+                table,
+                metrics=options["metrics"],
+                profile=options["profile"],
+                tokeniser=options["tokeniser"],
+            )
             asked = Options(
                 seed=options["seed"],
                 replicates=options["replicates"],

@@ -12,6 +12,7 @@ from typing import IO, Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.commandline import outputs, pairs
 from evaluations import commandline
 from evaluations.errors import EvaluationError
 
@@ -50,6 +51,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _score(self, options: dict[str, Any]) -> None:
+        from evaluations.choosing import choose, processes_for  # noqa: PLC0415  # numpy comes with it
         from evaluations.scored import Tally, stream  # noqa: PLC0415  # numpy comes with it
         from evaluations.tables.opening import opened  # noqa: PLC0415
         from evaluations.writing.means import facts_of, show  # noqa: PLC0415  # not to parse arguments
@@ -57,19 +59,24 @@ class Command(BaseCommand):
         from judgments.reporting.writing import NotWrittenError, json_of, write_together  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
-        outputs = _outputs(options)
-        out = outputs.get("out")
+        paths = outputs(options, ("out", "json"), source=Path(options["file"]), what="the file of answers")
+        out = paths.get("out")
         form = options["format"] or ("jsonl" if out is not None and _is_jsonl(out) else "csv")
         write = {"csv": write_csv, "jsonl": write_jsonl}[form]
         with opened(
             options["file"],
-            columns=commandline.columns_of(options["column"]),
+            columns=pairs("--column", options["column"], "FIELD=COLUMN"),
             encoding=options["encoding"],
             quotes=not options["no_quotes"],
         ) as table:
-            chosen = commandline.chosen(options, table)
+            chosen = choose(
+                table,
+                metrics=options["metrics"],
+                profile=options["profile"],
+                tokeniser=options["tokeniser"],
+            )
             tally = Tally()
-            processes = commandline.processes_of(options, small=_is_small(options["file"]))
+            processes = processes_for(options["processes"], small=_is_small(options["file"]))
             with bar() as progress, tempfile.TemporaryFile() as held:
                 parts = stream(
                     table,
@@ -83,8 +90,8 @@ class Command(BaseCommand):
                 files: dict[Path, Any] = {}
                 if out is not None:
                     files[out] = partial(_copy, held)
-                if "json" in outputs:
-                    files[outputs["json"]] = json_of(said)
+                if "json" in paths:
+                    files[paths["json"]] = json_of(said)
                 try:
                     write_together(files)
                 except NotWrittenError as error:
@@ -108,21 +115,6 @@ class Command(BaseCommand):
 def _copy(held: IO[bytes], file: IO[bytes]) -> None:
     held.seek(0)
     shutil.copyfileobj(held, file)
-
-
-def _outputs(options: dict[str, Any]) -> dict[str, Path]:
-    """The files to write, by option; they must be different, and in folders that are there."""
-    paths = {name: Path(options[name]) for name in ("out", "json") if options[name]}
-    seen = {Path(options["file"]).resolve(): "the file of answers"}
-    for name, path in paths.items():
-        if path.resolve() in seen:
-            raise CommandError(f"--{name} {path} would overwrite {seen[path.resolve()]}. Give another name.")
-        if path.is_dir():
-            raise CommandError(f"--{name} {path} is a folder. Give the name of a file.")
-        if not path.parent.is_dir():
-            raise CommandError(f"--{name} {path}: there is no folder {path.parent}.")
-        seen[path.resolve()] = f"--{name}"
-    return paths
 
 
 def _is_jsonl(path: Path) -> bool:

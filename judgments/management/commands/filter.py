@@ -9,6 +9,8 @@ from typing import Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.commandline import natural, outputs, pairs
+
 _SCALE = re.compile(r"(-?[0-9]{1,5})(?:-|\.\.|:)(-?[0-9]{1,5})")
 _MOST_SCORES = 101
 _MOST_REPLICATES = 100_000
@@ -44,10 +46,10 @@ class Command(BaseCommand):
         )
         parser.add_argument("--scale", type=_scale, default=(1, 5), help="lowest and highest score: 1-5")
         parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
-        parser.add_argument("--seed", type=_natural, default=0, help="of everything that is drawn by chance")
+        parser.add_argument("--seed", type=natural, default=0, help="of everything that is drawn by chance")
         parser.add_argument(
             "--replicates",
-            type=_natural,
+            type=natural,
             default=1000,
             help="of the bootstrap behind intervals; 0 leaves them out (default: 1000)",
         )
@@ -77,12 +79,13 @@ class Command(BaseCommand):
 
         if options["replicates"] > _MOST_REPLICATES:
             raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
-        outputs = _outputs(options)
+        named_files = ("report", "kept", "html")
+        paths = outputs(options, named_files, source=options["file"], what="the file of ratings")
         try:
-            recipe = with_parameters(named(options["recipe"]), _pairs("--set", options["set"]))
+            recipe = with_parameters(named(options["recipe"]), pairs("--set", options["set"]))
             table = read_ratings(
                 options["file"],
-                columns=_pairs("--column", options["column"]),
+                columns=pairs("--column", options["column"]),
                 scale=Scale(*options["scale"]),
                 encoding=options["encoding"],
             )
@@ -101,15 +104,15 @@ class Command(BaseCommand):
         )
         said = {"file": options["file"].name, "n_checks": table.n_checks, **said}
         try:
-            write_together(_files(outputs, said, table, done))
+            write_together(_files(paths, said, table, done))
         except NotWrittenError as error:
             raise CommandError(str(error)) from error
         summary(said, cast("TextIO", self.stdout._out), file=options["file"].name)
-        for path in outputs.values():
+        for path in paths.values():
             self.stdout.write(f"Written: {path}")
 
 
-def _files(outputs: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
+def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
     from judgments.reporting.page import page_of  # noqa: PLC0415  # only where asked for
     from judgments.reporting.writing import csv_of, json_of, text_of  # noqa: PLC0415
 
@@ -118,34 +121,7 @@ def _files(outputs: dict[str, Path], said: dict[str, Any], table: Any, done: Any
         "kept": lambda: csv_of(table, done.kept),
         "html": lambda: text_of(page_of(said)),
     }
-    return {path: makers[name]() for name, path in outputs.items()}
-
-
-def _outputs(options: dict[str, Any]) -> dict[str, Path]:
-    """The files to write, by option; they must be different, and in folders that are there."""
-    paths = {name: Path(options[name]) for name in ("report", "kept", "html") if options[name]}
-    seen = {options["file"].resolve(): "the file of ratings"}
-    for name, path in paths.items():
-        if path.resolve() in seen:
-            raise CommandError(f"--{name} {path} would overwrite {seen[path.resolve()]}. Give another name.")
-        if path.is_dir():
-            raise CommandError(f"--{name} {path} is a folder. Give the name of a file.")
-        if not path.parent.is_dir():
-            raise CommandError(f"--{name} {path}: there is no folder {path.parent}.")
-        seen[path.resolve()] = f"--{name}"
-    return paths
-
-
-def _pairs(option: str, given: list[str]) -> dict[str, str]:
-    pairs = {}
-    for each in given:
-        name, sign, value = each.partition("=")
-        if not sign or not name.strip():
-            raise CommandError(f"{option} {each!r} is not of the form NAME=VALUE.")
-        if name.strip() in pairs:
-            raise CommandError(f"{option} names {name.strip()} twice.")
-        pairs[name.strip()] = value.strip()
-    return pairs
+    return {path: makers[name]() for name, path in paths.items()}
 
 
 def _scale(text: str) -> tuple[int, int]:
@@ -158,9 +134,3 @@ def _scale(text: str) -> tuple[int, int]:
             f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores"
         )
     return low, high
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
-    return int(text)

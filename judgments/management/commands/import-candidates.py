@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import user_named
+from accounts.commandline import pairs, user_named
 from annotation.importing.records import UnmappedError
 from annotation.services.importing import ImportRefusedError, Progress, silent
 from judgments.importing.formats import FIELDS, FORMATS
@@ -149,19 +149,9 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(
         format=given["format"],
         encoding=given["encoding"],
-        columns=_pairs(given["column"]),
+        columns=pairs("--column", given["column"], "FIELD=COLUMN"),
         header=given["header"],
         system=given["system"],
         strict=given["strict"],
         keep_exact=given["keep_exact"],
     )
-
-
-def _pairs(given: list[str]) -> dict[str, str]:
-    pairs = {}
-    for each in given:
-        name, sign, value = each.partition("=")
-        if not sign or not name.strip():
-            raise CommandError(f"--column {each!r} is not of the form FIELD=COLUMN.")
-        pairs[name.strip()] = value.strip()
-    return pairs

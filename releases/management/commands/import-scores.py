@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import user_named
+from accounts.commandline import pair, user_named
 from annotation.services.importing import ImportRefusedError
 from projects.models import Project
 from releases.errors import ReleaseError
@@ -188,8 +188,6 @@ def _options(given: dict[str, Any]) -> Options:
 def _columns(given: list[str]) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
     for each in given:
-        name, sign, value = each.partition("=")
-        if not sign or not name.strip():
-            raise CommandError(f"--column {each!r} is not of the form FIELD=COLUMN.")
-        columns.setdefault(name.strip(), []).append(value.strip())
+        name, value = pair("--column", each, "FIELD=COLUMN")
+        columns.setdefault(name, []).append(value)
     return columns

@@ -14,11 +14,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from accounts.commandline import user_named
+from accounts.commandline import natural, user_named
 from projects.models import Project
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS
-from releases.management.arguments import card, formats, natural, shares
+from releases.management.arguments import card, formats, shares
 from releases.management.terminal import bar, plain, terminated
 from releases.models import PrivacyFinding, Release
 
