@@ -3,12 +3,16 @@
 RetrievalError
 ├── CorpusError          a corpus cannot be made, or is not there
 ├── FileRefusedError     a file of passages has faults; lists them with line and field
+├── EmptyQueryError      there is no word in the query
+├── ParametersError      options of a ranker that cannot be; by field
 ├── NotIndexedError      there is nothing to search yet; says what to run
+├── NoNetworkError       CROWN needs a word proximity network and there is none; says what to run
+├── NetworkBrokenError   the files of a network cannot be used; building it again helps
 ├── IndexBrokenError     the files of an index cannot be used; building it again helps
 └── BusyError            another process writes; says which one
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -22,6 +26,26 @@ class CorpusError(RetrievalError):
 
 class NotIndexedError(RetrievalError):
     """There is nothing to search yet."""
+
+
+class EmptyQueryError(RetrievalError):
+    """There is no word in the query."""
+
+
+class ParametersError(RetrievalError):
+    """Options of a ranker that cannot be, in words, by field ("" for what concerns several)."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        self.faults = dict(faults)
+        super().__init__(" ".join(f"{field}: {fault}" if field else fault for field, fault in faults.items()))
+
+
+class NoNetworkError(RetrievalError):
+    """CROWN needs a word proximity network and there is none."""
+
+
+class NetworkBrokenError(RetrievalError):
+    """The files of a network are damaged, or were made by other rules for words."""
 
 
 class IndexBrokenError(RetrievalError):

@@ -41,6 +41,12 @@ class Passage(models.Model):
     )
     start = models.PositiveIntegerField(null=True, blank=True)
     end = models.PositiveIntegerField(null=True, blank=True)
+    digest = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        help_text="Of the text without case, punctuation and white space; empty: not computed.",
+    )
 
     class Meta:
         constraints = [
@@ -80,3 +86,32 @@ class Index(models.Model):
 
     def __str__(self) -> str:
         return f"{self.engine} of {self.corpus_id}"
+
+
+class WordNetwork(models.Model):
+    """The word proximity network of a corpus: what its files hold. Readers never change them."""
+
+    class State(models.TextChoices):
+        """Stale: passages came or went since it was built."""
+
+        BUILDING = "building"
+        READY = "ready"
+        STALE = "stale"
+        FAILED = "failed"
+
+    corpus = models.OneToOneField(Corpus, on_delete=models.CASCADE, related_name="network")
+    location = models.CharField(max_length=500, help_text="Below `networks/` of the data folder.")
+    state = models.CharField(max_length=8, choices=State, default=State.BUILDING)
+    generation = models.PositiveIntegerField(default=0)
+    passages = models.PositiveIntegerField(default=0)
+    words = models.PositiveIntegerField(default=0)
+    edges = models.BigIntegerField(default=0)
+    last_passage = models.BigIntegerField(default=0, help_text="Highest key that it counts.")
+    options = models.JSONField(
+        default=dict, help_text="How it was built: least count, vectors, rules for words."
+    )
+    built_at = models.DateTimeField(null=True, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+
+    def __str__(self) -> str:
+        return f"network of {self.corpus_id}"

@@ -15,6 +15,10 @@ class CandidatePassage(models.Model):
     rank = models.PositiveIntegerField(help_text="1 is the best.")
     score = models.FloatField(null=True, blank=True)
     origin = models.CharField(max_length=60, default="imported", help_text="imported, or index:CORPUS.")
+    retrieval = models.JSONField(
+        default=dict,
+        help_text="How an index found it: {ranker, parameters, generation, rank, parts}; empty if imported.",
+    )
     key = models.CharField(max_length=200)
     text = models.TextField()
     title = models.TextField(blank=True)

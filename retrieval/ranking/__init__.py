@@ -1,0 +1,1 @@
+"""Rankers behind one interface: BM25, CROWN, their fusion, a cross-encoder."""
