@@ -165,7 +165,7 @@ def test_every_option_is_described_and_its_default_is_one_of_its_values(profile)
     for option in describe(profile):
         assert option.label
         assert option.help.endswith(".")
-        assert Parameters.of({"profile": profile, option.name: str(option.default)} | all_weights(profile))
+        assert Parameters.of(all_weights(profile) | {option.name: str(option.default), "profile": profile})
 
 
 def all_weights(profile):
