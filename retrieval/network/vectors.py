@@ -67,6 +67,12 @@ class Vectors:
         column: NDArray[np.float16] = self._column("rows", np.float16)
         return column.reshape(self.facts.words, self.facts.dimensions)
 
+    def mapped(self) -> Self:
+        """Map all columns now: they can be read then even when the files are removed."""
+        for name in ("codes", "rows"):
+            getattr(self, name)
+        return self
+
     def of(self, codes: Codes) -> tuple[Rows, NDArray[np.bool_]]:
         """Rows of words, and which of them have one; the others are 0."""
         found = np.zeros((len(codes), self.facts.dimensions), dtype=np.float32)
@@ -87,7 +93,7 @@ class Vectors:
         found[:, ~theirs] = -1.0
         return np.clip(found, -1.0, 1.0)
 
-    def _column(self, name: str, kind: type[np.generic]) -> Any:  # an array of that type
+    def _column(self, name: str, kind: type[np.generic]) -> NDArray[Any]:  # of that type
         if not self.facts.words * self.facts.dimensions:
             return np.zeros(0, dtype=kind)
         try:
