@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -53,8 +53,8 @@ class FolderCollection:
         texts = TextFile(folder / "texts")
         keys: list[str] = []
         engine = TantivyEngine(folder / "index", language, what=f"the index of {passages.name}")
-        engine.rebuild(_rows(passages, texts, keys, progress))
-        texts.close()
+        with closing(texts):
+            engine.rebuild(_rows(passages, texts, keys, progress))
         made = cls(passages.parent.name or passages.stem, language, keys, texts, engine)
         made._generation = {"file": _digest(passages), "passages": len(keys), "engine": "tantivy"}
         return made
