@@ -124,6 +124,17 @@ class Added:
     known: int
     repeats: Repeats
 
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, with examples in words."""
+        examples = [str(each) for each in self.repeats.examples]
+        repeats = dict(self.repeats.counts)
+        return {"added": self.passages, "known": self.known, "repeats": repeats, "examples": examples}
+
+
+def _at_once(effect: Callable[[], Any]) -> Any:
+    with transaction.atomic():
+        return effect()
+
 
 def add_file(
     *,
@@ -133,11 +144,12 @@ def add_file(
     actor: Any = None,
     progress: Callable[[int, int], None] = lambda passages, bytes: None,
     told: Callable[[Repeat], None] = lambda repeat: None,
+    commit: Callable[[Callable[[], Any]], Any] = _at_once,
 ) -> Added:
     """Add the passages of a file, all or none. FileRefusedError lists what is wrong with it.
 
     `progress` hears how many passages are in and how many bytes of the file are done, after each batch;
-    `told` hears of each repetition.
+    `told` hears of each repetition. `commit` runs what makes the passages count, in a transaction.
     """
     with working_on(corpus):
         _take_back(corpus)
@@ -157,23 +169,30 @@ def add_file(
                     progress(added, file.bytes_done)
             if file.faults:
                 raise file.refused()
+            done = Added(added, known, watch.found)
+            commit(lambda: _count_them(corpus, file, done, actor))
         except BaseException:
+            corpus.refresh_from_db(fields=["adding_after"])
             _take_back(corpus)
             raise
-        found = watch.found
-        details = {"file": file.path.name, "passages": added, "known": known, "repeats": dict(found.counts)}
-        with transaction.atomic():
-            _say(corpus, adding_after=None)
-            Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
-            WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
-            record(
-                project=corpus.project,
-                action="passages.added",
-                subject=corpus.slug,
-                actor=actor,
-                details={name: value for name, value in details.items() if value},
-            )
-        return Added(added, known, found)
+        return done
+
+
+def _count_them(corpus: Corpus, file: PassageFile, done: Added, actor: Any) -> dict[str, Any]:
+    """Let the new passages count, in the transaction around this call."""
+    _say(corpus, adding_after=None)
+    Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
+    WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
+    details = {"known": done.known, "repeats": dict(done.repeats.counts)}
+    record(
+        project=corpus.project,
+        action="passages.added",
+        subject=corpus.slug,
+        actor=actor,
+        details={"file": file.name or file.path.name, "passages": done.passages}
+        | {name: value for name, value in details.items() if value},
+    )
+    return done.as_dict()
 
 
 def _rows(file: PassageFile, language: str, splitting: Splitting | None) -> Iterator[Row]:
