@@ -24,6 +24,7 @@ from retrieval.engine.lock import only_writer
 from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, IndexBrokenError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
+from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
 from retrieval.reading.splitting import LONGEST_DOCUMENT, split
 from retrieval.services.inserting import insert, known_among
@@ -242,6 +243,7 @@ def remove_corpus(*, corpus: Corpus, actor: Any = None) -> None:
         _say(corpus, adding_after=0)
         _take_back(corpus)
         engine_of(corpus).drop()
+        remove_network(corpus)
         with transaction.atomic():
             record(project=corpus.project, action="corpus.removed", subject=corpus.slug, actor=actor)
             corpus.delete()
