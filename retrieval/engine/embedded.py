@@ -13,13 +13,27 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from tantivy import Document, Index, IndexWriter, Occur, Query, Schema, SchemaBuilder, Searcher
+from tantivy import (
+    Document,
+    Index,
+    IndexWriter,
+    Occur,
+    Query,
+    Schema,
+    SchemaBuilder,
+    Searcher,
+    TextAnalyzer,
+    TextAnalyzerBuilder,
+    Tokenizer,
+)
 
 from retrieval.engine import analysis
 from retrieval.engine.base import Scored
+from retrieval.engine.cutting import cut
 from retrieval.engine.files import IndexFolder, Pointer
 from retrieval.engine.lock import only_writer
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
@@ -151,7 +165,7 @@ class TantivyEngine:
         """Forget passages. By query: tantivy deletes nothing by a term of an unsigned field."""
         with self._writing():
             folder = self._files.of(self._checked().generation)
-            with self._writer(_opened(folder, self._language)) as writer:
+            with self._writer(_opened(folder)) as writer:
                 made = schema()
                 for start in range(0, len(ids), _DELETE_AT_ONCE):
                     some = list(ids[start : start + _DELETE_AT_ONCE])
@@ -197,7 +211,7 @@ class TantivyEngine:
         key, folder = (os.getpid(), self._files.path), self._files.of(pointer.generation)
         held = _open.get(key)
         if held is None or held[0] != pointer:
-            held = (pointer, _Reader(_opened(folder, self._language)))
+            held = (pointer, _Reader(_opened(folder)))
             _open.pop(key, None)
             _open[key] = held
             for other in list(_open)[:-MOST_OPEN]:
@@ -233,9 +247,9 @@ class TantivyEngine:
 
     def _write(self, folder: Path, passages: Iterable[tuple[int, str]]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
-        written, source = 0, iter(passages)
-        with self._writer(_opened(folder, self._language, create=True)) as writer:
-            while some := _add(writer, islice(source, COMMIT_EVERY), self._language):
+        written, source = 0, cut(passages, self._language)
+        with self._writer(_opened(folder, create=True)) as writer:
+            while some := _add(writer, islice(source, COMMIT_EVERY)):
                 writer.commit()
                 written += some
             if not written:
@@ -263,24 +277,30 @@ class TantivyEngine:
             writer.wait_merging_threads()
 
 
-def _add(writer: IndexWriter, passages: Iterable[tuple[int, str]], language: str) -> int:
+def _add(writer: IndexWriter, passages: Iterable[tuple[int, str]]) -> int:
+    """Add passages that are cut already."""
     added = 0
-    for pk, text in passages:
+    for pk, words in passages:
         document = Document()
         document.add_unsigned("pk", pk)
-        document.add_text("body", analysis.prepared(text, language))
+        document.add_text("body", words)
         writer.add_document(document)
         added += 1
     return added
 
 
-def _opened(folder: Path, language: str, *, create: bool = False) -> Index:
+@cache
+def _cut_already() -> TextAnalyzer:
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+
+
+def _opened(folder: Path, *, create: bool = False) -> Index:
     """Open the files of a generation, with the rules for words registered; readers never create any."""
     if not folder.is_dir():
         raise FileNotFoundError(folder)
     with _damage_told(f"The files in {folder} cannot be opened"):
         index = Index(schema(), path=str(folder), reuse=True) if create else Index.open(str(folder))
-        index.register_tokenizer(_CHAIN, analysis.passage_chain(language))
+        index.register_tokenizer(_CHAIN, _cut_already())
         index.config_reader("manual")
     return index
 
