@@ -25,6 +25,7 @@ for name in (
     "RELEASES_STORAGE",
     "EMAIL_URL",
     "EMAIL_HOST",
+    "RETRIEVAL_ENGINE",
 ):
     os.environ.pop(name, None)
 os.environ["DISTILLERY_TEST_RUN"] = str(RUN_DIR)

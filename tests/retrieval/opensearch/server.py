@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tests.retrieval.opensearch.store import Refused, Store, StoredIndex, only
+from tests.retrieval.opensearch.store import RefusedError, Store, StoredIndex, only
 
 
 @dataclass
@@ -47,7 +47,7 @@ class StubServer:
 
 
 def refusal(status: int, kind: str, reason: str = "because") -> tuple[int, dict]:
-    return status, Refused(status, kind, reason).body()
+    return status, RefusedError(status, kind, reason).body()
 
 
 @contextmanager
@@ -127,8 +127,8 @@ def answered(store: Store, asked: Asked) -> tuple[int, dict]:
             found = re.fullmatch(pattern, asked.path)
             if found and asked.method == method:
                 return answer(store, asked, *found.groups())
-        raise Refused(405, "method_not_allowed", f"{asked.method} {asked.path}")
-    except Refused as error:
+        raise RefusedError(405, "method_not_allowed", f"{asked.method} {asked.path}")
+    except RefusedError as error:
         return error.status, error.body()
 
 
@@ -188,7 +188,9 @@ def search(store: Store, asked: Asked, name: str) -> tuple[int, dict]:
 def bulk(store: Store, asked: Asked, name: str) -> tuple[int, dict]:
     only(asked.parameters, {"filter_path"})
     if not asked.body.endswith("\n"):
-        raise Refused(400, "illegal_argument_exception", "The bulk request must be terminated by a newline")
+        raise RefusedError(
+            400, "illegal_argument_exception", "The bulk request must be terminated by a newline"
+        )
     if name not in store.indexes and name not in store.aliases:
         store.indexes[name] = StoredIndex({"similarity": {"default": {"k1": 1.2, "b": 0.75}}})  # as it does
     index = store.indexes[store.resolve(name)[0]]
@@ -198,9 +200,7 @@ def bulk(store: Store, asked: Asked, name: str) -> tuple[int, dict]:
         [(verb, facts)] = json.loads(line).items()
         items.append({verb: one(store, index, verb, facts["_id"], lines)})
     errors = any("error" in item for each in items for item in each.values())
-    return 200, filtered(
-        {"took": 1, "errors": errors, "items": items}, asked.parameters.get("filter_path")
-    )
+    return 200, filtered({"took": 1, "errors": errors, "items": items}, asked.parameters.get("filter_path"))
 
 
 def one(store: Store, index: StoredIndex, verb: str, key: str, lines: Iterator[str]) -> dict:
@@ -211,14 +211,14 @@ def one(store: Store, index: StoredIndex, verb: str, key: str, lines: Iterator[s
     try:
         source = json.loads(next(lines))
         if index.blocked:
-            raise Refused(
+            raise RefusedError(
                 429,
                 "cluster_block_exception",
                 "index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, "
                 "index has read-only-allow-delete block];",
             )
         store.check(index, source)
-    except Refused as error:
+    except RefusedError as error:
         return {"_id": key, "status": error.status, "error": {"type": error.kind, "reason": error.reason}}
     kept = index.keep(key, source)
     return {"_id": key, "_seq_no": kept.seq_no, "result": "created", "status": 201}
@@ -227,7 +227,7 @@ def one(store: Store, index: StoredIndex, verb: str, key: str, lines: Iterator[s
 def create_document(store: Store, asked: Asked, name: str, key: str) -> tuple[int, dict]:
     index = store.indexes[store.resolve(name)[0]]
     if key in index.written:
-        raise Refused(409, "version_conflict_engine_exception", f"[{key}]: document already exists")
+        raise RefusedError(409, "version_conflict_engine_exception", f"[{key}]: document already exists")
     return 201, {"_id": key, "result": "created", **numbers(index.keep(key, json.loads(asked.body)))}
 
 
@@ -255,7 +255,7 @@ def unchanged(index: StoredIndex, asked: Asked, key: str) -> None:
     """Optimistic concurrency: what the caller has seen is what is there."""
     wanted, kept = asked.parameters.get("if_seq_no"), index.written.get(key)
     if wanted is not None and (kept is None or kept.seq_no != int(wanted)):
-        raise Refused(409, "version_conflict_engine_exception", f"[{key}]: version conflict")
+        raise RefusedError(409, "version_conflict_engine_exception", f"[{key}]: version conflict")
 
 
 def numbers(kept: object) -> dict:

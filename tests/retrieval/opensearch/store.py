@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An error answer: HTTP status, OpenSearch's name for it, and words."""
 
     def __init__(self, status: int, kind: str, reason: str) -> None:
@@ -76,13 +76,13 @@ class Store:
             return [target]
         if target in self.aliases:
             return sorted(self.aliases[target])
-        raise Refused(404, "index_not_found_exception", f"no such index [{target}]")
+        raise RefusedError(404, "index_not_found_exception", f"no such index [{target}]")
 
     def create(self, name: str, body: dict) -> None:
         if not _NAME.fullmatch(name):
-            raise Refused(400, "invalid_index_name_exception", f"Invalid index name [{name}]")
+            raise RefusedError(400, "invalid_index_name_exception", f"Invalid index name [{name}]")
         if name in self.indexes:
-            raise Refused(400, "resource_already_exists_exception", f"index [{name}] already exists")
+            raise RefusedError(400, "resource_already_exists_exception", f"index [{name}] already exists")
         only(body, {"settings", "mappings", "aliases"})
         only(body.get("settings", {}), {"index"})
         only(body.get("settings", {}).get("index", {}), _INDEX_SETTINGS)
@@ -91,25 +91,23 @@ class Store:
         for facts in mappings.get("properties", {}).values():
             only(facts, {"type", "analyzer", "index_options"})
             if facts["type"] not in _TYPES:
-                raise Refused(400, "mapper_parsing_exception", f"No handler for type [{facts['type']}]")
+                raise RefusedError(400, "mapper_parsing_exception", f"No handler for type [{facts['type']}]")
         self.indexes[name] = StoredIndex(body.get("settings", {}).get("index", {}), mappings)
         for alias in body.get("aliases", {}):
             self.aliases.setdefault(alias, set()).add(name)
 
     def delete(self, target: str, *, ignore_unavailable: bool) -> None:
         if target in self.aliases:
-            raise Refused(400, "illegal_argument_exception", f"[{target}] is an alias")
+            raise RefusedError(400, "illegal_argument_exception", f"[{target}] is an alias")
         try:
             names = self.resolve(target)
-        except Refused:
+        except RefusedError:
             if ignore_unavailable:
                 return
             raise
         for name in names:
             del self.indexes[name]
-            self.aliases = {
-                alias: left for alias, held in self.aliases.items() if (left := held - {name})
-            }
+            self.aliases = {alias: left for alias, held in self.aliases.items() if (left := held - {name})}
 
     def update_aliases(self, actions: list[dict]) -> None:
         """All or nothing."""
@@ -118,15 +116,15 @@ class Store:
             [(verb, facts)] = action.items()
             index, alias = facts["index"], facts["alias"]
             if index not in self.indexes:
-                raise Refused(404, "index_not_found_exception", f"no such index [{index}]")
+                raise RefusedError(404, "index_not_found_exception", f"no such index [{index}]")
             if alias in self.indexes:
-                raise Refused(400, "invalid_alias_name_exception", f"an index [{alias}] exists")
+                raise RefusedError(400, "invalid_alias_name_exception", f"an index [{alias}] exists")
             if verb == "add":
                 made.setdefault(alias, set()).add(index)
             elif verb == "remove" and index in made.get(alias, ()):
                 made[alias].discard(index)
             else:
-                raise Refused(404, "aliases_not_found_exception", f"aliases [{alias}] missing")
+                raise RefusedError(404, "aliases_not_found_exception", f"aliases [{alias}] missing")
         self.aliases = {alias: names for alias, names in made.items() if names}
 
     def check(self, index: StoredIndex, source: dict) -> None:
@@ -134,18 +132,18 @@ class Store:
         known = index.mappings.get("properties", {})
         for name, value in source.items():
             if name not in known and index.mappings.get("dynamic") == "strict":
-                raise Refused(
+                raise RefusedError(
                     400, "strict_dynamic_mapping_exception", f"introduction of [{name}] is not allowed"
                 )
             if known.get(name, {}).get("type") == "long" and not isinstance(value, int):
-                raise Refused(400, "mapper_parsing_exception", f"failed to parse field [{name}]")
+                raise RefusedError(400, "mapper_parsing_exception", f"failed to parse field [{name}]")
 
     def search(self, target: str, body: dict) -> dict:
         only(body, {"query", "sort", "size", "track_total_hits", "_source", "aggs"})
         names = self.resolve(target)
         size = body.get("size", 10)
         if size > 10_000:
-            raise Refused(400, "illegal_argument_exception", "Result window is too large")
+            raise RefusedError(400, "illegal_argument_exception", "Result window is too large")
         answer: dict = {"took": 1, "timed_out": False, "hits": {"max_score": None, "hits": []}}
         if "aggs" in body:
             answer["aggregations"] = {
@@ -155,7 +153,7 @@ class Store:
         if "query" in body:
             hits = [hit for name in names for hit in self._hits(name, body["query"])]
             if body.get("sort") not in (None, [{"_score": "desc"}, {"pk": "asc"}]):
-                raise Refused(400, "parsing_exception", "unknown order")
+                raise RefusedError(400, "parsing_exception", "unknown order")
             ties = itertools.count() if "sort" not in body else None
             hits.sort(key=lambda hit: (-hit["_score"], next(ties) if ties else int(hit["_id"])))
             answer["hits"]["hits"] = hits[:size]
@@ -170,7 +168,7 @@ class Store:
         only(query["bool"], {"should", "minimum_should_match"})
         clauses = query["bool"]["should"]
         if len(clauses) > 1_024:
-            raise Refused(400, "too_many_clauses", "maxClauseCount is set to 1024")
+            raise RefusedError(400, "too_many_clauses", "maxClauseCount is set to 1024")
         index = self.indexes[name]
         words = {key: str(source["body"]).split() for key, source in index.shown.items()}
         scores: Counter[str] = Counter()
@@ -201,4 +199,4 @@ class Store:
 def only(given: dict, known: set[str]) -> None:
     """Refuse keys that the contract does not have, or that this server has never been asked for."""
     if more := set(given) - known:
-        raise Refused(400, "parsing_exception", f"unknown key {sorted(more)}")
+        raise RefusedError(400, "parsing_exception", f"unknown key {sorted(more)}")
