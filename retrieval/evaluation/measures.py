@@ -1,4 +1,4 @@
-"""Measures by their names in ir-measures, per query. Gains of nDCG are the grades themselves, as in trec_eval."""
+"""Measures by their names in ir-measures, per query. nDCG gains what the grade says, as in trec_eval."""
 
 import re
 import subprocess

@@ -10,7 +10,7 @@ from retrieval.evaluation.asking import Asked
 from retrieval.evaluation.measures import Named, Values, values
 from retrieval.evaluation.qrels import Qrels
 from retrieval.evaluation.questions import Question, Questions
-from retrieval.evaluation.significance import DRAWS, Tested, tested
+from retrieval.evaluation.significance import DRAWS, Tested, paired
 
 #: Ids that are given as examples.
 _EXAMPLES = 3
@@ -83,7 +83,7 @@ def evaluate(
     units = [each.conversation for each in questions]
     comparisons = []
     for measure in measures:
-        tests = tested(
+        tests = paired(
             [found[name][measure.name] for name in others],
             found[baseline][measure.name],
             units,

@@ -70,8 +70,8 @@ def sentences(evaluation: Evaluation) -> Iterator[str]:
     facts = evaluation.facts.get("coverage", {})
     if evaluation.comparisons:
         yield (
-            "* both tests below .05 after Holm's correction over the systems of a measure. Queries are paired; "
-            "the randomisation test swaps whole conversations."
+            "* both tests below .05 after Holm's correction over the systems of a measure. Queries are "
+            "paired; the randomisation test swaps whole conversations."
         )
     yield from _of(facts, "not_judged", "Left out, as nothing is judged for them")
     yield from _of(facts, "without_field", f"Left out, as they have no {evaluation.facts.get('field')}")
@@ -88,8 +88,8 @@ def sentences(evaluation: Evaluation) -> Iterator[str]:
     if gone.get("count"):
         yield (
             f"Judged passages that are not among the passages: {gone['count']:,}, such as "
-            f"{gone['examples'][0]!r}. No system can find what {gone['relevant_judgments']:,} of the judgments "
-            "ask for."
+            f"{gone['examples'][0]!r}. No system can find what {gone['relevant_judgments']:,} of the "
+            "judgments ask for."
         )
     if facts.get("repeated_judgments"):
         yield f"Judgments that are repeated, and count once: {facts['repeated_judgments']:,}."

@@ -1,4 +1,4 @@
-"""Is one system better than another on the same queries? Two paired tests (Smucker, Allan and Carterette 2007).
+"""Is one system better than another on the same queries? Paired tests (Smucker, Allan and Carterette 2007).
 
 - Student's paired t-test over queries.
 - The randomisation test (Fisher's): if both systems were the same, it would make no difference to swap their
@@ -49,7 +49,7 @@ class Tested:
     randomisation_p_holm: float | None = None
 
 
-def tested(
+def paired(
     systems: Sequence[Floats],
     baseline: Floats,
     units: Sequence[str],

@@ -53,7 +53,7 @@ class Command(BaseCommand):
             "--passages",
             type=Path,
             metavar="FILE",
-            help="search these (default: passages.jsonl beside QUERIES)",
+            help="search these (default: passages.jsonl there)",
         )
         parser.add_argument("--language", default="en", help="of --passages, BCP 47 (default: en)")
         parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, with --passages")
@@ -73,9 +73,7 @@ class Command(BaseCommand):
             "--draws", type=_from_1(_MOST_DRAWS), default=0, metavar="N", help="default: 9999"
         )
         parser.add_argument("--seed", type=natural, default=0)
-        parser.add_argument(
-            "--run-out", type=Path, metavar="DIR", help="write a TREC run of each system there"
-        )
+        parser.add_argument("--run-out", type=Path, metavar="DIR", help="write a TREC run of each system")
         parser.add_argument("--per-query", type=Path, metavar="FILE", help="write values of queries as CSV")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write everything else as JSON")
 
