@@ -26,6 +26,7 @@ def everything() -> None:
             "query.withdrawn": "took a query out",
             "query.put_back": "put a query back",
             "query.adjudicated": "decided about a query",
+            "query.sent_to_curation": "sent a question from the search page to curation",
             "answer.rewrite_asked": "asked for an answer to be written again",
             "answer.excluded": "excluded an answer",
             "answers.held_out": "held answers out",
