@@ -1,11 +1,15 @@
-"""Searching the corpora of a project with a conversation: ranked passages, why, and what must be said of it."""
+"""Searching a project's corpora with a conversation: ranked passages, why, and what must be said of it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from projects.models import Project
+from retrieval.corpus_collections import CorpusCollection
+from retrieval.errors import NotIndexedError
 from retrieval.models import Corpus, Passage
+from retrieval.selectors import NOTHING_YET, searchable
 
 if TYPE_CHECKING:
     from retrieval.crown.explaining import Explanation
@@ -75,4 +79,34 @@ def search_conversation(
     many passages come back (None: as `parameters` say). Passages come in one query of the database whatever
     the number of corpora. EmptyQueryError: no turn has a word. NotIndexedError: nothing to search yet.
     """
-    raise NotImplementedError
+    from retrieval.ranking.systems import parse_system  # noqa: PLC0415  # heavy
+
+    corpora = searchable(where) if isinstance(where, Project) else list(where)
+    if not corpora:
+        raise NotIndexedError(NOTHING_YET)
+    collections = [CorpusCollection(corpus, name=name) for corpus, name in _named(corpora)]
+    chosen = parse_system(ranker or "bm25") if isinstance(ranker, str) else ranker
+    ranking = chosen.rank(collections, turns, results or 3)
+    passages = Passage.objects.in_bulk([each.pk for each in ranking.results])
+    # A passage may have been deleted since the index was asked.
+    there = [each for each in ranking.results if each.pk in passages]
+    return FoundAnswer(
+        ranker=ranking.ranker,
+        parameters=ranking.parameters,
+        generations=ranking.generations,
+        terms=ranking.terms,
+        results=[
+            FoundPassage(rank, each.score, each.parts, each.collection, passages[each.pk])
+            for rank, each in enumerate(there, 1)
+        ],
+        notes=ranking.notes,
+    )
+
+
+def _named(corpora: Sequence[Corpus]) -> list[tuple[Corpus, str]]:
+    """Corpora with names that tell them apart: their slugs, with the project's before where two are equal."""
+    slugs = Counter(corpus.slug for corpus in corpora)
+    return [
+        (corpus, corpus.slug if slugs[corpus.slug] == 1 else f"{corpus.project.slug}/{corpus.slug}")
+        for corpus in corpora
+    ]

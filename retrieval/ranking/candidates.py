@@ -11,6 +11,7 @@ from retrieval.ranking.base import Collection
 #: Different words that are searched for at most, over all turns: nobody asks more, and it is slow.
 MOST_TERMS = 256
 NO_WORDS = "There is no word in the question."
+CUT = f"The conversation is long: only {MOST_TERMS} of its words are searched for."
 
 
 @dataclass(frozen=True)

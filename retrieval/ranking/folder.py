@@ -1,13 +1,20 @@
 """A collection without a database: an index and a network of a file of passages, in a folder of their own."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from retrieval.crown.evidence import Evidence
 from retrieval.crown.passages import Passages
 from retrieval.engine.base import Engine
+from retrieval.engine.embedded import TantivyEngine
+from retrieval.ranking.texts import TextFile
+from retrieval.reading import open_passages
+
+_CHUNK = 1 << 20
 
 
 class FolderCollection:
@@ -16,9 +23,15 @@ class FolderCollection:
     `keys[pk - 1]` is the passage's own id. Memory holds ids only; texts stay on disk.
     """
 
-    name: str
-    language: str
-    keys: Sequence[str]
+    def __init__(
+        self, name: str, language: str, keys: Sequence[str], texts: TextFile, engine: Engine
+    ) -> None:
+        self.name = name
+        self.language = language
+        self.keys = keys
+        self.engine = engine
+        self._texts = texts
+        self._generation: dict[str, Any] = {}
 
     @classmethod
     def build(
@@ -36,22 +49,25 @@ class FolderCollection:
         `vectors` are word vectors of a file instead of the network's own; `network=False` leaves the network
         out, which BM25 does not need. FileRefusedError lists the faults of the file.
         """
-        raise NotImplementedError
-
-    @property
-    def engine(self) -> Engine:
-        """Its index."""
-        raise NotImplementedError
+        folder.mkdir(parents=True, exist_ok=True)
+        texts = TextFile(folder / "texts")
+        keys: list[str] = []
+        engine = TantivyEngine(folder / "index", language, what=f"the index of {passages.name}")
+        with closing(texts):
+            engine.rebuild(_rows(passages, texts, keys, progress))
+        made = cls(passages.parent.name or passages.stem, language, keys, texts, engine)
+        made._generation = {"file": _digest(passages), "passages": len(keys), "engine": "tantivy"}
+        return made
 
     @property
     def evidence(self) -> Evidence | None:
         """Its network, if there is one."""
-        raise NotImplementedError
+        return None
 
     @property
     def generation(self) -> Mapping[str, Any]:
         """What tells its state: digest of the file, rules for words, options of the network."""
-        raise NotImplementedError
+        return self._generation
 
     def key(self, pk: int) -> str:
         """A passage's own id."""
@@ -63,7 +79,36 @@ class FolderCollection:
 
     def texts(self, pks: Sequence[int]) -> Mapping[int, str]:
         """Texts of passages."""
-        raise NotImplementedError
+        return {pk: self._texts.text(pk) for pk in pks}
+
+    def close(self) -> None:
+        """Close the file of texts."""
+        self._texts.close()
+
+
+def _rows(
+    passages: Path, texts: TextFile, keys: list[str], progress: Callable[[int], None]
+) -> Iterator[tuple[int, str]]:
+    """Number and what is indexed of each passage, as a corpus has it: title and text."""
+    file = open_passages(passages)
+    for row in file.rows():
+        keys.append(row.key)
+        number = texts.append(row.text)
+        if number % 1000 == 0:
+            progress(number)
+        yield number, f"{row.title}\n{row.text}" if row.title else row.text
+    if file.faults:
+        raise file.refused()
+    progress(len(keys))
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 @contextmanager
@@ -76,5 +121,11 @@ def temporary_collection(
     progress: Callable[[int], None] = lambda passages: None,
 ) -> Iterator[FolderCollection]:
     """`FolderCollection.build` in a temporary folder that goes with the block."""
-    raise NotImplementedError
-    yield
+    with TemporaryDirectory(prefix="distillery-passages-") as folder:
+        made = FolderCollection.build(
+            passages, Path(folder), language=language, vectors=vectors, network=network, progress=progress
+        )
+        try:
+            yield made
+        finally:
+            made.close()
