@@ -71,9 +71,13 @@ class Conversation:
         """No turns; the options stay as they are."""
         return replace(self, turns=())
 
+    def fields_of_turns(self) -> list[tuple[str, str]]:
+        """Names and values of the hidden fields of a form that has the options itself."""
+        return [pair for turn in self.turns for pair in (("q", turn.question), ("o", turn.options))]
+
     def fields(self) -> list[tuple[str, str]]:
         """Names and values of an address, or of the hidden fields of a form."""
-        pairs = [pair for turn in self.turns for pair in (("q", turn.question), ("o", turn.options))]
+        pairs = self.fields_of_turns()
         if self.options != (self.turns[-1].options if self.turns else ""):
             pairs.append(("o", self.options))
         return [*pairs, *(("in", slug) for slug in self.corpora)]

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.candidates import Choice, Region, choose
-from annotation.importing.text import query_digest
+from annotation.importing.text import normal, query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
 from crowd.errors import CrowdError
 from crowd.services.readonly import refuse_read_only
@@ -79,7 +79,7 @@ def send_to_curation(
 
 def _query(project: Project, turns: Sequence[str], actor: Any) -> tuple[Query, bool]:
     """The query of a question after these turns, made if the project has none."""
-    *before, text = turns
+    *before, text = turns = [normal(turn) for turn in turns]
     digest = query_digest(text, before)
     made, new = Query.objects.get_or_create(
         project=project,

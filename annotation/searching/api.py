@@ -1,0 +1,48 @@
+"""The answer as JSON: what the published endpoint takes and gives (paper 001, section 4), and what we add.
+
+Nothing is changed by it, so it needs no token of a form; it takes JSON only, which no page of another site
+can send with somebody's session.
+"""
+
+import json
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from annotation.searching.contract import FieldsRefusedError, answer_of, asked_of
+from crowd.desk.doors import Seat, on_project, posted
+from retrieval.errors import RetrievalError
+from retrieval.selectors import searchable
+
+
+@csrf_exempt
+@posted
+@on_project()
+def getanswer(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Answer the last of `questions`. 400 with `errors` by field, 409 where there is nothing to search."""
+    try:
+        asked = asked_of(_body(request), searchable(seat.project))
+    except FieldsRefusedError as error:
+        return _json({"errors": error.faults}, 400)
+    try:
+        return _json(answer_of(asked), 200)
+    except RetrievalError as error:
+        return _json({"errors": {"questions": str(error)}}, 400)
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    if request.content_type != "application/json":
+        raise FieldsRefusedError({"": "Send JSON, with Content-Type: application/json."})
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError, RequestDataTooBig) as error:
+        raise FieldsRefusedError({"": "Send a JSON object of less than 2.5 MB."}) from error
+    if not isinstance(body, dict):
+        raise FieldsRefusedError({"": "Send a JSON object with `questions`."})
+    return body
+
+
+def _json(value: dict[str, Any], status: int) -> JsonResponse:
+    return JsonResponse(value, status=status, json_dumps_params={"ensure_ascii": False, "allow_nan": False})
