@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from retrieval.ranking.base import Collection, Ranked, Ranking
 from retrieval.ranking.candidates import CUT, Found, find
-from retrieval.ranking.interim import DEFAULT_MODEL, turn_weights
+from retrieval.ranking.interim import DEFAULT_MODEL
 
 NOTHING = "No passage has any of these words: {}."
 #: Words that a note names at most.
@@ -25,7 +25,7 @@ class BM25:
 
     def rank(self, collections: Sequence[Collection], turns: Sequence[str], k: int) -> Ranking:
         """The engines' best k passages."""
-        found = find(collections, turns, turn_weights(len(turns), self.query_model), k)
+        found = find(collections, turns, self.query_model, k)
         return self.ranking(collections, found, k)
 
     def ranking(
