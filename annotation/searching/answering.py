@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
+
 from annotation.importing.text import query_digest
-from annotation.models import Query
+from annotation.models import CandidatePassage, Query
 from annotation.searching import options
 from annotation.searching.conversation import Conversation
 from annotation.searching.results import Shown, shown_result
@@ -29,10 +31,11 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The query that the project has of a turn."""
+    """The query that the project has of a turn; `waits` for candidates: it is accepted and has none."""
 
     pk: int
     words: str
+    waits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,7 @@ class ShownTurn:
     @property
     def sendable(self) -> bool:
         """Something was found, and the project has no such query, or one that waits for passages."""
-        return bool(self.results) and (self.known is None or self.known.words == WAITS)
-
-
-#: Words of a query that takes candidates.
-WAITS = "accepted, waiting for passages"
+        return bool(self.results) and (self.known is None or self.known.waits)
 
 
 def answer(
@@ -129,5 +128,9 @@ def _how(found: FoundAnswer) -> str:
 def _known(project: Project, questions: Sequence[str]) -> dict[str, Known]:
     """Queries of the project by their digests, as far as they are turns of this conversation."""
     digests = [query_digest(question, questions[:at]) for at, question in enumerate(questions)]
-    rows = Query.objects.filter(project=project, digest__in=digests)
-    return {row.digest: Known(row.pk, row.get_status_display()) for row in rows.only("digest", "status")}
+    theirs = CandidatePassage.objects.filter(query=OuterRef("pk"))
+    rows = Query.objects.filter(project=project, digest__in=digests).annotate(has=Exists(theirs))
+    return {
+        digest: Known(pk, str(Query.Status(status).label), status == Query.Status.ACCEPTED and not has)
+        for pk, digest, status, has in rows.values_list("pk", "digest", "status", "has")
+    }

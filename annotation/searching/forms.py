@@ -67,12 +67,12 @@ class AskForm(Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        """Ask the validator that commands and endpoint ask as well."""
+        """Ask the validator that commands and endpoint ask as well; what was not sent has its default."""
         cleaned = super().clean() or {}
-        profile = cleaned.get(PROFILE.name) or defaults().profile
-        given = {option.name: cleaned[option.name] for option in _SHARED if option.name in cleaned}
-        prefix = f"{profile}-"
-        own = {name.removeprefix(prefix): cleaned[name] for name in cleaned if name.startswith(prefix)}
+        sent = {name: value for name, value in cleaned.items() if name in self.data}
+        given = {option.name: sent[option.name] for option in _SHARED if option.name in sent}
+        prefix = f"{given.get(PROFILE.name, defaults().profile)}-"
+        own = {name.removeprefix(prefix): sent[name] for name in sent if name.startswith(prefix)}
         try:
             self.parameters = Parameters.of({**given, **own})
         except ParametersError as error:
