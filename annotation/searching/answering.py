@@ -76,9 +76,7 @@ def chosen(corpora: Sequence[Corpus], conversation: Conversation) -> list[Corpus
     wanted = conversation.corpora
     if unknown := set(wanted) - {corpus.slug for corpus in corpora}:
         there = ", ".join(corpus.slug for corpus in corpora) or "none"
-        raise CorpusError(
-            f"There is no corpus {sorted(unknown)[0]!r} with an index here; there is: {there}."
-        )
+        raise CorpusError(f"There is no corpus {sorted(unknown)[0]!r} with an index here; there is: {there}.")
     return [corpus for corpus in corpora if not wanted or corpus.slug in wanted]
 
 
@@ -121,7 +119,8 @@ def _shown_turn(
 def _how(found: FoundAnswer) -> str:
     """Ranker and options of an answer, in a line."""
     own = found.parameters
-    said = [f"{name.replace('_', ' ')} {own[name]}" for name in ("query_model", "alpha", "beta") if name in own]
+    names = [name for name in ("query_model", "alpha", "beta") if name in own]
+    said = [f"{name.replace('_', ' ')} {own[name]}" for name in names]
     return ", ".join([found.ranker, *said])
 
 

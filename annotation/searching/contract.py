@@ -1,9 +1,9 @@
 """The published JSON contract of CROWN's endpoint, read and written.
 
-In: {questions: [all turns, oldest first], retNbr, indriRetNbr, nodeThreshold, edgeThreshold, convquery, h1…h4},
-numbers also as text; ours beside them are `profile`, h5 and h6 of the profile `balanced`, and `corpora`.
-Out: {paragraphs: [sentences of each passage], ids, nodes, edges, top_sentences}; ours beside them are `results`
-with offsets and score parts, `query`, `ranker`, `parameters`, `generations`, `notes`.
+In: {questions: [all turns, oldest first], retNbr, indriRetNbr, nodeThreshold, edgeThreshold, convquery,
+h1…h4}, numbers also as text; ours beside them are `profile`, h5 and h6 of the profile `balanced`, `corpora`.
+Out: {paragraphs: [sentences of each passage], ids, nodes, edges, top_sentences}; ours beside them are
+`results` with offsets and score parts, `query`, `ranker`, `parameters`, `generations`, `notes`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from annotation.searching.results import key_of, sentences_of
 from retrieval.crown.parameters import Parameters
 from retrieval.errors import CorpusError, ParametersError
 from retrieval.models import Corpus
-from retrieval.searching import FoundAnswer, FoundPassage, search_conversation
+from retrieval.searching import FoundPassage, search_conversation
 
 
 class FieldsRefusedError(Exception):
@@ -117,7 +117,7 @@ def _keys(results: Sequence[FoundPassage]) -> list[str]:
 
 
 def _result(key: str, each: FoundPassage, places: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    passage, why = each.passage, each.explanation
+    passage = each.passage
     return {
         "id": key,
         "corpus": each.corpus,

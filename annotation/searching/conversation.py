@@ -99,7 +99,8 @@ def checked(question: str) -> str:
         raise RefusedError("Type a question.")
     if len(asked) > LONGEST_QUESTION:
         raise RefusedError(
-            f"A question has {LONGEST_QUESTION:,} characters at most; this one has {len(asked):,}. Shorten it."
+            f"A question has {LONGEST_QUESTION:,} characters at most; this one has {len(asked):,}. "
+            "Shorten it."
         )
     return asked
 

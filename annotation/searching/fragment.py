@@ -19,7 +19,7 @@ _LABEL_BELOW, _LABEL_ABOVE = 15, 7
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A word: its place, its radius, and where its label stands. `scored` words have a weight of their own."""
+    """A word: its place, its radius, and where its label stands; `scored` if it has a weight of its own."""
 
     word: str
     label: str
@@ -62,9 +62,7 @@ def draw(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) ->
         return None
     most = max(words.values(), default=0.0)
     places = _places(len(order))
-    dots = {
-        word: _dot(word, place, words.get(word), most) for word, place in zip(order, places, strict=True)
-    }
+    dots = {word: _dot(word, place, words.get(word), most) for word, place in zip(order, places, strict=True)}
     strongest = max((strength for _, _, strength in pairs), default=0.0)
     lines = [
         Line(

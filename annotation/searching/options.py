@@ -30,4 +30,5 @@ def flat(parameters: Parameters) -> Mapping[str, str]:
     """Every option by the name that a form has for it, as somebody types it."""
     own = {name: value for name, value in parameters.as_dict().items() if name != "weights"}
     weights = {f"{PREFIX}{name}": value for name, value in parameters.weights.items()}
-    return {name: value if isinstance(value, str) else f"{value:g}" for name, value in (own | weights).items()}
+    every = own | weights
+    return {name: value if isinstance(value, str) else f"{value:g}" for name, value in every.items()}

@@ -75,9 +75,7 @@ def _go_on(
     """To the address of a conversation, so that Reload asks nothing twice; a long one is shown at once."""
     if conversation.fits_an_address:
         return redirect(f"{reverse(PAGE, args=[seat.project.slug])}{conversation.address()}")
-    return _page(
-        request, seat, corpora, conversation, AskForm(corpora=corpora, conversation=conversation)
-    )
+    return _page(request, seat, corpora, conversation, AskForm(corpora=corpora, conversation=conversation))
 
 
 def _page(

@@ -188,7 +188,7 @@ def _keys(found: Sequence[FoundPassage]) -> list[str]:
     ]
 
 
-def _candidate(
+def _candidate(  # noqa: PLR0917  # made in one place
     query: Query,
     found: FoundAnswer,
     each: FoundPassage,

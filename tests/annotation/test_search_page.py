@@ -167,7 +167,8 @@ def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
     answer = ask(viewer, "monopoly", follow=False, profile="crown-2020", **weights)
     assert answer.status_code == 422
     assert "The weights must add up to 1; these add up to 2." in text_of(answer)
-    weights = {f"balanced-weight_{name}": ".9" for name in ("bm25", "node", "edge", "pos", "coverage", "early")}
+    names = ("bm25", "node", "edge", "pos", "coverage", "early")
+    weights = {f"balanced-weight_{name}": ".9" for name in names}
     assert ask(viewer, "monopoly", profile="crown-2020", **weights).status_code == 200
 
 
@@ -289,9 +290,7 @@ def test_hostile_text_is_text(viewer, project, tmp_path):
     assert "&lt;mark&gt;x&lt;/mark&gt;" in page
 
 
-def test_the_page_asks_the_database_a_bounded_number_of_times(
-    viewer, corpus, django_assert_max_num_queries
-):
+def test_the_page_asks_the_database_a_bounded_number_of_times(viewer, corpus, django_assert_max_num_queries):
     with django_assert_max_num_queries(20):
         viewer.get(PAGE, {"q": list(ABOUT_TEXTBOOKS)})
 

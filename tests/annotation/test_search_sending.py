@@ -157,9 +157,7 @@ def test_passages_of_one_id_in_two_corpora_keep_apart(tmp_path, actor):
     )
     found = found_in(one, "p1")
     second = FoundPassage(2, 0.5, {}, "other", Passage.objects.get(corpus=other))
-    both = FoundAnswer(
-        "bm25", {}, {"one": {"index": 1}, "other": {"index": 9}}, {}, [*found.results, second]
-    )
+    both = FoundAnswer("bm25", {}, {"one": {"index": 1}, "other": {"index": 9}}, {}, [*found.results, second])
     send_to_curation(project=project, turns=["pets?"], found=both, keep=5, actor=actor)
     rows = CandidatePassage.objects.order_by("rank")
     assert [row.key for row in rows] == ["one/p1", "other/p1"]
