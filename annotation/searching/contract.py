@@ -8,7 +8,7 @@ Out: {paragraphs: [sentences of each passage], ids, nodes, edges, top_sentences}
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotation.searching.answering import chosen
 from annotation.searching.conversation import MOST_TURNS, Conversation, RefusedError, checked
@@ -17,6 +17,9 @@ from retrieval.crown.parameters import Parameters
 from retrieval.errors import CorpusError, ParametersError
 from retrieval.models import Corpus
 from retrieval.searching import FoundPassage, search_conversation
+
+if TYPE_CHECKING:
+    from retrieval.crown.explaining import Sentence
 
 
 class FieldsRefusedError(Exception):
@@ -93,7 +96,7 @@ def answer_of(call: Call) -> dict[str, Any]:
         why = each.explanation
         nodes[key] = [node.word for node in why.nodes] if why else []
         edges[key] = [f"({edge.first},{edge.second})" for edge in why.edges] if why else []
-        top[key] = list(why.highlighted) if why else []
+        top[key] = [sentence.number for sentence in _best(each)]
         results.append(_result(key, each, places))
     return {
         "paragraphs": paragraphs,
@@ -117,7 +120,7 @@ def _keys(results: Sequence[FoundPassage]) -> list[str]:
 
 
 def _result(key: str, each: FoundPassage, places: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    passage = each.passage
+    passage, why = each.passage, each.explanation
     return {
         "id": key,
         "corpus": each.corpus,
@@ -131,4 +134,26 @@ def _result(key: str, each: FoundPassage, places: Sequence[tuple[int, int]]) -> 
         "start": passage.start,
         "end": passage.end,
         "sentences": [list(place) for place in places],
+        "highlighted": [
+            {"sentence": best.number, "start": best.start, "end": best.end, "score": best.score}
+            for best in _best(each)
+        ],
+        "nodes": [
+            {"word": node.word, "weight": node.weight, "term": node.term, "places": _lists(node.spans)}
+            for node in (why.nodes if why else ())
+        ],
+        "edges": [
+            {"first": edge.first, "second": edge.second, "npmi": edge.npmi, "places": _lists(edge.spans)}
+            for edge in (why.edges if why else ())
+        ],
     }
+
+
+def _best(each: FoundPassage) -> "list[Sentence]":
+    """Highlighted sentences, the best one first."""
+    found = each.explanation.sentences if each.explanation else ()
+    return sorted((one for one in found if one.is_highlighted), key=lambda one: (-one.score, one.number))
+
+
+def _lists(spans: Sequence[tuple[int, int]]) -> list[list[int]]:
+    return [list(span) for span in spans]

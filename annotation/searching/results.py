@@ -4,18 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.searching.fragment import Drawing, draw
+from retrieval.crown.marking import Piece, marked
 from retrieval.crown.options import describe
 from retrieval.searching import FoundPassage
 from retrieval.text.sentences import sentences
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of the passage: in a sentence that speaks for it, of a word that does."""
-
-    text: str
-    marked: bool = False
-    bold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +62,9 @@ def key_of(found: FoundPassage, *, twice: bool) -> str:
 
 
 def _pieces(found: FoundPassage) -> Sequence[Piece]:
-    return [Piece(found.passage.text)]
+    """The text, cut where highlighted sentences and key words begin and end."""
+    why = found.explanation
+    return marked(found.passage.text, why.highlights if why else (), why.keywords if why else ())
 
 
 _LABELS = {
