@@ -81,20 +81,17 @@ def _query(project: Project, turns: Sequence[str], actor: Any) -> tuple[Query, b
     """The query of a question after these turns, made if the project has none."""
     *before, text = turns = [normal(turn) for turn in turns]
     digest = query_digest(text, before)
-    made, new = Query.objects.get_or_create(
-        project=project,
-        digest=digest,
-        defaults={
-            "source": lambda: _source(project, actor),
-            "key": f"q-{digest[:16]}",
-            "text": text,
-            "context": [{"text": each} for each in before],
-            "conversation": lambda: _conversation(project, turns),
-            "turn": len(turns),
-            "status": Status.ACCEPTED,
-            "status_reason": _REASON,
-        },
-    )
+    fields: dict[str, Any] = {
+        "source": lambda: _source(project, actor),
+        "key": f"q-{digest[:16]}",
+        "text": text,
+        "context": [{"text": each} for each in before],
+        "conversation": lambda: _conversation(project, turns),
+        "turn": len(turns),
+        "status": Status.ACCEPTED,
+        "status_reason": _REASON,
+    }
+    made, new = Query.objects.get_or_create(project=project, digest=digest, defaults=fields)
     if new:
         QueryStep.objects.create(
             query=made, at=timezone.now(), actor=actor, after=Status.ACCEPTED, reason=_REASON

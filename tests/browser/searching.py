@@ -39,7 +39,9 @@ def _project(*, owner: str, password: str) -> None:
     user = User.objects.create_user(owner, password=password, is_staff=True)
     set_role(project=project, user=user, role="owner")
     corpus = create_corpus(project=project, slug="textbooks", title="Two OpenStax textbooks")
-    add_passages(corpus=corpus, file=open_passages(Path(annotation.sample.__file__).with_name("passages.jsonl")))
+    add_passages(
+        corpus=corpus, file=open_passages(Path(annotation.sample.__file__).with_name("passages.jsonl"))
+    )
     build_index(corpus=corpus)
     build_network(corpus=corpus)
 
