@@ -39,7 +39,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class Edges:
-    """Pairs of active words with different labels that stand close together in one sentence and belong together.
+    """Pairs of active words with different labels, close together in one sentence, with an edge between them.
 
     first, second: places of the two tokens among all tokens; strength: NPMI, above β.
     """

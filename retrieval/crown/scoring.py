@@ -2,8 +2,8 @@
 
 crown-2020   h1·prior + h2·node + h3·edge + h4·pos, where each part is one over the candidate's rank by it
              (paper 001, section 2.3; the ranks are in the published code only).
-balanced     Σ h·f over bm25, node, edge, pos, coverage and early coverage, where each f is a share of the best
-             candidate's value. See docs/crown.md for what is measured.
+balanced     Σ h·f over bm25, node, edge, pos, coverage and early coverage, where each f is a share of the
+             best candidate's value. See docs/crown.md for what is measured.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,13 +50,24 @@ def score(
     raw = _network_parts(passages, found, edges(passages, found, evidence, parameters.beta))
     bm25 = np.asarray(engine_scores, np.float64)
     if parameters.profile == CROWN_2020:
-        raw = {"prior": 1 / np.arange(1.0, passages.count + 1), **raw}
-        parts = {name: value if name == "prior" else _reciprocal_ranks(value) for name, value in raw.items()}
-        raw["bm25"] = bm25
+        raw = {**raw, "bm25": bm25}
     else:
         raw = {"bm25": bm25, **raw, **_coverages(passages, found, terms, evidence, parameters.alpha)}
-        parts = {name: _shares(value) for name, value in raw.items()}
-    final = np.zeros(passages.count)
+    return combined(raw, parameters)
+
+
+def combined(raw: Mapping[str, FloatArray], parameters: Parameters) -> Scores:
+    """Final scores of raw values of n candidates, best of the engine first; also of several networks'."""
+    count = len(raw["bm25"])
+    if parameters.profile == CROWN_2020:
+        raw = {**raw, "prior": 1 / np.arange(1.0, count + 1)}
+        parts = {
+            name: raw[name] if name == "prior" else _reciprocal_ranks(raw[name])
+            for name in parameters.weights
+        }
+    else:
+        parts = {name: _shares(raw[name]) for name in parameters.weights}
+    final = np.zeros(count)
     for name, weight in parameters.weights.items():
         final += weight * parts[name]
     order = np.argsort(-np.round(final, _FINAL_DECIMALS), kind="stable")
