@@ -112,9 +112,7 @@ def _field(option: Option) -> forms.CharField:
     """Any text: the validator says what is wrong with it, and what was typed stays."""
     attrs = {"form": "ask"}
     widget: forms.Widget
-    if option is PROFILE:
-        widget = forms.RadioSelect(choices=list(option.choices.items()), attrs=attrs)
-    elif option.kind == "choice":
+    if option.kind == "choice":
         widget = forms.Select(choices=list(option.choices.items()), attrs=attrs)
     else:
         mode = "numeric" if option.kind == "whole" else "decimal"
