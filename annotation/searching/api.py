@@ -9,9 +9,11 @@ from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.searching.contract import FieldsRefusedError, answer_of, asked_of
+from annotation.searching.keys import seat_of
 from crowd.desk.doors import Seat, on_project, posted
 from retrieval.errors import RetrievalError
 from retrieval.selectors import searchable
@@ -19,9 +21,18 @@ from retrieval.selectors import searchable
 
 @csrf_exempt
 @posted
-@on_project()
-def getanswer(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Answer the last of `questions`. 400 with `errors` by field, 409 where there is nothing to search."""
+def getanswer(request: HttpRequest, *, project: str) -> HttpResponseBase:
+    """Answer the last of `questions`, for a key or a session of a member; 400 has `errors` by field."""
+    given = request.headers.get("Authorization", "")
+    if not given:
+        return on_project()(_answered)(request, project=project)
+    seat = seat_of(given.removeprefix("Bearer ").strip(), project)
+    if seat is None:
+        return _json({"errors": {"": "This key is not, or not any more, valid for this project."}}, 401)
+    return _answered(request, seat)
+
+
+def _answered(request: HttpRequest, seat: Seat) -> HttpResponse:
     try:
         asked = asked_of(_body(request), searchable(seat.project))
     except FieldsRefusedError as error:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from retrieval.crown.marking import Piece, marked
-
 from annotation.searching.fragment import Drawing, draw
+from retrieval.crown.marking import Piece, marked
 from retrieval.crown.options import describe
 from retrieval.searching import FoundPassage
 from retrieval.text.sentences import sentences

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.searching import answering
 from annotation.searching.conversation import Conversation, RefusedError, read
 from annotation.searching.forms import AskForm
+from annotation.searching.keys import key_for
 from annotation.searching.samples import sample_for
 from crowd.desk.doors import Seat, on_project, show
 from retrieval.errors import RetrievalError
@@ -106,4 +107,6 @@ def _page(
         many_corpora=len(corpora) > 1,
         sample=sample_for(seat.project, slugs, conversation) if empty and corpora else None,
         keep=KEEP,
+        api_key=key_for(seat) if corpora else "",
+        api_url=request.build_absolute_uri(reverse("annotation:search_api", args=[seat.project.slug])),
     )

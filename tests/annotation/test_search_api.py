@@ -5,8 +5,11 @@
 import json
 
 import pytest
+import time_machine
 from django.test import Client
 
+from annotation.searching.keys import key_for
+from crowd.desk.doors import Seat
 from tests.desk.conftest import as_, people, project  # noqa: F401
 from tests.retrieval.world import make_corpus, make_project
 
@@ -169,3 +172,45 @@ def test_ids_that_come_twice_have_their_corpus_before_them(viewer, corpus, proje
     assert sorted(body["ids"]) == ["salt/p1", "textbooks/p1"]
     only = call(viewer, {"questions": ["monopoly"], "corpora": ["salt"]}).json()
     assert only["ids"] == ["p1"]
+
+
+# Keys
+
+
+def keyed(client, key):
+    return call(client, PUBLISHED, headers={"Authorization": f"Bearer {key}"})
+
+
+def test_a_program_asks_with_the_key_that_the_page_shows(viewer, corpus):
+    page = viewer.get(API.removesuffix("api/getanswer"))
+    key = page.context["api_key"]
+    assert f"Bearer {key}" in page.content.decode()
+    assert keyed(Client(), key).status_code == 200
+
+
+def test_a_key_holds_for_a_week(viewer, corpus):
+    with time_machine.travel("2026-11-01T12:00:00Z", tick=False):
+        key = viewer.get(API.removesuffix("api/getanswer")).context["api_key"]
+    with time_machine.travel("2026-11-08T11:59:00Z", tick=False):
+        assert keyed(Client(), key).status_code == 200
+    with time_machine.travel("2026-11-08T12:01:00Z", tick=False):
+        answer = keyed(Client(), key)
+    assert answer.status_code == 401
+    assert "not any more" in answer.json()["errors"][""]
+
+
+def test_a_key_holds_as_long_as_its_member_may_look(people, corpus, project):
+    key = key_for(Seat(people["viewer"], project, "viewer"))
+    assert keyed(Client(), key).status_code == 200
+    project.memberships.filter(user=people["viewer"]).delete()
+    assert keyed(Client(), key).status_code == 401
+
+
+def test_a_key_of_another_project_or_nobody_does_not_hold(people, corpus, project):
+    other = make_project(owner=people["viewer"])
+    key = key_for(Seat(people["viewer"], other, "owner"))
+    assert keyed(Client(), key).status_code == 401
+    assert keyed(Client(), "made up").status_code == 401
+    people["viewer"].is_active = False
+    people["viewer"].save()
+    assert keyed(Client(), key_for(Seat(people["viewer"], project, "viewer"))).status_code == 401
