@@ -1,7 +1,6 @@
 """The answer as JSON: what the published endpoint takes and gives (paper 001, section 4), and what we add.
 
-Nothing is changed by it, so it needs no token of a form; it takes JSON only, which no page of another site
-can send with somebody's session.
+A program comes with a key. A page of ours comes with a session, and then with the token that all forms have.
 """
 
 import json
@@ -10,7 +9,7 @@ from typing import Any
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from annotation.searching.contract import FieldsRefusedError, answer_of, asked_of
 from annotation.searching.keys import seat_of
@@ -25,7 +24,7 @@ def getanswer(request: HttpRequest, *, project: str) -> HttpResponseBase:
     """Answer the last of `questions`, for a key or a session of a member; 400 has `errors` by field."""
     given = request.headers.get("Authorization", "")
     if not given:
-        return on_project()(_answered)(request, project=project)
+        return csrf_protect(on_project()(_answered))(request, project=project)
     seat = seat_of(given.removeprefix("Bearer ").strip(), project)
     if seat is None:
         return _json({"errors": {"": "This key is not, or not any more, valid for this project."}}, 401)

@@ -138,17 +138,21 @@ def test_what_is_no_call_is_refused_in_words(viewer, corpus, body):
     assert answer.json()["errors"]
 
 
-def test_a_form_of_another_site_cannot_ask_with_somebodys_session(viewer, corpus):
+def test_only_json_is_read(viewer, corpus):
     answer = viewer.post(API, json.dumps(PUBLISHED), content_type="text/plain")
     assert answer.status_code == 400
     assert "Content-Type" in answer.json()["errors"][""]
     assert "Access-Control-Allow-Origin" not in call(viewer, PUBLISHED).headers
 
 
-def test_a_program_with_a_session_needs_no_token_of_a_form(people, corpus):
+def test_a_session_needs_the_token_of_a_form_and_a_key_does_not(people, corpus, project):
     strict = Client(enforce_csrf_checks=True)
+    assert keyed(strict, key_for(Seat(people["viewer"], project, "viewer"))).status_code == 200
     strict.force_login(people["viewer"])
-    assert call(strict, PUBLISHED).status_code == 200
+    assert call(strict, PUBLISHED).status_code == 403
+    strict.get(API.removesuffix("api/getanswer"))
+    token = strict.cookies["csrftoken"].value
+    assert call(strict, PUBLISHED, headers={"X-CSRFToken": token}).status_code == 200
 
 
 def test_where_nothing_is_indexed_the_answer_says_what_to_do(viewer, project):
