@@ -11,6 +11,7 @@ from annotation.searching import options
 from annotation.searching.conversation import Conversation
 from annotation.searching.results import Shown, shown_result
 from projects.models import Project
+from retrieval.crown.conversation import MODELS
 from retrieval.errors import CorpusError, RetrievalError
 from retrieval.models import Corpus
 from retrieval.searching import FoundAnswer, search_conversation
@@ -109,19 +110,22 @@ def _shown_turn(
         how=_how(found) if found else "not searched",
         terms=[Term(word, weight) for word, weight in found.terms.items()] if found else [],
         notes=list(found.notes) if found else [],
-        results=[shown_result(each, languages[each.corpus]) for each in found.results] if found else [],
+        results=_results(found, languages) if found else [],
         problem=problem,
         known=known.get(query_digest(questions[-1], questions[:-1])),
         kept=conversation.fields(),
     )
 
 
+def _results(found: FoundAnswer, languages: Mapping[str, str]) -> list[Shown]:
+    weights = found.parameters.get("weights") or {}
+    return [shown_result(each, languages[each.corpus], weights) for each in found.results]
+
+
 def _how(found: FoundAnswer) -> str:
-    """Ranker and options of an answer, in a line."""
-    own = found.parameters
-    names = [name for name in ("query_model", "alpha", "beta") if name in own]
-    said = [f"{name.replace('_', ' ')} {own[name]}" for name in names]
-    return ", ".join([found.ranker, *said])
+    """Ranker and query model of an answer, in a line; the ranker's name has what else was chosen."""
+    model = MODELS.get(str(found.parameters.get("query_model")), "")
+    return f"{found.ranker}; {model}" if model else found.ranker
 
 
 def _known(project: Project, questions: Sequence[str]) -> dict[str, Known]:

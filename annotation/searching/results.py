@@ -1,6 +1,6 @@
 """One passage of an answer as the page shows it: marked text, score parts, words and pairs, a drawing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.searching.fragment import Drawing, draw
@@ -8,6 +8,20 @@ from retrieval.crown.marking import Piece, marked
 from retrieval.crown.options import describe
 from retrieval.searching import FoundPassage
 from retrieval.text.sentences import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a score: its value, and its weight if it has one in this ranking."""
+
+    label: str
+    value: float
+    weight: float | None
+
+    @property
+    def adds(self) -> float | None:
+        """What it adds to the score."""
+        return None if self.weight is None else self.weight * self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +37,14 @@ class Shown:
     corpus: str
     language: str
     pieces: Sequence[Piece]
-    parts: Sequence[tuple[str, float]]
+    parts: Sequence[Part]
     words: Sequence[tuple[str, float]]
     pairs: Sequence[tuple[str, str, float]]
     drawing: Drawing | None
 
 
-def shown_result(found: FoundPassage, language: str) -> Shown:
-    """Everything that the page says of a passage."""
+def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float]) -> Shown:
+    """Everything that the page says of a passage; `weights` are those of the parts of its score."""
     passage, why = found.passage, found.explanation
     words = [(node.word, node.weight) for node in why.nodes] if why else []
     pairs = [(edge.first, edge.second, edge.npmi) for edge in why.edges] if why else []
@@ -44,7 +58,9 @@ def shown_result(found: FoundPassage, language: str) -> Shown:
         corpus=found.corpus,
         language=language,
         pieces=_pieces(found),
-        parts=[(_LABELS.get(name, name), value) for name, value in found.parts.items()],
+        parts=[
+            Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()
+        ],
         words=words,
         pairs=pairs,
         drawing=draw(dict(words), pairs),
