@@ -29,7 +29,7 @@ from retrieval.reading import PassageFile, Row
 BATCH = 5_000
 _ROWS = 100
 _KEYS = 500
-_COLUMNS = ("corpus_id", "key", "text", "title", "url", "page", "start", "end")
+_COLUMNS = ("corpus_id", "key", "text", "title", "url", "page", "start", "end", "digest")
 Item = TypeVar("Item")
 
 
@@ -211,7 +211,7 @@ def _insert(corpus: Corpus, batch: list[Row], file: PassageFile) -> bool:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             for rows in chunks(batch, _ROWS):
-                values = [value for row in rows for value in (corpus.pk, *row[1:])]
+                values = [value for row in rows for value in (corpus.pk, *row[1:], "")]
                 cursor.execute(_insertion(len(rows)), values)
     except IntegrityError:
         for some in chunks(list(first), _KEYS):
