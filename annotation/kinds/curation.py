@@ -53,9 +53,9 @@ class CurationConfig(StageConfig):
     )
     ranker: Literal["balanced", "crown-2020", "bm25", "pool"] = Field(
         default="balanced",
-        description="What orders the passages of an index: balanced is BM25 with CROWN's evidence as we weigh "
-        "it, crown-2020 as it was published, bm25 the index alone; pool fuses bm25 and balanced, so that no "
-        "single ranker decides what editors see. Imported passages keep their order.",
+        description="What orders the passages of an index: balanced is BM25 with CROWN's evidence as we "
+        "weigh it, crown-2020 as it was published, bm25 the index alone; pool fuses bm25 and balanced, so "
+        "that no single ranker decides what editors see. Imported passages keep their order.",
     )
     query_model: Literal["cq2", "cq1", "cq3", "current"] = Field(
         default="cq2",

@@ -1,14 +1,14 @@
 """Candidate passages of queries, from the project's indexes where the import brought none."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.candidates import Choice, Region, choose, draw_below
+from annotation.candidates import Region, choose, draw_below
 from annotation.models import CandidatePassage, Query
 from annotation.retrieving import Recipe
 from projects.models import Project
@@ -41,7 +41,7 @@ class Provided:
 
 @dataclass(frozen=True)
 class Offered:
-    """A passage to be stored as a candidate: where it stood in the answer, and what it repeats, if it does."""
+    """A passage to be stored as a candidate: where it stood, and what it repeats, if it does."""
 
     found: FoundPassage
     key: str
@@ -85,7 +85,7 @@ def provide_for(project: Project, recipe: Recipe = _USUAL) -> Provided:
 
 
 def provide_candidates(query: Query, recipe: Recipe = _USUAL) -> int:
-    """Candidates of one query, found now if it has none; how many are shown. Raises what the search raises."""
+    """Candidates of one query, found now if it has none; how many are shown. Raises what a search raises."""
     if not _shown(query):
         give_candidates(query=query, answer=_answer(query, searchable(query.project), recipe), recipe=recipe)
     return _shown(query)
@@ -112,7 +112,7 @@ def turns_of(query: Query) -> list[str]:
 
 
 def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[Offered]:
-    """What is stored of an answer: the passages shown, those folded into them, and some from below the cut."""
+    """What is stored of an answer: what is shown, what is folded into it, and some from below the cut."""
     if answer is None or not answer.results:
         return []
     results = answer.results
