@@ -6,6 +6,7 @@ RetrievalError
 ├── EmptyQueryError      there is no word in the query
 ├── ParametersError      options of a ranker that cannot be; by field
 ├── NotIndexedError      there is nothing to search yet; says what to run
+├── ModelError           a cross-encoder cannot be used; says what is missing
 ├── NoNetworkError       CROWN needs a word proximity network and there is none; says what to run
 ├── NetworkBrokenError   the files of a network cannot be used; building it again helps
 ├── IndexBrokenError     the files of an index cannot be used; building it again helps
@@ -38,6 +39,10 @@ class ParametersError(RetrievalError):
     def __init__(self, faults: Mapping[str, str]) -> None:
         self.faults = dict(faults)
         super().__init__(" ".join(f"{field}: {fault}" if field else fault for field, fault in faults.items()))
+
+
+class ModelError(RetrievalError):
+    """A cross-encoder cannot be used: not installed, or its folder holds none."""
 
 
 class NoNetworkError(RetrievalError):

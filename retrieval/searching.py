@@ -9,6 +9,7 @@ from projects.models import Project
 from retrieval.corpus_collections import CorpusCollection
 from retrieval.errors import NotIndexedError
 from retrieval.models import Corpus, Passage
+from retrieval.rankers import ranker_named
 from retrieval.selectors import NOTHING_YET, searchable
 
 if TYPE_CHECKING:
@@ -77,15 +78,13 @@ def search_conversation(
     `balanced`); `ranker` is another system instead of the profile, as an object or by name (`bm25`,
     `rrf(bm25+balanced)`, see `ranking.systems`), which takes its own options from its name; `results` is how
     many passages come back (None: as `parameters` say). Passages come in one query of the database whatever
-    the number of corpora. EmptyQueryError: no turn has a word. NotIndexedError: nothing to search yet.
+    the number of corpora. EmptyQueryError: the last turn has no word. NotIndexedError: nothing to search yet.
     """
-    from retrieval.ranking.systems import parse_system  # noqa: PLC0415  # heavy
-
     corpora = searchable(where) if isinstance(where, Project) else list(where)
     if not corpora:
         raise NotIndexedError(NOTHING_YET)
     collections = [CorpusCollection(corpus, name=name) for corpus, name in _named(corpora)]
-    chosen = parse_system(ranker or "bm25") if isinstance(ranker, str) else ranker
+    chosen = ranker_named(ranker or "bm25") if isinstance(ranker, str) else ranker
     ranking = chosen.rank(collections, turns, results or 3)
     passages = Passage.objects.in_bulk([each.pk for each in ranking.results])
     # A passage may have been deleted since the index was asked.

@@ -12,7 +12,8 @@ from typing import Any
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
-from retrieval.engine.stopwords import LISTS
+from retrieval.text.languages import SNOWBALL, UNSPACED, UNSPACED_CHARACTERS, primary
+from retrieval.text.stopwords import LISTS, UNLISTED
 
 #: Version of the rules. Change it with any change that gives other words, and indexes are built anew.
 RULES = 1
@@ -21,55 +22,21 @@ LONGEST_WORD = 40
 #: A query longer than this many different words is cut: nobody's question, and slow.
 MOST_TERMS = 256
 
-_STEMMERS = {
-    "ar": "arabic",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nb": "norwegian",
-    "nl": "dutch",
-    "nn": "norwegian",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-}
-#: Languages that tantivy can stem and has no function words of.
-_WITHOUT_LIST = {"greek", "romanian", "tamil", "turkish"}
-_UNSPACED = {"bo", "dz", "ja", "km", "ko", "lo", "my", "th", "yue", "zh"}
-_UNSPACED_CHARACTERS = (
-    r"\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
-    r"\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_PIECES = re.compile(rf"[{_UNSPACED_CHARACTERS}]+|[^\W_{_UNSPACED_CHARACTERS}]+")
-_FIRST_UNSPACED = re.compile(rf"[{_UNSPACED_CHARACTERS}]")
-
-
-def primary(language: str) -> str:
-    """The language of a BCP 47 tag: zh of zh-Hans-CN."""
-    return re.split(r"[-_]", language.strip().lower(), maxsplit=1)[0]
+_PIECES = re.compile(rf"[{UNSPACED_CHARACTERS}]+|[^\W_{UNSPACED_CHARACTERS}]+")
+_FIRST_UNSPACED = re.compile(rf"[{UNSPACED_CHARACTERS}]")
 
 
 def chain_name(language: str) -> str:
     """Name of the rules for a language, as an index keeps it: another name, other words."""
     code = primary(language)
-    return f"{'pairs' if code in _UNSPACED else _STEMMERS.get(code, 'plain')}-{RULES}"
+    return f"{'pairs' if code in UNSPACED else SNOWBALL.get(code, 'plain')}-{RULES}"
 
 
 def prepared(text: str, language: str) -> str:
     """Text as the chain wants it: compatibility forms made one, unspaced writing cut into pieces."""
     if not text.isascii() and not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", text)
-    return _in_pairs(text) if primary(language) in _UNSPACED else text
+    return _in_pairs(text) if primary(language) in UNSPACED else text
 
 
 def _in_pairs(text: str) -> str:
@@ -96,7 +63,7 @@ def _query_chain(language: str) -> TextAnalyzer:
 
 
 def _chain(code: str, *, drop_function_words: bool) -> TextAnalyzer:
-    unspaced, stemmer = code in _UNSPACED, _STEMMERS.get(code)
+    unspaced, stemmer = code in UNSPACED, SNOWBALL.get(code)
     builder = TextAnalyzerBuilder(Tokenizer.whitespace() if unspaced else Tokenizer.simple())
     builder = builder.filter(Filter.remove_long(LONGEST_WORD)).filter(Filter.lowercase())
     if drop_function_words and (words := _function_words(stemmer)) is not None:
@@ -110,7 +77,7 @@ def _chain(code: str, *, drop_function_words: bool) -> TextAnalyzer:
 def _function_words(stemmer: str | None) -> Any:  # tantivy does not type its filters
     if stemmer in LISTS:
         return Filter.custom_stopword(list(LISTS[stemmer]))
-    return Filter.stopword(stemmer) if stemmer and stemmer not in _WITHOUT_LIST else None
+    return Filter.stopword(stemmer) if stemmer and stemmer not in UNLISTED else None
 
 
 def terms(text: str, language: str) -> list[str]:
@@ -122,7 +89,7 @@ def terms(text: str, language: str) -> list[str]:
 
 def _without_parts(found: list[str], language: str) -> list[str]:
     """Of unspaced writing, pairs say more than their characters, which are on nearly every page."""
-    if primary(language) not in _UNSPACED:
+    if primary(language) not in UNSPACED:
         return found
     whole = [term for term in found if len(term) > 1 or not _FIRST_UNSPACED.match(term)]
     return whole or found

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
+from retrieval.crown.conversation import turn_weights
 from retrieval.engine.base import Engine
 from retrieval.errors import EmptyQueryError, NotIndexedError
 from retrieval.ranking.base import Collection
@@ -48,28 +49,27 @@ def weighted_terms(engine: Engine, turns: Sequence[str], weights: Sequence[float
     return found
 
 
-def find(
-    collections: Sequence[Collection], turns: Sequence[str], weights: Sequence[float], most: int
-) -> Found:
+def find(collections: Sequence[Collection], turns: Sequence[str], query_model: str, most: int) -> Found:
     """The best candidates over all collections, by score, then collection, then number.
 
     BM25 scores of two collections are on two scales, as a word may be rare in one and common in the other:
-    what is to be searched together belongs in one. EmptyQueryError where no turn has a word.
+    what is to be searched together belongs in one. EmptyQueryError where the question has no word.
     """
     if not collections:
         raise NotIndexedError("There is nothing to search in.")
+    if not turns or not any(collection.engine.terms(turns[-1]) for collection in collections):
+        raise EmptyQueryError(NO_WORDS)
+    weights = turn_weights(len(turns), query_model)
     terms: dict[str, float] = {}
     found: list[Candidate] = []
     cut = False
     for place, collection in enumerate(collections):
         theirs = weighted_terms(collection.engine, turns, weights)
-        cut = cut or len(theirs) > MOST_TERMS
+        cut = cut or len(theirs) >= MOST_TERMS  # an engine cuts each turn there itself
         theirs = _heaviest(theirs)
         for term, weight in theirs.items():
             terms[term] = max(terms.get(term, 0.0), weight)
         found += [Candidate(place, hit.pk, hit.score) for hit in collection.engine.search(theirs, most)]
-    if not terms:
-        raise EmptyQueryError(NO_WORDS)
     best = nsmallest(most, found, key=lambda each: (-each.score, each.place, each.pk))
     return Found(best, terms, cut)
 

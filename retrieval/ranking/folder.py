@@ -1,6 +1,7 @@
 """A collection without a database: an index and a network of a file of passages, in a folder of their own."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ from retrieval.crown.evidence import Evidence
 from retrieval.crown.passages import Passages
 from retrieval.engine.base import Engine
 from retrieval.engine.embedded import TantivyEngine
+from retrieval.network.building import SHARD_PASSAGES, build
+from retrieval.network.network import Network
+from retrieval.ranking.columns import columns
 from retrieval.ranking.texts import TextFile
 from retrieval.reading import open_passages
 
@@ -24,14 +28,24 @@ class FolderCollection:
     """
 
     def __init__(
-        self, name: str, language: str, keys: Sequence[str], texts: TextFile, engine: Engine
+        self,
+        *,
+        name: str,
+        language: str,
+        keys: Sequence[str],
+        texts: TextFile,
+        engine: Engine,
+        network: Network | None,
+        generation: Mapping[str, Any],
     ) -> None:
         self.name = name
         self.language = language
         self.keys = keys
         self.engine = engine
+        self.evidence: Evidence | None = network
+        self.generation = generation
+        self._network = network
         self._texts = texts
-        self._generation: dict[str, Any] = {}
 
     @classmethod
     def build(
@@ -55,27 +69,32 @@ class FolderCollection:
         engine = TantivyEngine(folder / "index", language, what=f"the index of {passages.name}")
         with closing(texts):
             engine.rebuild(_rows(passages, texts, keys, progress))
-        made = cls(passages.parent.name or passages.stem, language, keys, texts, engine)
-        made._generation = {"file": _digest(passages), "passages": len(keys), "engine": "tantivy"}
-        return made
-
-    @property
-    def evidence(self) -> Evidence | None:
-        """Its network, if there is one."""
-        return None
-
-    @property
-    def generation(self) -> Mapping[str, Any]:
-        """What tells its state: digest of the file, rules for words, options of the network."""
-        return self._generation
+        state = {"file": _digest(passages), "passages": len(keys), "engine": "tantivy"}
+        built = None
+        if network:
+            with closing(texts):
+                built = build(iter(texts), folder / "network", language, processes=_processes(len(keys)))
+            state |= {"rules": built.pointer.rules}
+        name = passages.parent.name or passages.stem
+        return cls(
+            name=name,
+            language=language,
+            keys=keys,
+            texts=texts,
+            engine=engine,
+            network=built,
+            generation=state,
+        )
 
     def key(self, pk: int) -> str:
         """A passage's own id."""
         return self.keys[pk - 1]
 
     def columns(self, pks: Sequence[int], *, numbers: bool) -> Passages:
-        """Tokens of passages."""
-        raise NotImplementedError
+        """Tokens of passages: those that the network holds, otherwise cut now."""
+        if self._network is not None and (stored := self._network.columns(pks, numbers=numbers)) is not None:
+            return stored
+        return columns([self._texts.text(pk) for pk in pks], self.language, numbers=numbers)
 
     def texts(self, pks: Sequence[int]) -> Mapping[int, str]:
         """Texts of passages."""
@@ -100,6 +119,11 @@ def _rows(
     if file.faults:
         raise file.refused()
     progress(len(keys))
+
+
+def _processes(passages: int) -> int:
+    """One for each shard, as far as there are processors."""
+    return min(-(-passages // SHARD_PASSAGES), os.cpu_count() or 1)
 
 
 def _digest(path: Path) -> str:

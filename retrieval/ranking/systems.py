@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.errors import ParametersError
+from retrieval.crown.conversation import DEFAULT, model_named
+from retrieval.errors import ModelError, ParametersError
+from retrieval.ranking import crossencoder
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.bm25 import BM25
 from retrieval.ranking.fusion import DEPTH, ReciprocalRankFusion
 from retrieval.ranking.fusion import K as FUSION_K
-from retrieval.ranking.interim import DEFAULT_MODEL, MODELS
 
 #: For help texts and errors.
 EXAMPLES = "bm25, crown-2020, balanced, bm25:cq1, balanced:cq3:alpha=0.8, rrf(bm25+balanced)"
@@ -84,10 +85,8 @@ def _options(text: str, given: Sequence[str]) -> dict[str, str]:
 
 def _bm25(parsed: _Parsed, _: Path | None) -> Ranker:
     _no_inner(parsed)
-    model = parsed.options.pop("query_model", DEFAULT_MODEL)
+    model = _query_model(parsed)
     _no_more_options(parsed, "a query model")
-    if model not in MODELS:
-        raise _refused(f"{parsed.text!r}: {model!r} is no query model; there are {', '.join(MODELS)}.")
     return BM25(model)
 
 
@@ -102,7 +101,30 @@ def _fusion(parsed: _Parsed, _: Path | None) -> Ranker:
     return ReciprocalRankFusion(tuple(parsed.inner), k, depth)
 
 
-_MAKERS: dict[str, Callable[[_Parsed, Path | None], Ranker]] = {"bm25": _bm25, "rrf": _fusion}
+def _cross_encoder(parsed: _Parsed, folder: Path | None) -> Ranker:
+    if len(parsed.inner) != 1:
+        raise _refused(f"{parsed.text!r}: name the one system that it reads: cross-encoder(balanced).")
+    if folder is None:
+        raise ModelError("There is no cross-encoder here: CROSS_ENCODER names the folder of one.")
+    model = _query_model(parsed)
+    depth = _whole(parsed, "depth", crossencoder.DEPTH, 1, 1000)
+    _no_more_options(parsed, "a query model and depth")
+    return crossencoder.CrossEncoder(parsed.inner[0], folder, model, depth)
+
+
+def _query_model(parsed: _Parsed) -> str:
+    given = parsed.options.pop("query_model", DEFAULT)
+    try:
+        return model_named(given)
+    except ValueError as error:
+        raise _refused(f"{parsed.text!r}: {error}") from error
+
+
+_MAKERS: dict[str, Callable[[_Parsed, Path | None], Ranker]] = {
+    "bm25": _bm25,
+    "rrf": _fusion,
+    "cross-encoder": _cross_encoder,
+}
 
 
 def _no_inner(parsed: _Parsed) -> None:
