@@ -190,8 +190,8 @@ RATINGS = Table(
 RETRIEVAL = Table(
     "retrieval",
     "How passages were found",
-    "One row per candidate passage of a query, also those that nobody chose: who ranked it, how, and where it "
-    "stood. Texts of curated passages are in `references`.",
+    "One row per candidate passage of a query, also those that nobody chose: who ranked it, how, and where "
+    "it stood. Texts of curated passages are in `references`.",
     (
         _QUERY,
         Column("passage_id", Kind.TEXT, "Id of the passage, as in `references`."),
