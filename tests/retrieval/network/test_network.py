@@ -37,7 +37,7 @@ def test_counts_are_those_of_a_literal_dictionary(tmp_path):
     assert network.associations(one, two) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(texts=st.lists(st.text(alphabet="abc .1", max_size=40), max_size=12))
 def test_any_texts_give_the_counts_of_a_literal_dictionary(tmp_path_factory, texts):
     network = build(enumerate(texts, 1), tmp_path_factory.mktemp("n"), "en")
