@@ -87,7 +87,8 @@ def _orthonormal(columns: Rows) -> Rows:
     """
     values, vectors = np.linalg.eigh(_gram(columns))
     keep = values > values[-1] * 1e-9
-    return columns @ (vectors[:, keep] / np.sqrt(values[keep])).astype(np.float32)
+    basis: Rows = columns @ (vectors[:, keep] / np.sqrt(values[keep])).astype(np.float32)
+    return basis
 
 
 def _gram(columns: Rows) -> NDArray[np.float64]:

@@ -182,7 +182,8 @@ def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     total = np.cumsum(lengths)
     if not len(total):
         return np.zeros(0, dtype=np.int64)
-    return np.arange(total[-1]) + np.repeat(starts - (total - lengths), lengths)
+    found: NDArray[np.int64] = np.arange(total[-1]) + np.repeat(starts - (total - lengths), lengths)
+    return found
 
 
 class Writing:

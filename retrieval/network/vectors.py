@@ -102,7 +102,8 @@ class Vectors:
         found = np.einsum("ij,kj->ik", rows, columns).astype(np.float64)
         found[~there] = -1.0
         found[:, ~theirs] = -1.0
-        return np.clip(found, -1.0, 1.0)
+        clipped: NDArray[np.float64] = np.clip(found, -1.0, 1.0)
+        return clipped
 
     def _column(self, name: str, kind: type[np.generic]) -> NDArray[Any]:  # of that type
         if not self.facts.words * self.facts.dimensions:

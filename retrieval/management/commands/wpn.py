@@ -10,7 +10,7 @@ from rich.table import Table
 
 from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import project_named, write_table
-from retrieval.management.progress import watched_passages
+from retrieval.management.progress import watched_steps
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_of
 from retrieval.selectors import corpora_of, corpus_named
@@ -90,13 +90,13 @@ class Command(BaseCommand):
         facts = []
         for corpus in corpora:
             total = counting_passages(corpus).count()
-            with watched_passages(corpus.slug, total, quiet=options["json"]) as watched:
+            with watched_steps(corpus.slug, total, quiet=options["json"]) as progress:
                 built = build_network(
                     corpus=corpus,
                     anew=options["anew"],
                     options=_options(corpus, options),
                     counter=counter,
-                    progress=lambda step, passages, watched=watched: watched(passages),
+                    progress=progress,
                 )
             facts.append({"corpus": corpus.slug, **vars(built)})
             if not options["json"]:
