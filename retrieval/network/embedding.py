@@ -5,13 +5,11 @@ first singular vectors by randomised range finding (Halko, Martinsson and Tropp 
 fixed seed, each multiplied by the root of its singular value (Levy et al., section 3.3), then centred.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.network.codes import Codes
 from retrieval.network.counting import SHIFT
 from retrieval.network.segment import Segment
 from retrieval.network.vectors import Rows
@@ -22,22 +20,22 @@ LEAST_PASSAGES = 5
 _SMOOTHING = 0.75
 _OVERSAMPLING, _ITERATIONS, _SEED = 20, 2, 20200726
 _LOW = np.uint64((1 << 32) - 1)
+_ROWS_AT_ONCE = 1 << 14
+#: Above so many pairs, those of a single passage are left out: most are chance, and they are two thirds.
+_MANY_PAIRS = 10_000_000
 
 
-def embedded(
-    segment: Segment, *, dimensions: int = DIMENSIONS, progress: Callable[[str], None] = lambda words: None
-) -> tuple[Codes, Rows]:
-    """Codes and rows of the words of a segment that holds the whole network."""
+def embedded(segment: Segment, *, dimensions: int = DIMENSIONS) -> tuple[NDArray[np.int64], Rows]:
+    """Numbers and rows of the words of a segment that holds the whole network."""
     words = np.flatnonzero(segment.df >= LEAST_PASSAGES)
     matrix = _ppmi(segment, words)
     present = np.flatnonzero(np.diff(matrix.indptr))
-    size = min(dimensions, max(1, len(present) - 1))
     if len(present) < 2:
-        return segment.codes[words[:0]], np.zeros((0, dimensions), dtype=np.float32)
-    left, values = _decomposed(matrix, size)
+        return words[:0], np.zeros((0, dimensions), dtype=np.float32)
+    left, values = _decomposed(matrix, min(dimensions, len(present) - 1))
     rows = (left * np.sqrt(values)).astype(np.float32)[present]
     rows -= rows.mean(axis=0)
-    return segment.codes[words[present]], rows
+    return words[present], rows
 
 
 def _ppmi(segment: Segment, words: NDArray[np.int64]) -> Any:  # a sparse matrix; scipy has no types
@@ -48,7 +46,8 @@ def _ppmi(segment: Segment, words: NDArray[np.int64]) -> Any:  # a sparse matrix
     number[words] = np.arange(len(words), dtype=np.int32)
     first = number[(segment.keys >> SHIFT).astype(np.int64)]
     second = number[(segment.keys & _LOW).astype(np.int64)]
-    keep = (first >= 0) & (second >= 0)
+    least = 2 if segment.facts.pairs > _MANY_PAIRS else 1
+    keep = (first >= 0) & (second >= 0) & (segment.counts >= least)
     first, second, counts = first[keep], second[keep], segment.counts[keep].astype(np.float64)
     size = len(words)
     together = np.bincount(first, counts, size) + np.bincount(second, counts, size)
@@ -65,15 +64,37 @@ def _ppmi(segment: Segment, words: NDArray[np.int64]) -> Any:  # a sparse matrix
     return csr_matrix((values, places), shape=(size, size))
 
 
-def _decomposed(matrix: Any, size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _decomposed(matrix: Any, size: int) -> tuple[Rows, Rows]:
     """Left singular vectors and singular values, the largest ones."""
     width = min(size + _OVERSAMPLING, matrix.shape[0])
     start = np.random.default_rng(_SEED).standard_normal((matrix.shape[1], width)).astype(np.float32)
     transposed = matrix.T.tocsr()
-    basis, _ = np.linalg.qr(matrix @ start)
+    basis = _orthonormal(matrix @ start)
     for _ in range(_ITERATIONS):
-        basis, _ = np.linalg.qr(transposed @ basis)
-        basis, _ = np.linalg.qr(matrix @ basis)
-    small = (transposed @ basis).T
-    inner, values, _ = np.linalg.svd(small @ small.T, hermitian=True)
-    return basis @ inner[:, :size], np.sqrt(np.maximum(values[:size], 0.0))
+        basis = _orthonormal(matrix @ _orthonormal(transposed @ basis))
+    small = transposed @ basis
+    squares, inner = np.linalg.eigh(_gram(small))
+    largest = np.argsort(-squares, kind="stable")[:size]
+    values = np.sqrt(np.maximum(squares[largest], 0.0)).astype(np.float32)
+    return basis @ inner[:, largest].astype(np.float32), values
+
+
+def _orthonormal(columns: Rows) -> Rows:
+    """An orthonormal basis of the columns, by the eigenvectors of their products; twice, for accuracy.
+
+    (A QR decomposition of such a tall matrix takes as long as all the rest.)
+    """
+    for _ in range(2):
+        values, vectors = np.linalg.eigh(_gram(columns))
+        keep = values > values[-1] * 1e-9
+        columns = columns @ (vectors[:, keep] / np.sqrt(values[keep])).astype(np.float32)
+    return columns
+
+
+def _gram(columns: Rows) -> NDArray[np.float64]:
+    """Products of all columns, summed in double precision."""
+    total = np.zeros((columns.shape[1], columns.shape[1]))
+    for start in range(0, len(columns), _ROWS_AT_ONCE):
+        some = columns[start : start + _ROWS_AT_ONCE].astype(np.float64)
+        total += some.T @ some
+    return total

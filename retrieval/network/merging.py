@@ -126,7 +126,8 @@ def _end_below(segment: Segment, numbers: Renumbering, border: int | None) -> in
 
 def _renumbered(keys: NDArray[np.uint64], numbers: Renumbering) -> NDArray[np.uint64]:
     """Keys in numbers of the whole."""
-    return (numbers[keys >> SHIFT] << SHIFT) | numbers[keys & _LOW]
+    found: NDArray[np.uint64] = (numbers[keys >> SHIFT] << SHIFT) | numbers[keys & _LOW]
+    return found
 
 
 def _added(

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from retrieval.crown.passages import FloatArray, Passages
 from retrieval.errors import NetworkBrokenError
+from retrieval.network.calibration import alpha_for, neighbours_at
 from retrieval.network.codes import Codes, Known, codes_of
 from retrieval.network.counting import key_of
 from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.rules import check_rules
-from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, ragged
+from retrieval.network.segment import Segment
+from retrieval.network.stored import Stored, gathered, places_of
 from retrieval.network.vectors import Vectors
 
 _ATTEMPTS = 5
@@ -42,8 +44,8 @@ class Network:
             pointer = files.current()
             check_rules(pointer.language, pointer.rules)
             try:
-                segments = tuple(Segment.open(folder / name) for name in pointer.segments)
-                vectors = Vectors.open(folder / pointer.vectors) if pointer.vectors else None
+                segments = tuple(Segment.open(folder / name).mapped() for name in pointer.segments)
+                vectors = Vectors.open(folder / pointer.vectors).mapped() if pointer.vectors else None
                 return cls(folder, pointer, segments, vectors)
             except NetworkBrokenError as error:
                 # Between reading the pointer and opening the files, a newer state may have replaced this one.
@@ -97,13 +99,24 @@ class Network:
         both at most three content words apart (paper 001, section 2.1; both logarithms of the same base). A
         pair in every passage gives 0/0 there, and 1 here.
         """
-        one, two = codes_of(first), codes_of(second)
+        return self.npmi(codes_of(first), codes_of(second))
+
+    def npmi(self, one: Codes, two: Codes) -> FloatArray:
+        """The same, by codes."""
         return npmi(self.pair_counts(one, two), self.word_counts(one), self.word_counts(two), self.passages)
 
     def idf(self, terms: Sequence[str]) -> FloatArray:
         """How rare each term is in the corpus: log(1 + (N - df + 0.5) / (df + 0.5))."""
         df = self.word_counts(codes_of(terms))
         return np.log1p((self.passages - df + 0.5) / (df + 0.5))
+
+    def neighbours(self, alpha: float) -> float:
+        """How many other words the commonest words have on average with a cosine above alpha."""
+        return 0.0 if self.vectors is None else neighbours_at(alpha, self.vectors.curve)
+
+    def alpha_for(self, neighbours: float) -> float:
+        """The node threshold above which a word has at most so many neighbours on average."""
+        return 0.75 if self.vectors is None else alpha_for(neighbours, self.vectors.curve)
 
     # Counts
 
@@ -140,29 +153,14 @@ class Network:
         None where one of them is not stored: it came after the network was built.
         """
         asked = np.asarray(pks, dtype=np.int64)
-        places = self._places(asked)
-        if places is None:
+        of, row = places_of(self.segments, asked)
+        if (of < 0).any():
             return None
-        of, row = places
-        lengths = np.zeros(len(asked), dtype=np.int64)
-        for place, segment in enumerate(self.segments):
-            mine = np.flatnonzero(of == place)
-            lengths[mine] = segment.offsets[row[mine] + 1] - segment.offsets[row[mine]]
-        ends = np.cumsum(lengths)
-        codes = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.uint64)
-        flags = np.zeros(len(codes), dtype=np.uint32)
-        for place, segment in enumerate(self.segments):
-            mine = np.flatnonzero(of == place)
-            if not len(mine):
-                continue
-            given = segment.tokens[ragged(segment.offsets[row[mine]], lengths[mine])]
-            target = ragged(ends[mine] - lengths[mine], lengths[mine])
-            codes[target] = segment.codes[given & WORD]
-            flags[target] = given
-        passage = np.repeat(np.arange(len(asked)), lengths)
-        sentence = np.cumsum((flags & FIRST) != 0)
+        stored = gathered(self.segments, of, row)
+        codes, sentence = stored.codes, np.cumsum(stored.starts, dtype=np.int64)
+        passage = np.repeat(np.arange(len(asked)), stored.lengths)
         if not numbers:
-            letters = (flags & NUMBER) == 0
+            letters = ~stored.numbers
             codes, passage, sentence = codes[letters], passage[letters], sentence[letters]
         words, tokens = np.unique(codes, return_inverse=True)
         return Passages(
@@ -172,6 +170,21 @@ class Network:
             sentence=_within(sentence, passage),
             count=len(asked),
         )
+
+    def holds(self, pks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which passages it counts."""
+        return places_of(self.segments, pks)[0] >= 0
+
+    def stored(self, pks: NDArray[np.int64]) -> Stored:
+        """Tokens of passages that it counts."""
+        return gathered(self.segments, *places_of(self.segments, pks))
+
+    def counted(self) -> NDArray[np.int64]:
+        """Numbers of all passages that it counts, rising."""
+        found = np.zeros(0, dtype=np.int64)
+        for segment in self.segments:
+            found = np.union1d(np.setdiff1d(found, segment.gone, assume_unique=True), segment.pks)
+        return found
 
     def spelled(self, codes: Codes) -> list[str]:
         """The words of codes; empty for one that it does not know."""
@@ -187,23 +200,6 @@ class Network:
             if not len(left):
                 break
         return words
-
-    # Inside
-
-    def _places(self, asked: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Segment and row of each passage; None where one has none."""
-        of = np.full(len(asked), -1, dtype=np.int64)
-        row = np.zeros(len(asked), dtype=np.int64)
-        for place, segment in enumerate(self.segments):
-            if len(segment.gone):
-                of[np.isin(asked, segment.gone)] = -1
-            if not len(segment.pks):
-                continue
-            found = np.searchsorted(segment.pks, asked)
-            found[found == len(segment.pks)] = 0
-            here = segment.pks[found] == asked
-            of[here], row[here] = place, found[here]
-        return None if (of < 0).any() else (of, row)
 
 
 def npmi(
@@ -230,4 +226,5 @@ def _within(sentence: NDArray[np.int64], passage: NDArray[np.int64]) -> NDArray[
     starts = np.ones(len(passage), dtype=np.bool_)
     np.not_equal(passage[1:], passage[:-1], out=starts[1:])
     before = dense[starts] - 1
-    return dense - before[np.cumsum(starts) - 1]
+    found: NDArray[np.int64] = dense - before[np.cumsum(starts) - 1]
+    return found

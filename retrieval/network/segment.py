@@ -68,7 +68,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Segment:
-    """An open segment: its columns are mapped into memory when they are first asked for."""
+    """An open segment: a column is mapped into memory when it is first asked for."""
 
     folder: Path
     facts: Facts
@@ -143,6 +143,12 @@ class Segment:
         """(gone,) passages of older segments that went, rising."""
         return self._column("gone")
 
+    def mapped(self) -> Self:
+        """Map all columns now: they can be read then even when the files are removed."""
+        for name in FILES:
+            getattr(self, name)
+        return self
+
     def spelled(self, numbers: NDArray[np.int64]) -> list[str]:
         """Words by their numbers here."""
         if not len(numbers):
@@ -158,9 +164,10 @@ class Segment:
             return np.full(len(codes), -1, dtype=np.int64)
         places = np.searchsorted(self.codes, codes)
         places[places == len(self.codes)] = 0
-        return np.where(self.codes[places] == codes, places, -1)
+        found: NDArray[np.int64] = np.where(self.codes[places] == codes, places, -1)
+        return found
 
-    def _column(self, name: str) -> Any:  # an array of the type that the table above names
+    def _column(self, name: str) -> NDArray[Any]:  # of the type that the table above names
         kind = np.dtype(_TYPES[name])
         if not self.facts.sizes[name]:
             return np.zeros(0, dtype=kind)

@@ -22,7 +22,8 @@ from projects.services import record, why_read_only
 from retrieval.engine.lock import only_writer
 from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, IndexBrokenError, NotIndexedError
-from retrieval.models import Corpus, Index, Passage
+from retrieval.models import Corpus, Index, Passage, WordNetwork
+from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
 
 #: Passages in one transaction, and in one statement: SQLite binds 999 values at least.
@@ -107,6 +108,7 @@ def add_passages(
         with transaction.atomic():
             _say(corpus, adding_after=None)
             Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
+            WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
             record(
                 project=corpus.project,
                 action="passages.added",
@@ -131,6 +133,7 @@ def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -
             for batch in chunks(numbers, _KEYS):
                 Passage.objects.filter(pk__in=batch).delete()
             if numbers:
+                WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
                 details = {"passages": len(numbers)}
                 record(
                     project=corpus.project,
@@ -156,6 +159,7 @@ def remove_corpus(*, corpus: Corpus, actor: Any = None) -> None:
         _say(corpus, adding_after=0)
         _take_back(corpus)
         engine_of(corpus).drop()
+        remove_network(corpus)
         with transaction.atomic():
             record(project=corpus.project, action="corpus.removed", subject=corpus.slug, actor=actor)
             corpus.delete()
