@@ -12,15 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from retrieval.errors import NetworkBrokenError
-from retrieval.network.embedding import LEAST_PASSAGES, embedded
+from retrieval.network.calibration import COMMONEST
+from retrieval.network.embedding import embedded
 from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.merging import merge
 from retrieval.network.network import Network
 from retrieval.network.rules import rules_of
 from retrieval.network.segment import Segment
 from retrieval.network.shards import count_shard
-from retrieval.network.vectorfiles import load
-from retrieval.network.vectors import Vectors, write_vectors
+from retrieval.network.vectorfiles import check, load
+from retrieval.network.vectors import Made, Vectors, write_vectors
 
 #: Source of word vectors that are made of the counts.
 OWN = "ppmi-svd"
@@ -76,6 +77,8 @@ def assemble(
 
     Its generation is higher than that of the state that answered, and than `after`.
     """
+    if vectors is not None:
+        check(vectors)
     files = NetworkFolder(folder)
     with files.writing():
         files.tidy()
@@ -106,12 +109,15 @@ def assemble(
 
 def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
     """Word vectors of a file, or of the network's own counts."""
+    by_stem = 0
     if file is None:
-        codes, rows = embedded(whole)
-        return write_vectors(folder, codes, rows, OWN, {"least_passages": LEAST_PASSAGES})
-    loaded = load(file, whole.spelled(np.arange(whole.facts.words)))
-    details = {"by_stem": loaded.by_stem}
-    return write_vectors(folder, whole.codes[loaded.places], loaded.rows, file.name, details)
+        numbers, rows = embedded(whole)
+    else:
+        loaded = load(file, whole.spelled(np.arange(whole.facts.words)))
+        numbers, rows, by_stem = loaded.places, loaded.rows, loaded.by_stem
+    commonest = np.argsort(-whole.df[numbers], kind="stable")[:COMMONEST]
+    source = file.name if file else OWN
+    return write_vectors(folder, Made(source, whole.codes[numbers], rows, commonest, by_stem))
 
 
 def count_here(

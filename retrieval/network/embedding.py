@@ -5,13 +5,11 @@ first singular vectors by randomised range finding (Halko, Martinsson and Tropp 
 fixed seed, each multiplied by the root of its singular value (Levy et al., section 3.3), then centred.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.network.codes import Codes
 from retrieval.network.counting import SHIFT
 from retrieval.network.segment import Segment
 from retrieval.network.vectors import Rows
@@ -27,20 +25,17 @@ _ROWS_AT_ONCE = 1 << 14
 _MANY_PAIRS = 10_000_000
 
 
-def embedded(
-    segment: Segment, *, dimensions: int = DIMENSIONS, progress: Callable[[str], None] = lambda words: None
-) -> tuple[Codes, Rows]:
-    """Codes and rows of the words of a segment that holds the whole network."""
+def embedded(segment: Segment, *, dimensions: int = DIMENSIONS) -> tuple[NDArray[np.int64], Rows]:
+    """Numbers and rows of the words of a segment that holds the whole network."""
     words = np.flatnonzero(segment.df >= LEAST_PASSAGES)
     matrix = _ppmi(segment, words)
     present = np.flatnonzero(np.diff(matrix.indptr))
-    size = min(dimensions, max(1, len(present) - 1))
     if len(present) < 2:
-        return segment.codes[words[:0]], np.zeros((0, dimensions), dtype=np.float32)
-    left, values = _decomposed(matrix, size)
+        return words[:0], np.zeros((0, dimensions), dtype=np.float32)
+    left, values = _decomposed(matrix, min(dimensions, len(present) - 1))
     rows = (left * np.sqrt(values)).astype(np.float32)[present]
     rows -= rows.mean(axis=0)
-    return segment.codes[words[present]], rows
+    return words[present], rows
 
 
 def _ppmi(segment: Segment, words: NDArray[np.int64]) -> Any:  # a sparse matrix; scipy has no types

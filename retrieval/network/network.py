@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.crown.passages import FloatArray, Passages
 from retrieval.errors import NetworkBrokenError
+from retrieval.network.calibration import alpha_for, neighbours_at
 from retrieval.network.codes import Codes, Known, codes_of
 from retrieval.network.counting import key_of
 from retrieval.network.files import NetworkFolder, Pointer
@@ -98,13 +99,24 @@ class Network:
         both at most three content words apart (paper 001, section 2.1; both logarithms of the same base). A
         pair in every passage gives 0/0 there, and 1 here.
         """
-        one, two = codes_of(first), codes_of(second)
+        return self.npmi(codes_of(first), codes_of(second))
+
+    def npmi(self, one: Codes, two: Codes) -> FloatArray:
+        """The same, by codes."""
         return npmi(self.pair_counts(one, two), self.word_counts(one), self.word_counts(two), self.passages)
 
     def idf(self, terms: Sequence[str]) -> FloatArray:
         """How rare each term is in the corpus: log(1 + (N - df + 0.5) / (df + 0.5))."""
         df = self.word_counts(codes_of(terms))
         return np.log1p((self.passages - df + 0.5) / (df + 0.5))
+
+    def neighbours(self, alpha: float) -> float:
+        """How many other words the commonest words have on average with a cosine above alpha."""
+        return 0.0 if self.vectors is None else neighbours_at(alpha, self.vectors.curve)
+
+    def alpha_for(self, neighbours: float) -> float:
+        """The node threshold above which a word has at most so many neighbours on average."""
+        return 0.75 if self.vectors is None else alpha_for(neighbours, self.vectors.curve)
 
     # Counts
 

@@ -61,6 +61,12 @@ def load(path: Path, words: Sequence[str]) -> Loaded:
     )
 
 
+def check(path: Path) -> None:
+    """FileRefusedError where the first word cannot be read."""
+    if next(read(path), None) is None:
+        raise _refused(path, 1, "it has no words", "Give a file of word vectors")
+
+
 def read(path: Path) -> Iterator[tuple[bytes, Rows]]:
     """Words and rows of a file, in its order."""
     try:

@@ -7,7 +7,7 @@ FOLDER/rows         (words, dimensions) float16
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import NetworkBrokenError
+from retrieval.network.calibration import curve
 from retrieval.network.codes import Codes
 from retrieval.network.segment import write_json
 
@@ -25,12 +26,16 @@ Rows = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class VectorFacts:
-    """What the rows are. `source` says how they were made, for people and for the provenance of a search."""
+    """What the rows are. `source` says how they were made, for people and for the provenance of a search.
+
+    `neighbours`: see `calibration`; `by_stem`: how many words have the vector of their stem.
+    """
 
     source: str
     words: int
     dimensions: int
-    details: Mapping[str, Any]
+    neighbours: Sequence[float]
+    by_stem: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,11 @@ class Vectors:
         column: NDArray[np.float16] = self._column("rows", np.float16)
         return column.reshape(self.facts.words, self.facts.dimensions)
 
+    @property
+    def curve(self) -> list[float]:
+        """Mean number of neighbours at each of `calibration.ALPHAS`."""
+        return list(self.facts.neighbours)
+
     def mapped(self) -> Self:
         """Map all columns now: they can be read then even when the files are removed."""
         for name in ("codes", "rows"):
@@ -102,22 +112,35 @@ class Vectors:
             raise NetworkBrokenError(f"{self.folder / name} cannot be read: {error}") from error
 
 
-def write_vectors(folder: Path, codes: Codes, rows: Rows, source: str, details: Mapping[str, Any]) -> Vectors:
+def write_vectors(folder: Path, made: "Made") -> Vectors:
     """Store rows for words in any order; each is divided by its length, and one of length 0 left out."""
-    lengths = np.linalg.norm(rows, axis=1)
-    order = np.argsort(codes)
+    lengths = np.linalg.norm(made.rows, axis=1)
+    order = np.argsort(made.codes)
     order = order[lengths[order] > 0]
     folder.mkdir(parents=True)
-    facts = VectorFacts(source, len(order), int(rows.shape[1]), dict(details))
+    facts = VectorFacts(
+        made.source, len(order), int(made.rows.shape[1]), curve(made.rows[made.commonest]), made.by_stem
+    )
     with (folder / "codes").open("wb") as file:
-        file.write(codes[order].data)
+        file.write(made.codes[order].data)
         file.flush()
         os.fsync(file.fileno())
     with (folder / "rows").open("wb") as file:
         for start in range(0, len(order), 1 << 15):
             some = order[start : start + (1 << 15)]
-            file.write((rows[some] / lengths[some, np.newaxis]).astype(np.float16).data)
+            file.write((made.rows[some] / lengths[some, np.newaxis]).astype(np.float16).data)
         file.flush()
         os.fsync(file.fileno())
     write_json(folder / "facts.json", asdict(facts))
     return Vectors(folder, facts)
+
+
+@dataclass(frozen=True)
+class Made:
+    """New vectors: codes (words,), rows (words, dimensions), places of the commonest words by frequency."""
+
+    source: str
+    codes: Codes
+    rows: Rows
+    commonest: NDArray[np.int64]
+    by_stem: int = 0

@@ -126,7 +126,7 @@ def test_words_used_alike_are_similar(tmp_path):
     network = build(enumerate(passages(800, seed=2), 1), tmp_path / "n", "en")
     close = network.similarities(["doctor"], ["nurse", "engine"])[0]
 
-    assert close[0] > 0.5 > close[1]
+    assert close[0] > 0.3 > close[1]
 
 
 def test_stored_tokens_are_those_of_the_text(tmp_path):
