@@ -12,6 +12,11 @@ from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage
 
+NOTHING_YET = (
+    "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "
+    "(manage.py index build)."
+)
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -50,8 +55,10 @@ def corpus_named(project: Project, slug: str) -> Corpus:
 
 
 def corpora_of(project: Project) -> QuerySet[Corpus]:
-    """All corpora of a project with their indexes."""
-    return Corpus.objects.filter(project=project).select_related("index", "project").order_by("slug")
+    """All corpora of a project with their indexes and networks."""
+    return (
+        Corpus.objects.filter(project=project).select_related("index", "network", "project").order_by("slug")
+    )
 
 
 def searchable(project: Project) -> list[Corpus]:
@@ -80,10 +87,7 @@ def search(corpora: Sequence[Corpus], turns: str | Sequence[Turn], k: int = 10) 
     in one and common in the other: what is to be searched together belongs in one corpus.
     """
     if not corpora:
-        raise NotIndexedError(
-            "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "
-            "(manage.py index build)."
-        )
+        raise NotIndexedError(NOTHING_YET)
     said = [Turn(turns)] if isinstance(turns, str) else turns
     found = [(-score, pk, corpus.slug) for corpus in corpora for pk, score in _search_one(corpus, said, k)]
     best = heapq.nsmallest(k, found)
