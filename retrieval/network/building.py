@@ -85,7 +85,6 @@ def assemble(
         check(vectors)
     files = NetworkFolder(folder)
     with files.writing():
-        files.tidy()
         scratch = files.fresh("s")
         scratch.mkdir()
         try:
