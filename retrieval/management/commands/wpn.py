@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 from rich.table import Table
 
+from retrieval.engine.lock import is_held
+from retrieval.engines import folder_of
 from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import project_named, write_table
 from retrieval.management.progress import watched_steps
@@ -113,13 +115,13 @@ class Command(BaseCommand):
         table = Table("corpus", "network", "generation", "passages", "words", "pairs", "built (UTC)", "note")
         facts = []
         for corpus in corpora:
-            row = WordNetwork.objects.filter(corpus=corpus).first() or WordNetwork(
-                corpus=corpus, state="none"
-            )
+            row = WordNetwork.objects.filter(corpus=corpus).first() or WordNetwork(state="none")
+            held = is_held(folder_of(corpus.index) / "work")
+            broken_off = row.state == WordNetwork.State.BUILDING and not held
             facts.append(
                 {
                     "corpus": corpus.slug,
-                    "state": str(row.state),
+                    "state": "broken off" if broken_off else str(row.state),
                     "generation": row.generation,
                     "passages": row.passages,
                     "words": row.words,
