@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from annotation.corpora.urls import PATHS as CORPORA
 from annotation.desk import adjudication, agreement, imports, queries, review, reviewactions
 
 app_name = "annotation"
@@ -45,4 +46,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{_CASE}unanswerable/", adjudication.unanswerable, name="unanswerable"),
     path(f"{_S}agreement/", agreement.agreement, name="agreement"),
     *_REVIEW,
+    *CORPORA,
 ]
