@@ -7,6 +7,7 @@ from annotation.services import staging
 from crowd.desk.doors import NotEnteredError, Seat
 from jobs.models import Job
 from jobs.services import enqueue
+from projects.services import why_read_only
 from retrieval.models import Corpus
 
 _WORDS = {INDEX: "its index is brought up to date", NETWORK: "its network is brought up to date"}
@@ -30,6 +31,8 @@ def build(seat: Seat, corpus: Corpus, kind: str) -> Job:
 
 def remove(seat: Seat, corpus: Corpus, typed: str) -> Job:
     """Remove a corpus; its name has to be typed."""
+    if why := why_read_only(seat.project):
+        raise NotEnteredError(why)
     if typed.strip() != corpus.slug:
         raise NotEnteredError(f"Type {corpus.slug!r} to remove the corpus. Nothing was removed.")
     there = open_jobs(seat.project).get(corpus.pk)
