@@ -48,7 +48,7 @@ def _kinds() -> None:
 def _pages() -> None:
     """Tabs, steps of the funnel, rows of the page of agreement."""
     add_page(Page("Queries", "annotation:queries", "queries"))
-    add_page(Page("Corpora", "annotation:corpora", "corpora", position=46))
+    add_page(Page("Corpora", "annotation:corpora", "corpora", position=44))
     add_room(Room("annotation", funnel.say, position=10))
     add_source(Source(agreements.KINDS, agreements.rows_of))
     add_page(Page("Adjudication", "annotation:adjudication", "adjudication"))

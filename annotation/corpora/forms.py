@@ -19,6 +19,7 @@ _REPEATS = {
     "skip": "leave them out",
     "keep": "do not look",
 }
+_ABOUT = ("title", "language", "licence", "attribution")
 
 
 class FileForm(forms.Form):
@@ -53,6 +54,17 @@ class FileForm(forms.Form):
     )
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
+    def groups(self) -> list[tuple[str, str, list[Any]]]:
+        """Parts of the form: a heading, a sentence, fields."""
+        split = "Passages are windows of whole sentences, with their place in the document."
+        repeats = "Compared with what the corpus has already, and with what stands further up in the file."
+        known = [self["skip_known"]] if "skip_known" in self.fields else []
+        return [
+            ("The file", "", [self["file"], *known]),
+            ("Long documents", split, [self[name] for name in ("split", "size", "stride")]),
+            ("Repetitions", repeats, [self["repeats"], self["near"]]),
+        ]
+
     def clean(self) -> dict[str, Any]:
         """Ask the service's own checks."""
         cleaned = super().clean() or {}
@@ -83,16 +95,19 @@ class CorpusForm(FileForm):
     attribution = forms.CharField(
         required=False, max_length=2000, label="Attribution", help_text="Whom the licence wants named."
     )
-    field_order = ("file", "slug", "title", "language", "licence", "attribution")
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         del self.fields["skip_known"]
 
+    def groups(self) -> list[tuple[str, str, list[Any]]]:
+        """What the corpus is comes after the file."""
+        first, *others = super().groups()
+        return [first, ("The corpus", "", [self[name] for name in ("slug", *_ABOUT)]), *others]
+
     def about(self) -> dict[str, str]:
         """What `create_corpus` wants to know, without the slug."""
-        names = ("title", "language", "licence", "attribution")
-        return {name: self.cleaned_data[name].strip() for name in names}
+        return {name: self.cleaned_data[name].strip() for name in _ABOUT}
 
 
 def payload_of(cleaned: dict[str, Any]) -> dict[str, Any]:
