@@ -23,8 +23,10 @@ for name in (
     "SECRET_KEY_FILE",
     "MARKETPLACE_TEST_TOKEN",
     "RELEASES_STORAGE",
+    "CROSS_ENCODER",
     "EMAIL_URL",
     "EMAIL_HOST",
+    "RETRIEVAL_ENGINE",
 ):
     os.environ.pop(name, None)
 os.environ["DISTILLERY_TEST_RUN"] = str(RUN_DIR)

@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from annotation.corpora.urls import PATHS as CORPORA
 from annotation.desk import adjudication, agreement, imports, queries, review, reviewactions
+from annotation.searching.urls import PATHS as SEARCHING
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"
@@ -47,4 +48,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{_S}agreement/", agreement.agreement, name="agreement"),
     *_REVIEW,
     *CORPORA,
+    *SEARCHING,
 ]

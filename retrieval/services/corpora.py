@@ -22,7 +22,7 @@ from projects.models import Project
 from projects.services import record, why_read_only
 from retrieval.engine.lock import only_writer
 from retrieval.engines import engine_of, folder_of
-from retrieval.errors import CorpusError, IndexBrokenError, NotIndexedError
+from retrieval.errors import CorpusError, EngineError, IndexBrokenError, NoRoomError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
@@ -232,7 +232,7 @@ def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -
             Index.objects.filter(corpus=corpus).update(passages=engine.count())
         except NotIndexedError:
             pass
-        except IndexBrokenError:
+        except (IndexBrokenError, EngineError, NoRoomError):
             Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
         return len(numbers)
 
