@@ -11,6 +11,8 @@ RetrievalError
 ├── NoNetworkError       CROWN needs a word proximity network and there is none; says what to run
 ├── NetworkBrokenError   the files of a network cannot be used; building it again helps
 ├── IndexBrokenError     the files of an index cannot be used; building it again helps
+├── NoRoomError          the disk is full; what the index held it still holds
+├── EngineError          the search server does not answer or refuses; what the index held it still holds
 └── BusyError            another process writes; says which one
 """
 
@@ -60,6 +62,14 @@ class NetworkBrokenError(RetrievalError):
 
 class IndexBrokenError(RetrievalError):
     """The files of an index are damaged, or were made by other rules for words."""
+
+
+class NoRoomError(RetrievalError):
+    """There is no room on a disk to write to. What was there before is untouched."""
+
+
+class EngineError(RetrievalError):
+    """The search server does not answer, is too busy, or refuses. What was there before is untouched."""
 
 
 class BusyError(RetrievalError):
