@@ -39,12 +39,12 @@ from retrieval.engine.files import IndexFolder, Pointer
 from retrieval.engine.lock import only_writer
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
 
-#: Memory for passages that are not on disk yet, in bytes, and the threads that share it: stemming is what
-#: takes the time, and tantivy does it in these.
-HEAP = 128_000_000
-WRITERS = min(4, os.cpu_count() or 1)
+#: Memory for passages that are not on disk yet, in bytes, and the threads that share it: enough for a million
+#: passages in fewer segments than tantivy would merge. The other half of the processors cuts passages.
+HEAP = 256_000_000
+WRITERS = max(1, min(4, (os.cpu_count() or 1) // 2))
 #: Passages between two commits of a long run: what a kill may cost.
-COMMIT_EVERY = 250_000
+COMMIT_EVERY = 500_000
 #: Passages with the score of the last place among which the lowest numbers are looked for.
 MOST_TIED = 2_000
 _CHAIN = "words"
