@@ -243,6 +243,9 @@ if RETRIEVAL_ENGINE == "opensearch" and not OPENSEARCH_URL:
 # Evaluations: how many workers may help the one that computes an evaluation.
 EVALUATIONS_HELPERS = env.integer("EVALUATIONS_HELPERS", 8, least=0)
 
+# Retrieval: the folder of a cross-encoder (model.onnx, tokenizer.json); without one there is none.
+CROSS_ENCODER = env.text("CROSS_ENCODER")
+
 # Releases: where their files are kept, a folder or s3://bucket/prefix.
 RELEASES_STORAGE = env.text("RELEASES_STORAGE", str(DATA_DIR / "releases"))
 RELEASES_S3_ENDPOINT = env.text("RELEASES_S3_ENDPOINT")

@@ -17,6 +17,7 @@ class RetrievalConfig(AppConfig):
             {
                 "corpus.created": "made a corpus",
                 "corpus.removed": "removed a corpus",
+                "network.built": "built a word proximity network",
                 "passages.added": "added passages",
                 "passages.removed": "removed passages",
             }

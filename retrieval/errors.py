@@ -2,10 +2,12 @@
 
 RetrievalError
 ├── CorpusError          a corpus cannot be made, or is not there
-├── FileRefusedError     a file of passages has faults; lists them with line and field
+├── FileRefusedError     a file has faults; lists them with line and field
+├── EvaluationError      rankers cannot be evaluated: nothing in common, no such measure, no such baseline
 ├── EmptyQueryError      there is no word in the query
 ├── ParametersError      options of a ranker that cannot be; by field
 ├── NotIndexedError      there is nothing to search yet; says what to run
+├── ModelError           a cross-encoder cannot be used; says what is missing
 ├── NoNetworkError       CROWN needs a word proximity network and there is none; says what to run
 ├── NetworkBrokenError   the files of a network cannot be used; building it again helps
 ├── IndexBrokenError     the files of an index cannot be used; building it again helps
@@ -42,6 +44,14 @@ class ParametersError(RetrievalError):
         super().__init__(" ".join(f"{field}: {fault}" if field else fault for field, fault in faults.items()))
 
 
+class EvaluationError(RetrievalError):
+    """Rankers cannot be evaluated with what was given; says what is missing."""
+
+
+class ModelError(RetrievalError):
+    """A cross-encoder cannot be used: not installed, or its folder holds none."""
+
+
 class NoNetworkError(RetrievalError):
     """CROWN needs a word proximity network and there is none."""
 
@@ -68,24 +78,27 @@ class BusyError(RetrievalError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a file: where, what, and what to do about it."""
+    """One thing wrong with a file: where (a line, or a record of files without any), what, what to do."""
 
     line: int
     field: str
     what: str
     remedy: str
+    unit: str = "line"
 
     def __str__(self) -> str:
         field = f" [{self.field}]" if self.field else ""
-        return f"line {self.line}{field}: {self.what}. {self.remedy}"
+        return f"{self.unit} {self.line}{field}: {self.what}. {self.remedy}"
 
 
 class FileRefusedError(RetrievalError):
-    """A file that was not imported, with its first faults."""
+    """A file that was not imported (or whatever `done` says), with its first faults."""
 
-    def __init__(self, name: str, faults: Sequence[Fault], *, more: bool = False) -> None:
+    def __init__(
+        self, name: str, faults: Sequence[Fault], *, more: bool = False, done: str = "imported"
+    ) -> None:
         self.name, self.faults, self.more = name, tuple(faults), more
-        lines = [f"{name} was not imported.", *(f"{name}: {fault}" for fault in faults)]
+        lines = [f"{name} was not {done}.", *(f"{name}: {fault}" for fault in faults)]
         if more:
             lines.append(f"{name}: there may be more; reading stopped here.")
         super().__init__("\n".join(lines))

@@ -12,6 +12,11 @@ from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage
 
+NOTHING_YET = (
+    "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "
+    "(manage.py index build)."
+)
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -80,10 +85,7 @@ def search(corpora: Sequence[Corpus], turns: str | Sequence[Turn], k: int = 10) 
     in one and common in the other: what is to be searched together belongs in one corpus.
     """
     if not corpora:
-        raise NotIndexedError(
-            "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "
-            "(manage.py index build)."
-        )
+        raise NotIndexedError(NOTHING_YET)
     said = [Turn(turns)] if isinstance(turns, str) else turns
     found = [(-score, pk, corpus.slug) for corpus in corpora for pk, score in _search_one(corpus, said, k)]
     best = heapq.nsmallest(k, found)

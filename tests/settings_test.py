@@ -23,6 +23,7 @@ for name in (
     "SECRET_KEY_FILE",
     "MARKETPLACE_TEST_TOKEN",
     "RELEASES_STORAGE",
+    "CROSS_ENCODER",
     "EMAIL_URL",
     "EMAIL_HOST",
     "RETRIEVAL_ENGINE",

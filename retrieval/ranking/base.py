@@ -70,4 +70,4 @@ class Ranker(Protocol):
         """bm25, crown-2020, balanced, rrf(bm25+balanced), …"""
 
     def rank(self, collections: Sequence[Collection], turns: Sequence[str], k: int) -> Ranking:
-        """The best k passages. EmptyQueryError where no turn has a word."""
+        """The best k passages. EmptyQueryError where the last turn has no word."""

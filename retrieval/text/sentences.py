@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from retrieval.text.abbreviations import BEFORE_NUMBERS, MIDDLE_OR_END, ORDINAL_DOT, STARTERS, TITLES
 from retrieval.text.languages import primary
 
+_ALONE = "。！？｡．।॥؟۔։።፧။។"
 _CLOSING = r"[\"'”’»›)\]}」』）】〉》]|\[\d{1,3}\]|[ \u00a0\u202f]»"
-_OPENING = "\"'“‘«‹([{¿¡「『（【〈《„‚–—-*_ \t\r\n"
-_BREAK = re.compile(
-    # 1: marks that need no space after them; 2: the others; 3: an empty line, or one before an item of a list
-    rf"([。！？｡．।॥؟۔։።፧။។]+(?:{_CLOSING})*\s*)"
-    rf"|([.!?…]+(?:{_CLOSING})*)(?=\s)\s+"
-    r"|(\s*\n(?:[^\S\n]*\n\s*|[^\S\n]*(?=[•▪◦‣*–-]\s)))"
-)
+_OPENING = frozenset("\"'“‘«‹([{¿¡「『（【〈《„‚–—-*_ \t\r\n")
+#: The end of a line, or marks with what closes after them; then white space. One class of characters to begin
+#: with, so that the search for it is fast.
+_BREAK = re.compile(rf"[{_ALONE}.!?…\n](?:(?<=\n)|[{_ALONE}.!?…]*(?:{_CLOSING})*)(\s*)")
+_IS_ALONE = re.compile(f"[{_ALONE}]")
+_ITEM = re.compile(r"[•▪◦‣*–-]\s")
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘«]*\Z")
 _NEXT_WORD = re.compile(r"\w+")
 _ONE_LETTER = re.compile(r"(?:[^\W\d_]\.-?)*[^\W\d_]\Z")
@@ -51,30 +51,25 @@ def _ends(text: str, code: str) -> Iterator[int]:
     """Where sentences may end; the last character of the text is no question."""
     begun = 0
     for match in _BREAK.finditer(text):
-        if match.end() >= len(text):
-            return
-        if match.group(1) is not None:
-            ends = not (match.group().startswith("．") and text[match.end()].isdigit())
-        elif match.group(2) is not None:
-            ends = _is_end(text, begun, match, code)
-        else:
-            ends = True
-        if ends:
+        if match.end() < len(text) and _is_end(text, begun, match, code):
             begun = match.end()
             yield begun
 
 
 def _is_end(text: str, begun: int, match: re.Match[str], code: str) -> bool:
-    """Whether a mark with white space after it ends a sentence that began at `begun`."""
-    if "\n" in match.group() and _is_empty_line(match.group()):
+    """Whether a line's end or a mark ends a sentence that began at `begun`."""
+    marks, at = match.group(), match.end()
+    lines = marks.count("\n")
+    if lines > 1 or (lines and _ITEM.match(text, at)):
         return True
-    at = match.end()
+    if _IS_ALONE.search(marks):
+        return not (marks[0] == "．" and text[at].isdigit())
+    if marks[0] == "\n" or not match.group(1):
+        return False
     while at < len(text) and text[at] in _OPENING:
         at += 1
-    following = text[at : at + 1]
-    if following.islower():
+    if text[at : at + 1].islower():
         return False
-    marks = match.group(2)
     if marks[0] != "." or marks[1:2] in tuple(".!?…"):
         return True
     return not _is_abbreviation(text, begun, match.start(), at, code)
@@ -87,8 +82,8 @@ def _is_abbreviation(text: str, begun: int, dot: int, at: int, code: str) -> boo
     following = _NEXT_WORD.match(text, at)
     after = following.group() if following else ""
     if word.isdecimal():
-        begins_list = not text[begun : dot - len(word)].strip(_OPENING)
-        return (begins_list and len(word) <= 3) or (code in ORDINAL_DOT and len(word) <= 2)
+        begins_list = len(word) <= 3 and _OPENING.issuperset(text[begun : dot - len(word)])
+        return begins_list or (code in ORDINAL_DOT and len(word) <= 2)
     name = word.lower()
     if name in TITLES:
         return True
@@ -99,7 +94,3 @@ def _is_abbreviation(text: str, begun: int, dot: int, at: int, code: str) -> boo
     if name in MIDDLE_OR_END or (_ONE_LETTER.match(word) and word != "I"):
         return after not in STARTERS
     return False
-
-
-def _is_empty_line(space: str) -> bool:
-    return len(re.findall(r"\n", space)) > 1

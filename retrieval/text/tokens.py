@@ -51,32 +51,44 @@ def fingerprint(language: str) -> str:
 
 def tokens(text: str, language: str, *, numbers: bool = False) -> list[str]:
     """Content words of a text in their order; with `numbers` its runs of digits too."""
-    code = primary(language)
-    if text.isascii():
-        return _content((_LETTERS_AND_DIGITS if numbers else _LETTERS).findall(text.lower()), code)
-    plain = _composed(text)
-    if not _BEYOND_LATIN.search(plain) and "\u0130" not in plain:
-        pattern = _LATIN_LETTERS_AND_DIGITS if numbers else _LATIN_LETTERS
-        return _content(pattern.findall(plain.lower()), code)
+    code, plain = primary(language), _composed(text)
+    simple = _simple(plain, numbers=numbers)
+    if simple is not None:
+        return _content(simple.findall(plain.lower()), code)
     if code in UNSPACED or _ODD_CASE.search(plain) or _OPTIONAL.search(plain):
         return [word for word, _, _ in _words(plain, code, numbers=numbers)]
     found = _content(_pattern(numbers).findall(plain.lower()), code)
     return [_digits(word) for word in found] if numbers else found
 
 
-def _content(found: list[str], code: str) -> list[str]:
-    stop = function_words(code).among(found)
-    return [word for word in found if word not in stop and len(word) <= LONGEST_WORD]
-
-
 def located(text: str, language: str, *, numbers: bool = False) -> list[Located]:
     """The same words as `tokens`, each with its place in the text as it was given."""
-    plain = text if text.isascii() else _composed(text)
-    words = _words(plain, primary(language), numbers=numbers)
+    code, plain = primary(language), _composed(text)
+    simple = _simple(plain, numbers=numbers)
+    if simple is not None:
+        found = [(match[0], *match.span()) for match in simple.finditer(plain.lower())]
+        stop = function_words(code).among([word for word, _, _ in found])
+        words = [each for each in found if each[0] not in stop and len(each[0]) <= LONGEST_WORD]
+    else:
+        words = list(_words(plain, code, numbers=numbers))
     if plain == text:
         return [Located(*word) for word in words]
     starts, ends = _places(text, plain)
     return [Located(word, starts[start], ends[end - 1]) for word, start, end in words]
+
+
+def _simple(plain: str, *, numbers: bool) -> re.Pattern[str] | None:
+    """What cuts a text of Latin letters without marks of their own, for most texts; None for others."""
+    if plain.isascii():
+        return _LETTERS_AND_DIGITS if numbers else _LETTERS
+    if _BEYOND_LATIN.search(plain) or "\u0130" in plain:
+        return None
+    return _LATIN_LETTERS_AND_DIGITS if numbers else _LATIN_LETTERS
+
+
+def _content(found: list[str], code: str) -> list[str]:
+    stop = function_words(code).among(found)
+    return [word for word in found if word not in stop and len(word) <= LONGEST_WORD]
 
 
 def _words(plain: str, code: str, *, numbers: bool) -> Iterator[tuple[str, int, int]]:
@@ -103,7 +115,11 @@ def _runs(run: str, start: int, code: str) -> Iterator[tuple[str, int]]:
 
 
 def _composed(text: str) -> str:
-    return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+    return (
+        text
+        if text.isascii() or unicodedata.is_normalized("NFKC", text)
+        else unicodedata.normalize("NFKC", text)
+    )
 
 
 def _usual(run: str) -> str:

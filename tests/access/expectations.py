@@ -69,11 +69,13 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         queries queries_csv query source adjudication case following agreement answers spread_of_answers
         answer_writers answers_of_worker answers_of_query
     """,
+    ("annotation", FORM, "viewer"): "search",
+    ("annotation", ACT, "viewer"): "search_api",
     ("annotation", LOOK, "manager"): "import_job import_live",
     ("annotation", FORM, "manager"): "import_new import_preview",
     ("annotation", ACT, "manager"): """
         take_out put_back accept exclude curate unanswerable draw_holdout approve_unflagged hold_out take_back
-        approve_answer ask_rewrite exclude_answer reopen_answer import_cancel
+        approve_answer ask_rewrite exclude_answer reopen_answer import_cancel search_send
     """,
     ("judgments", LOOK, "viewer"): """
         systems system system_csv candidate source agreement agreement_live report_json figure_csv filters

@@ -12,7 +12,8 @@ from projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.management.commands.corpus import project_named, write_table
 from retrieval.management.progress import watched_passages
-from retrieval.selectors import corpora_of, corpus_facts, corpus_named, search, searchable
+from retrieval.searching import FoundAnswer, FoundPassage, search_conversation
+from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.indexing import build_index
 
 _SHOWN = 160
@@ -36,7 +37,20 @@ class Command(BaseCommand):
         for each in (build, status, find):
             each.add_argument("project")
             each.add_argument("--json", action="store_true")
-        find.add_argument("query")
+        find.add_argument("query", help="the question, or the last one of a conversation")
+        find.add_argument(
+            "--turn",
+            action="append",
+            default=[],
+            metavar="TEXT",
+            help="an earlier turn; again for each, oldest first",
+        )
+        find.add_argument(
+            "--ranker",
+            default="",
+            metavar="SYSTEM",
+            help="bm25, crown-2020, balanced:cq3, … (default: balanced)",
+        )
         find.add_argument("-k", type=int, default=10, help="how many (default: 10)")
         for each in (build, find):
             each.add_argument("--corpus", default="", metavar="SLUG", help="only this one (default: all)")
@@ -101,25 +115,39 @@ class Command(BaseCommand):
         if options["k"] < 1:
             raise CommandError("-k is at least 1.")
         slug = options["corpus"]
-        hits = search(
-            [corpus_named(project, slug)] if slug else searchable(project), options["query"], options["k"]
+        where = [corpus_named(project, slug)] if slug else project
+        found = search_conversation(
+            where,
+            [*options["turn"], options["query"]],
+            ranker=options["ranker"],
+            results=options["k"],
+            explain=False,
         )
+        for note in found.notes:
+            self.stderr.write(_plain(note))
         if options["json"]:
-            keys = ("rank", "score", "corpus")
-            facts = [
-                {**{key: getattr(hit, key) for key in keys}, "id": hit.passage.key, "text": hit.passage.text}
-                for hit in hits
-            ]
-            self.stdout.write(json.dumps(facts, ensure_ascii=False))
+            self.stdout.write(json.dumps([_facts(found, each) for each in found.results], ensure_ascii=False))
             return
         table = Table("", "score", "passage", "text")
-        for hit in hits:
+        for hit in found.results:
             text = " ".join(hit.passage.text.split())
             shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
             table.add_row(
-                str(hit.rank), f"{hit.score:.2f}", _plain(f"{hit.corpus}/{hit.passage.key}"), _plain(shown)
+                str(hit.rank), f"{hit.score:.3f}", _plain(f"{hit.corpus}/{hit.passage.key}"), _plain(shown)
             )
         write_table(self, table, "Nothing is found.")
+
+
+def _facts(found: FoundAnswer, hit: FoundPassage) -> dict[str, Any]:
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        "corpus": hit.corpus,
+        "id": hit.passage.key,
+        "text": hit.passage.text,
+        "ranker": found.ranker,
+        "parts": dict(hit.parts),
+    }
 
 
 def _plain(text: str) -> str:

@@ -1,0 +1,142 @@
+"""Scores of candidate passages for a conversational query, by both profiles, all candidates at once.
+
+crown-2020   h1·prior + h2·node + h3·edge + h4·pos, where each part is one over the candidate's rank by it
+             (paper 001, section 2.3; the ranks are in the published code only).
+balanced     Σ h·f over bm25, node, edge, pos, coverage and early coverage, where each f is a share of the
+             best candidate's value. See docs/crown.md for what is measured.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from retrieval.crown.evidence import Evidence
+from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches, segments
+from retrieval.crown.options import CROWN_2020
+from retrieval.crown.parameters import Parameters
+from retrieval.crown.passages import FloatArray, IntArray, Passages
+
+#: Values that are equal to this many decimals have the same rank (published code).
+_RANK_DECIMALS = 4
+#: Final scores that differ by less are equal: what is left of the order of adding.
+_FINAL_DECIMALS = 10
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of n candidates, in the order in which the engine had them.
+
+    final (n,): the weighted sum of `parts`, (n,) each, 0 to 1. raw: what the parts were before they were made
+    comparable: bm25 as the engine gave it, sums of node and edge weights, shares of the query that are
+    covered. order: places of the candidates by falling final score; equals stay as the engine had them.
+    """
+
+    final: FloatArray
+    parts: Mapping[str, FloatArray]
+    raw: Mapping[str, FloatArray]
+    order: IntArray
+
+
+def score(
+    passages: Passages,
+    terms: Mapping[str, float],
+    evidence: Evidence,
+    parameters: Parameters,
+    engine_scores: Sequence[float] | FloatArray,
+) -> Scores:
+    """Score candidates. passages: in the order of the engine, best first; terms: see `conversation`."""
+    found = matches(passages, terms, evidence, parameters.alpha)
+    raw = _network_parts(passages, found, edges(passages, found, evidence, parameters.beta))
+    bm25 = np.asarray(engine_scores, np.float64)
+    if parameters.profile == CROWN_2020:
+        raw = {**raw, "bm25": bm25}
+    else:
+        raw = {"bm25": bm25, **raw, **_coverages(passages, found, terms, evidence, parameters.alpha)}
+    return combined(raw, parameters)
+
+
+def combined(raw: Mapping[str, FloatArray], parameters: Parameters) -> Scores:
+    """Final scores of raw values of n candidates, best of the engine first; also of several networks'."""
+    count = len(raw["bm25"])
+    if parameters.profile == CROWN_2020:
+        raw = {**raw, "prior": 1 / np.arange(1.0, count + 1)}
+        parts = {
+            name: raw[name] if name == "prior" else _reciprocal_ranks(raw[name])
+            for name in parameters.weights
+        }
+    else:
+        parts = {name: _shares(raw[name]) for name in parameters.weights}
+    final = np.zeros(count)
+    for name, weight in parameters.weights.items():
+        final += weight * parts[name]
+    order = np.argsort(-np.round(final, _FINAL_DECIMALS), kind="stable")
+    return Scores(final, parts, raw, order)
+
+
+def _network_parts(passages: Passages, found: Matches, pairs: Edges) -> dict[str, FloatArray]:
+    """Node, edge and position scores of the paper, as they are there."""
+    segment = segments(passages)
+    n_segments = int(segment[-1]) + 1 if len(segment) else 0
+    # Only tokens that weigh anything: the others add nothing.
+    heavy = np.flatnonzero(found.active[passages.tokens])
+    weight = found.weight[passages.tokens[heavy]]
+    node = np.bincount(passages.passage[heavy], weight, passages.count)
+    edge = np.bincount(passages.passage[pairs.first], pairs.strength, passages.count)
+    inside = np.bincount(segment[heavy], weight, n_segments)
+    inside += np.bincount(segment[pairs.first], pairs.strength, n_segments)
+    begins = np.flatnonzero(np.diff(segment, prepend=-1))
+    pos = np.zeros(passages.count)
+    np.maximum.at(pos, passages.passage[begins], inside / passages.sentence[begins])
+    return {"node": node, "edge": edge, "pos": pos}
+
+
+def _coverages(
+    passages: Passages, found: Matches, terms: Mapping[str, float], evidence: Evidence, alpha: float
+) -> dict[str, FloatArray]:
+    """Share of the query, by rarity and weight of its words, that has a similar word in the passage.
+
+    coverage = Σ_q idf_q w_q max_p sim(q, p) / Σ_q idf_q w_q over words p of the passage with sim ≥ α;
+    early    = the largest over its sentences j of the same within the sentence, divided by √j.
+    """
+    nothing = {"coverage": np.zeros(passages.count), "early": np.zeros(passages.count)}
+    if not terms or not len(passages.tokens):
+        return nothing
+    importance = evidence.idf(list(terms)) * np.fromiter(terms.values(), np.float64, len(terms))
+    total = importance.sum()
+    if not total > 0:
+        return nothing
+    similar = np.where(is_similar(found.similarity, alpha, strict=False), found.similarity, 0.0)
+    is_any = similar.any(axis=1)
+    relevant = np.flatnonzero(is_any[passages.tokens])
+    if not len(relevant):
+        return nothing
+    best = similar[passages.tokens[relevant]]
+    in_sentence, segment_begins = _largest(best, segments(passages)[relevant])
+    sentence = relevant[segment_begins]
+    within = in_sentence @ importance / (total * np.sqrt(passages.sentence[sentence]))
+    in_passage, begins = _largest(in_sentence, passages.passage[sentence])
+    which = passages.passage[sentence[begins]]
+    coverage, early = nothing["coverage"], nothing["early"]
+    coverage[which] = in_passage @ importance / total
+    np.maximum.at(early, passages.passage[sentence], within)
+    return {"coverage": coverage, "early": early}
+
+
+def _largest(rows: FloatArray, group: IntArray) -> tuple[FloatArray, IntArray]:
+    """Largest value of each column by group of neighbouring rows, and where each group begins."""
+    begins = np.flatnonzero(np.diff(group, prepend=-1))
+    return np.maximum.reduceat(rows, begins, axis=0), begins
+
+
+def _reciprocal_ranks(values: FloatArray) -> FloatArray:
+    """One over the rank; equals to four decimals share the best rank, and as many ranks are left out."""
+    rounded = np.round(values, _RANK_DECIMALS)
+    above = len(rounded) - np.searchsorted(np.sort(rounded), rounded, side="right")
+    return 1 / (above + 1.0)
+
+
+def _shares(values: FloatArray) -> FloatArray:
+    """Each value as a share of the largest; zeros where none is above zero."""
+    largest = values.max(initial=0.0)
+    return values / largest if largest > 0 else np.zeros(len(values))

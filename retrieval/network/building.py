@@ -1,0 +1,178 @@
+"""A network from passages: shards counted by several processes, merged, word vectors made, swapped in."""
+
+import multiprocessing
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from retrieval.errors import NetworkBrokenError
+from retrieval.network.calibration import COMMONEST
+from retrieval.network.embedding import embedded
+from retrieval.network.files import NetworkFolder, Pointer
+from retrieval.network.merging import merge
+from retrieval.network.network import Network
+from retrieval.network.rules import rules_of
+from retrieval.network.segment import Segment
+from retrieval.network.shards import count_shard
+from retrieval.network.vectorfiles import check, load
+from retrieval.network.vectors import Made, Vectors, write_vectors
+
+#: Source of word vectors that are made of the counts.
+OWN = "ppmi-svd"
+Texts = Iterable[tuple[int, str]]
+#: A shard ends with so many passages, or so many characters: 300 MB for the process that counts it.
+SHARD_PASSAGES, SHARD_CHARACTERS = 65_536, 48_000_000
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a build is: in words, and passages counted."""
+
+    step: str
+    passages: int
+
+
+Listener = Callable[[Progress], None]
+
+
+def build(
+    texts: Texts,
+    folder: Path,
+    language: str,
+    *,
+    min_count: int = 1,
+    vectors: Path | None = None,
+    processes: int = 1,
+    progress: Listener = lambda now: None,
+) -> Network:
+    """A network of these passages alone, given as (number, text); swapped in when it is complete.
+
+    Pairs in fewer than `min_count` passages are left out. `vectors` is a file of word vectors to take in
+    place of the network's own. BusyError where somebody else writes there.
+    """
+
+    def count(scratch: Path) -> list[Segment]:
+        return count_here(texts, scratch, language, processes=processes, progress=progress)
+
+    return assemble(count, folder, language, min_count=min_count, vectors=vectors, progress=progress)
+
+
+def assemble(
+    count: Callable[[Path], Sequence[Segment]],
+    folder: Path,
+    language: str,
+    *,
+    min_count: int = 1,
+    vectors: Path | None = None,
+    after: int = 0,
+    progress: Listener = lambda now: None,
+) -> Network:
+    """A network of the shards that `count` makes below a folder that it is given; see `build`.
+
+    Its generation is higher than that of the state that answered, and than `after`.
+    """
+    if vectors is not None:
+        check(vectors)
+    files = NetworkFolder(folder)
+    with files.writing():
+        files.tidy()
+        scratch = files.fresh("s")
+        scratch.mkdir()
+        try:
+            shards = count(scratch)
+            passages = sum(shard.facts.passages for shard in shards)
+            progress(Progress("merging", passages))
+            whole = merge(shards, files.fresh("s"), whole=True, least_count=min_count)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        progress(Progress("word vectors", passages))
+        made = _vectors(whole, files.fresh("v"), vectors)
+        files.point(
+            Pointer(
+                generation=max(files.generation(), after) + 1,
+                language=language,
+                rules=rules_of(language),
+                segments=(whole.folder.name,),
+                vectors=made.folder.name,
+                least_count=min_count,
+            )
+        )
+        progress(Progress("done", passages))
+        return Network.open(folder)
+
+
+def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
+    """Word vectors of a file, or of the network's own counts."""
+    by_stem = 0
+    if file is None:
+        numbers, rows = embedded(whole)
+    else:
+        loaded = load(file, whole.spelled(np.arange(whole.facts.words)))
+        numbers, rows, by_stem = loaded.places, loaded.rows, loaded.by_stem
+    commonest = np.argsort(-whole.df[numbers], kind="stable")[:COMMONEST]
+    source = file.name if file else OWN
+    return write_vectors(folder, Made(source, whole.codes[numbers], rows, commonest, by_stem))
+
+
+def count_here(
+    texts: Texts,
+    scratch: Path,
+    language: str,
+    *,
+    processes: int = 1,
+    progress: Listener = lambda now: None,
+) -> list[Segment]:
+    """Shards of the passages in their order, counted below `scratch` by this process or several."""
+    pieces = ((piece, scratch / f"{number}") for number, piece in enumerate(_pieces(texts)))
+    found: Iterator[Segment]
+    if processes <= 1:
+        found = (count_shard(piece, path, language) for piece, path in pieces)
+    else:
+        found = _in_processes(pieces, language, processes)
+    shards, passages = [], 0
+    for shard in found:
+        shards.append(shard)
+        passages += shard.facts.passages
+        progress(Progress("counting", passages))
+    return shards or [count_shard((), scratch / "0", language)]
+
+
+def _pieces(texts: Texts) -> Iterator[list[tuple[int, str]]]:
+    piece: list[tuple[int, str]] = []
+    characters = 0
+    for pk, text in texts:
+        piece.append((pk, text))
+        characters += len(text)
+        if len(piece) >= SHARD_PASSAGES or characters >= SHARD_CHARACTERS:
+            yield piece
+            piece, characters = [], 0
+    if piece:
+        yield piece
+
+
+def _in_processes(
+    pieces: Iterator[tuple[list[tuple[int, str]], Path]], language: str, processes: int
+) -> Iterator[Segment]:
+    """Shards in order, with a bounded number of them under way."""
+    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    under_way: deque[Future[Segment]] = deque()
+    try:
+        for piece, path in pieces:
+            under_way.append(pool.submit(count_shard, piece, path, language))
+            if len(under_way) > processes:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    except BrokenProcessPool as error:
+        raise NetworkBrokenError(
+            "A process that counted was ended from outside, most likely because memory ran out. Build with "
+            "fewer processes. The network that was there still answers."
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)

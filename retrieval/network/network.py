@@ -1,0 +1,230 @@
+"""The word proximity network of a corpus, as scoring asks it: similar words, associated words, rare words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.crown.passages import FloatArray, Passages
+from retrieval.errors import NetworkBrokenError
+from retrieval.network.calibration import alpha_for, neighbours_at
+from retrieval.network.codes import Codes, Known, codes_of
+from retrieval.network.counting import key_of
+from retrieval.network.files import NetworkFolder, Pointer
+from retrieval.network.rules import check_rules
+from retrieval.network.segment import Segment
+from retrieval.network.stored import Stored, gathered, places_of
+from retrieval.network.vectors import Vectors
+
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Network:
+    """One state of a network: an `Evidence`. Opened in milliseconds; files are mapped, not read."""
+
+    folder: Path
+    pointer: Pointer
+    segments: tuple[Segment, ...]
+    vectors: Vectors | None
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """The present state.
+
+        NoNetworkError where there is none; NetworkBrokenError where the files are damaged, or have words by
+        other rules than this version's.
+        """
+        files = NetworkFolder(folder)
+        for attempt in range(_ATTEMPTS):
+            pointer = files.current()
+            check_rules(pointer.language, pointer.rules)
+            try:
+                segments = tuple(Segment.open(folder / name).mapped() for name in pointer.segments)
+                vectors = Vectors.open(folder / pointer.vectors).mapped() if pointer.vectors else None
+                return cls(folder, pointer, segments, vectors)
+            except NetworkBrokenError as error:
+                # Between reading the pointer and opening the files, a newer state may have replaced this one.
+                if attempt + 1 == _ATTEMPTS or files.current() == pointer:
+                    raise NetworkBrokenError(f"{error} Run manage.py wpn build with --anew.") from error
+        raise AssertionError("the last attempt returns or raises")
+
+    @property
+    def language(self) -> str:
+        """BCP 47 tag."""
+        return self.pointer.language
+
+    @property
+    def generation(self) -> int:
+        """Number of this state; every change makes the next one."""
+        return self.pointer.generation
+
+    @cached_property
+    def passages(self) -> int:
+        """N: how many passages it counts."""
+        return sum(segment.facts.passages for segment in self.segments)
+
+    @cached_property
+    def word_count(self) -> int:
+        """Different words and numbers; at most, while there are increments."""
+        known = self.segments[0]
+        new = [int((known.numbers_of(segment.codes) < 0).sum()) for segment in self.segments[1:]]
+        return known.facts.words + sum(new)
+
+    @cached_property
+    def edge_count(self) -> int:
+        """Pairs of words; at most, while there are increments."""
+        return sum(segment.facts.pairs for segment in self.segments)
+
+    # Evidence
+
+    def similarities(self, words: Sequence[str], terms: Sequence[str]) -> FloatArray:
+        """Cosines, (words, terms); 1 for the same word, -1 where one of them has no vector."""
+        codes, others = codes_of(words), codes_of(terms)
+        if self.vectors is None:
+            found = np.full((len(codes), len(others)), -1.0)
+        else:
+            found = self.vectors.cosines(codes, others)
+        found[codes[:, np.newaxis] == others[np.newaxis, :]] = 1.0
+        return found
+
+    def associations(self, first: Sequence[str], second: Sequence[str]) -> FloatArray:
+        """NPMI of pairs, -1 to 1; NaN where the network has no edge.
+
+        NPMI(a, b) = log(p_ab / (p_a p_b)) / -log(p_ab), with p the share of passages that hold a word, or
+        both at most three content words apart (paper 001, section 2.1; both logarithms of the same base). A
+        pair in every passage gives 0/0 there, and 1 here.
+        """
+        return self.npmi(codes_of(first), codes_of(second))
+
+    def npmi(self, one: Codes, two: Codes) -> FloatArray:
+        """The same, by codes."""
+        return npmi(self.pair_counts(one, two), self.word_counts(one), self.word_counts(two), self.passages)
+
+    def idf(self, terms: Sequence[str]) -> FloatArray:
+        """How rare each term is in the corpus: log(1 + (N - df + 0.5) / (df + 0.5))."""
+        df = self.word_counts(codes_of(terms))
+        return np.log1p((self.passages - df + 0.5) / (df + 0.5))
+
+    def neighbours(self, alpha: float) -> float:
+        """How many other words the commonest words have on average with a cosine above alpha."""
+        return 0.0 if self.vectors is None else neighbours_at(alpha, self.vectors.curve)
+
+    def alpha_for(self, neighbours: float) -> float:
+        """The node threshold above which a word has at most so many neighbours on average."""
+        return 0.75 if self.vectors is None else alpha_for(neighbours, self.vectors.curve)
+
+    # Counts
+
+    def word_counts(self, codes: Codes) -> NDArray[np.int64]:
+        """In how many passages each word is."""
+        total = np.zeros(len(codes), dtype=np.int64)
+        for segment in self.segments:
+            numbers = segment.numbers_of(codes)
+            there = numbers >= 0
+            total[there] += segment.df[numbers[there]]
+        return np.maximum(total, 0)
+
+    def pair_counts(self, first: Codes, second: Codes) -> NDArray[np.int64]:
+        """In how many passages two words are close to each other."""
+        total = np.zeros(len(first), dtype=np.int64)
+        for segment in self.segments:
+            if not segment.facts.pairs:
+                continue
+            one, two = segment.numbers_of(first), segment.numbers_of(second)
+            there = np.flatnonzero((one >= 0) & (two >= 0) & (one != two))
+            keys = key_of(one[there].astype(np.uint32), two[there].astype(np.uint32))
+            places = np.searchsorted(segment.keys, keys)
+            places[places == len(segment.keys)] = 0
+            found = segment.keys[places] == keys
+            total[there[found]] += segment.counts[places[found]]
+        total[total < self.pointer.least_count] = 0
+        return np.maximum(total, 0)
+
+    # Passages
+
+    def columns(self, pks: Sequence[int], *, numbers: bool) -> Passages | None:
+        """Stored tokens of passages in this order, with runs of digits if asked for.
+
+        None where one of them is not stored: it came after the network was built.
+        """
+        asked = np.asarray(pks, dtype=np.int64)
+        of, row = places_of(self.segments, asked)
+        if (of < 0).any():
+            return None
+        stored = gathered(self.segments, of, row)
+        codes, sentence = stored.codes, np.cumsum(stored.starts, dtype=np.int64)
+        passage = np.repeat(np.arange(len(asked)), stored.lengths)
+        if not numbers:
+            letters = ~stored.numbers
+            codes, passage, sentence = codes[letters], passage[letters], sentence[letters]
+        words, tokens = np.unique(codes, return_inverse=True)
+        return Passages(
+            words=Known(words, self),
+            tokens=tokens.astype(np.int64),
+            passage=passage,
+            sentence=_within(sentence, passage),
+            count=len(asked),
+        )
+
+    def holds(self, pks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which passages it counts."""
+        return places_of(self.segments, pks)[0] >= 0
+
+    def stored(self, pks: NDArray[np.int64]) -> Stored:
+        """Tokens of passages that it counts."""
+        return gathered(self.segments, *places_of(self.segments, pks))
+
+    def counted(self) -> NDArray[np.int64]:
+        """Numbers of all passages that it counts, rising."""
+        found = np.zeros(0, dtype=np.int64)
+        for segment in self.segments:
+            found = np.union1d(np.setdiff1d(found, segment.gone, assume_unique=True), segment.pks)
+        return found
+
+    def spelled(self, codes: Codes) -> list[str]:
+        """The words of codes; empty for one that it does not know."""
+        words = [""] * len(codes)
+        left = np.arange(len(codes))
+        for segment in self.segments:
+            numbers = segment.numbers_of(codes[left])
+            there = numbers >= 0
+            found = segment.spelled(numbers[there])
+            for place, word in zip(left[there].tolist(), found, strict=True):
+                words[place] = word
+            left = left[~there]
+            if not len(left):
+                break
+        return words
+
+
+def npmi(
+    pair: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64], passages: int
+) -> FloatArray:
+    """Normalised pointwise mutual information of counts; NaN where the pair was never seen."""
+    found = np.full(len(pair), np.nan)
+    seen = (pair > 0) & (first > 0) & (second > 0)
+    p_ab = pair[seen] / passages
+    p_a, p_b = first[seen] / passages, second[seen] / passages
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.log(p_ab / (p_a * p_b)) / -np.log(p_ab)
+    found[seen] = np.where(pair[seen] >= passages, 1.0, np.clip(value, -1.0, 1.0))
+    return found
+
+
+def _within(sentence: NDArray[np.int64], passage: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers of sentences from 1 in each passage, without holes, for columns that rise."""
+    if not len(sentence):
+        return np.zeros(0, dtype=np.int64)
+    new = np.ones(len(sentence), dtype=np.bool_)
+    np.not_equal(sentence[1:], sentence[:-1], out=new[1:])
+    dense = np.cumsum(new)
+    starts = np.ones(len(passage), dtype=np.bool_)
+    np.not_equal(passage[1:], passage[:-1], out=starts[1:])
+    before = dense[starts] - 1
+    found: NDArray[np.int64] = dense - before[np.cumsum(starts) - 1]
+    return found

@@ -1,0 +1,241 @@
+"""Counts and words of some passages of a corpus, as files that never change once they are there.
+
+A network is one large segment and a few small ones that came later (increments), as an index of Lucene's kind
+is. Words are numbered by their rank among the codes of the segment's words, so that segments merge by adding
+sorted columns. A segment of passages that went has counts below 0.
+
+FOLDER/facts.json   what it holds: numbers of passages, words, pairs, tokens; language, rules, sizes of files
+FOLDER/codes        (words,) uint64, rising: the code of each word
+FOLDER/spelling     UTF-8, each word and a line feed, in the order of codes
+FOLDER/ends         (words,) int64: where each ends in it
+FOLDER/df           (words,) int32: passages that hold it
+FOLDER/keys         (pairs,) uint64, rising: two words' numbers, the lower one in the upper half
+FOLDER/counts       (pairs,) int32: passages that hold both close to each other
+FOLDER/pks          (passages,) int64, rising
+FOLDER/offsets      (passages + 1,) int64: the tokens of each passage
+FOLDER/tokens       (tokens,) uint32: number of the word; flags FIRST of a sentence, NUMBER
+FOLDER/gone         (gone,) int64, rising: passages of older segments that went
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.errors import NetworkBrokenError
+from retrieval.network.codes import Codes
+
+FORMAT = 1
+FIRST, NUMBER = np.uint32(1 << 31), np.uint32(1 << 30)
+WORD = np.uint32((1 << 30) - 1)
+
+_TYPES = {
+    "codes": np.uint64,
+    "spelling": np.uint8,
+    "ends": np.int64,
+    "df": np.int32,
+    "keys": np.uint64,
+    "counts": np.int32,
+    "pks": np.int64,
+    "offsets": np.int64,
+    "tokens": np.uint32,
+    "gone": np.int64,
+}
+FILES = tuple(_TYPES)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a segment holds. `passages` counts those that came less those that went."""
+
+    language: str
+    rules: str
+    passages: int
+    words: int
+    pairs: int
+    tokens: int
+    gone: int
+    least_count: int
+    sizes: Mapping[str, int]
+    format: int = FORMAT
+
+
+@dataclass(frozen=True)
+class Segment:
+    """An open segment: a column is mapped into memory when it is first asked for."""
+
+    folder: Path
+    facts: Facts
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Look at the facts and the sizes of all files. NetworkBrokenError where they do not fit."""
+        try:
+            facts = Facts(**json.loads((folder / "facts.json").read_bytes()))
+            sizes = {name: (folder / name).stat().st_size for name in FILES}
+        except FileNotFoundError as error:
+            raise NetworkBrokenError(f"A file of the network is missing: {error.filename}.") from error
+        except (OSError, ValueError, TypeError) as error:
+            raise NetworkBrokenError(f"The network in {folder} cannot be read: {error}") from error
+        if facts.format != FORMAT:
+            raise NetworkBrokenError(f"The network in {folder} has files of format {facts.format}.")
+        wrong = [name for name in FILES if sizes[name] != facts.sizes.get(name)]
+        if wrong:
+            raise NetworkBrokenError(
+                f"The network in {folder} is damaged: {wrong[0]} has {sizes[wrong[0]]:,} bytes and not "
+                f"{facts.sizes.get(wrong[0], 0):,}."
+            )
+        return cls(folder, facts)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """(words,) the code of each word, rising."""
+        return self._column("codes")
+
+    @cached_property
+    def spelling(self) -> NDArray[np.uint8]:
+        """Each word in UTF-8 with a line feed, one after the other."""
+        return self._column("spelling")
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """(words,) where each word ends in `spelling`."""
+        return self._column("ends")
+
+    @cached_property
+    def df(self) -> NDArray[np.int32]:
+        """(words,) passages that hold each word."""
+        return self._column("df")
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """(pairs,) rising."""
+        return self._column("keys")
+
+    @cached_property
+    def counts(self) -> NDArray[np.int32]:
+        """(pairs,) passages that hold each pair."""
+        return self._column("counts")
+
+    @cached_property
+    def pks(self) -> NDArray[np.int64]:
+        """(passages,) rising."""
+        return self._column("pks")
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """(passages + 1,) where the tokens of each passage begin."""
+        return self._column("offsets")
+
+    @cached_property
+    def tokens(self) -> NDArray[np.uint32]:
+        """(tokens,) numbers of words with flags."""
+        return self._column("tokens")
+
+    @cached_property
+    def gone(self) -> NDArray[np.int64]:
+        """(gone,) passages of older segments that went, rising."""
+        return self._column("gone")
+
+    def mapped(self) -> Self:
+        """Map all columns now: they can be read then even when the files are removed."""
+        for name in FILES:
+            getattr(self, name)
+        return self
+
+    def spelled(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Words by their numbers here."""
+        if not len(numbers):
+            return []
+        ends = self.ends[numbers]
+        starts = np.where(numbers > 0, self.ends[np.maximum(numbers, 1) - 1], 0)
+        letters = self.spelling[ragged(starts, ends - starts)]
+        return letters.tobytes().decode().split("\n")[:-1]
+
+    def numbers_of(self, codes: Codes) -> NDArray[np.int64]:
+        """Numbers of words by their codes; -1 where it has no such word."""
+        if not len(self.codes):
+            return np.full(len(codes), -1, dtype=np.int64)
+        places = np.searchsorted(self.codes, codes)
+        places[places == len(self.codes)] = 0
+        found: NDArray[np.int64] = np.where(self.codes[places] == codes, places, -1)
+        return found
+
+    def _column(self, name: str) -> NDArray[Any]:  # of the type that the table above names
+        kind = np.dtype(_TYPES[name])
+        if not self.facts.sizes[name]:
+            return np.zeros(0, dtype=kind)
+        try:
+            return np.memmap(self.folder / name, dtype=kind, mode="r")
+        except (OSError, ValueError) as error:
+            raise NetworkBrokenError(f"{self.folder / name} cannot be read: {error}") from error
+
+
+def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Places of the items of several slices, one slice after the other."""
+    total = np.cumsum(lengths)
+    if not len(total):
+        return np.zeros(0, dtype=np.int64)
+    return np.arange(total[-1]) + np.repeat(starts - (total - lengths), lengths)
+
+
+class Writing:
+    """Writes the columns of a segment, each piece by piece; `finish` makes it one."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self._folder = folder
+        self._files = {name: (folder / name).open("wb") for name in FILES}
+
+    def add(self, name: str, values: NDArray[Any]) -> None:
+        """Append values to a column."""
+        self._files[name].write(np.ascontiguousarray(values, dtype=_TYPES[name]).data)
+
+    def abandon(self) -> None:
+        """Close the files of a segment that will not be finished."""
+        for file in self._files.values():
+            file.close()
+
+    def finish(self, *, language: str, rules: str, passages: int, least_count: int) -> Segment:
+        """Put everything on the disk for good, the facts last."""
+        sizes = {}
+        for name, file in self._files.items():
+            file.flush()
+            os.fsync(file.fileno())
+            sizes[name] = file.tell()
+            file.close()
+        lengths = {name: size // np.dtype(_TYPES[name]).itemsize for name, size in sizes.items()}
+        facts = Facts(
+            language=language,
+            rules=rules,
+            passages=passages,
+            words=lengths["codes"],
+            pairs=lengths["keys"],
+            tokens=lengths["tokens"],
+            gone=lengths["gone"],
+            least_count=least_count,
+            sizes=sizes,
+        )
+        write_json(self._folder / "facts.json", asdict(facts))
+        return Segment(self._folder, facts)
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write a small file for good, complete or not at all."""
+    new = path.with_name(path.name + ".new")
+    with new.open("w", encoding="utf-8") as file:
+        json.dump(facts, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

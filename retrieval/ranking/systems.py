@@ -1,0 +1,163 @@
+"""Systems by name, as commands and settings write them.
+
+    bm25 · crown-2020 · balanced (crown means the same) · rrf(bm25+balanced) · cross-encoder(balanced)
+
+Options follow after colons: a query model (`bm25:cq1`), or NAME=VALUE (`balanced:cq3:alpha=0.8`,
+`rrf(bm25+balanced:cq3):k=60`). Several systems are separated by commas.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.crown.conversation import DEFAULT, model_named
+from retrieval.errors import ModelError, ParametersError
+from retrieval.ranking import crossencoder
+from retrieval.ranking.base import Ranker
+from retrieval.ranking.bm25 import BM25
+from retrieval.ranking.fusion import DEPTH, ReciprocalRankFusion
+from retrieval.ranking.fusion import K as FUSION_K
+
+#: For help texts and errors.
+EXAMPLES = "bm25, crown-2020, balanced, bm25:cq1, balanced:cq3:alpha=0.8, rrf(bm25+balanced)"
+LONGEST = 500
+#: Brackets in brackets: enough for every fusion that anybody can explain.
+_DEEPEST = 3
+_HEAD = re.compile(r"([a-z0-9-]+)(?:\((.*)\))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """A name, the systems in its brackets, its options by name."""
+
+    text: str
+    name: str
+    inner: Sequence[Ranker]
+    options: dict[str, str]
+
+
+def parse_system(text: str, *, cross_encoder: Path | None = None) -> Ranker:
+    """The ranker of a name. ParametersError (field `system`) says what is wrong and which there are.
+
+    `cross_encoder` is the folder of the model that `cross-encoder(…)` uses.
+    """
+    if len(text) > LONGEST:
+        raise _refused(f"The name of a system has at most {LONGEST} characters.")
+    return _system(text.strip(), cross_encoder, depth=0)
+
+
+def parse_systems(text: str, *, cross_encoder: Path | None = None) -> list[Ranker]:
+    """The rankers of a list with commas, in its order; none twice."""
+    rankers: dict[str, Ranker] = {}
+    for name in _split(text, ","):
+        ranker = parse_system(name, cross_encoder=cross_encoder)
+        if rankers.setdefault(ranker.name, ranker) is not ranker:
+            raise _refused(f"{ranker.name} is in the list twice.")
+    return list(rankers.values())
+
+
+def _system(text: str, cross_encoder: Path | None, depth: int) -> Ranker:
+    head, *options = _split(text, ":")
+    found = _HEAD.fullmatch(head.strip().lower())
+    if found is None or found[1] not in _MAKERS:
+        raise _refused(f"There is no system {text!r}. There are, for example: {EXAMPLES}.")
+    if depth > _DEEPEST:
+        raise _refused(f"{text!r} has brackets in brackets in brackets.")
+    inner = [
+        _system(name.strip(), cross_encoder, depth + 1)
+        for name in (_split(found[2], "+") if found[2] is not None else ())
+    ]
+    parsed = _Parsed(text, found[1], inner, _options(text, options))
+    return _MAKERS[parsed.name](parsed, cross_encoder)
+
+
+def _options(text: str, given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for option in given:
+        name, equals, value = option.partition("=")
+        name, value = (name.strip(), value.strip()) if equals else ("query_model", name.strip())
+        if name in found:
+            raise _refused(f"{text!r} says {name} twice.")
+        found[name] = value
+    return found
+
+
+def _bm25(parsed: _Parsed, _: Path | None) -> Ranker:
+    _no_inner(parsed)
+    model = _query_model(parsed)
+    _no_more_options(parsed, "a query model")
+    return BM25(model)
+
+
+def _fusion(parsed: _Parsed, _: Path | None) -> Ranker:
+    if len(parsed.inner) < 2:
+        raise _refused(f"{parsed.text!r}: give at least two systems to fuse, as in rrf(bm25+balanced).")
+    if len({ranker.name for ranker in parsed.inner}) < len(parsed.inner):
+        raise _refused(f"{parsed.text!r} fuses a system with itself.")
+    k = _whole(parsed, "k", FUSION_K, 1, 1000)
+    depth = _whole(parsed, "depth", DEPTH, 1, 1000)
+    _no_more_options(parsed, "k and depth")
+    return ReciprocalRankFusion(tuple(parsed.inner), k, depth)
+
+
+def _cross_encoder(parsed: _Parsed, folder: Path | None) -> Ranker:
+    if len(parsed.inner) != 1:
+        raise _refused(f"{parsed.text!r}: name the one system that it reads: cross-encoder(balanced).")
+    if folder is None:
+        raise ModelError("There is no cross-encoder here: CROSS_ENCODER names the folder of one.")
+    model = _query_model(parsed)
+    depth = _whole(parsed, "depth", crossencoder.DEPTH, 1, 1000)
+    _no_more_options(parsed, "a query model and depth")
+    return crossencoder.CrossEncoder(parsed.inner[0], folder, model, depth)
+
+
+def _query_model(parsed: _Parsed) -> str:
+    given = parsed.options.pop("query_model", DEFAULT)
+    try:
+        return model_named(given)
+    except ValueError as error:
+        raise _refused(f"{parsed.text!r}: {error}") from error
+
+
+_MAKERS: dict[str, Callable[[_Parsed, Path | None], Ranker]] = {
+    "bm25": _bm25,
+    "rrf": _fusion,
+    "cross-encoder": _cross_encoder,
+}
+
+
+def _no_inner(parsed: _Parsed) -> None:
+    if parsed.inner:
+        raise _refused(f"{parsed.text!r}: {parsed.name} takes no systems in brackets.")
+
+
+def _no_more_options(parsed: _Parsed, there: str) -> None:
+    if parsed.options:
+        raise _refused(f"{parsed.text!r} has no option {next(iter(parsed.options))!r}; it has {there}.")
+
+
+def _whole(parsed: _Parsed, name: str, usual: int, least: int, most: int) -> int:
+    given = parsed.options.pop(name, str(usual))
+    if not given.isascii() or not given.isdigit() or not least <= int(given[:9]) <= most:
+        raise _refused(f"{parsed.text!r}: {name} is a whole number from {least} to {most}.")
+    return int(given)
+
+
+def _split(text: str, separator: str) -> Iterator[str]:
+    """Parts between separators that are outside of brackets."""
+    depth, start = 0, 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            break
+        if character == separator and depth == 0:
+            yield text[start:place]
+            start = place + 1
+    if depth:
+        raise _refused(f"The brackets of {text!r} do not match.")
+    yield text[start:]
+
+
+def _refused(why: str) -> ParametersError:
+    return ParametersError({"system": why})

@@ -1,0 +1,21 @@
+"""Files of passages, one module per format; each fault has its place, its field and a remedy.
+
+    file = open_passages(Path("pages.jsonl.zst"))
+    for row in file.rows(): ...
+    if file.faults: raise file.refused()
+
+JSONL, CSV, TSV, Parquet, MS MARCO's `collection.tsv` and TREC CAR's paragraphs, plain or packed. Memory
+stays the same whatever the size of the file.
+"""
+
+from retrieval.reading.file import (
+    FORMATS,
+    LONGEST_LINE,
+    LONGEST_TEXT,
+    MOST_FAULTS,
+    PassageFile,
+    open_passages,
+)
+from retrieval.reading.row import Row
+
+__all__ = ["FORMATS", "LONGEST_LINE", "LONGEST_TEXT", "MOST_FAULTS", "PassageFile", "Row", "open_passages"]

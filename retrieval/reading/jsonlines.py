@@ -1,0 +1,42 @@
+"""One JSON object a line: our own fields, MS MARCO v2's, BEIR's, TREC CAR's (`fields.NAMES`)."""
+
+import json
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from retrieval.reading.fields import named
+from retrieval.reading.lines import numbered
+
+if TYPE_CHECKING:
+    from retrieval.reading.file import PassageFile
+
+
+def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Objects with the numbers of their lines, their members by our names."""
+    for number, line in numbered(file, raw):
+        if not line or line.isspace():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            what = error.msg.lower() if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+            file.fault(number, "", f"this is no JSON: {what}", "Each line is one JSON object.")
+        else:
+            if isinstance(record, dict):
+                yield number, record if "id" in record and "text" in record else _ours(record)
+                continue
+            file.fault(number, "", "this is no JSON object", 'Write {"id": …, "text": …}.')
+        file.stop_if_too_many()
+
+
+def _ours(record: dict[str, Any]) -> dict[str, Any]:
+    return {ours: _joined(record[theirs]) for ours, theirs in named(record).items()}
+
+
+def _joined(value: Any) -> Any:
+    """The pieces of a paragraph of TREC CAR (texts and links) as one text; anything else as it is."""
+    if isinstance(value, list) and value and all(isinstance(piece, dict | str) for piece in value):
+        pieces = [piece if isinstance(piece, str) else piece.get("text") for piece in value]
+        if all(isinstance(piece, str) for piece in pieces):
+            return "".join(pieces)
+    return value

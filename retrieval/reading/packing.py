@@ -1,0 +1,86 @@
+"""What a file holds once it is unpacked: gzip, bzip2, xz and Zstandard, told by their first bytes.
+
+A packed file may be a bomb: callers count what comes out against what went in (`grown_too_far`), and no
+reading here gives more than some megabytes at once.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+#: A packed file may grow by this factor and no more once it is past the first 100 MB.
+MOST_GROWTH = 200
+FREE_GROWTH = 100_000_000
+#: First bytes of what is packed, and of archives, which hold several files.
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "Zstandard"}
+#: A kilobyte of Zstandard holds at most 256 blocks of 128 kB.
+_PIECE = 1024
+
+
+def packing_of(head: bytes) -> str:
+    """gzip, bzip2, xz or Zstandard; empty for a plain file."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
+
+
+def unpacked(raw: IO[bytes], head: bytes) -> IO[bytes]:
+    """The content from its beginning; `head` is what the file begins with."""
+    raw.seek(0)
+    packing = packing_of(head)
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if packing == "bzip2":
+        return bz2.BZ2File(raw)
+    if packing == "xz":
+        return lzma.LZMAFile(raw)
+    return io.BufferedReader(_Pieces(_zstandard(raw))) if packing else raw
+
+
+def grown_too_far(unpacked: int, packed: int) -> bool:
+    """Whether so many bytes out of so few are a trap rather than a file."""
+    return unpacked > max(FREE_GROWTH, MOST_GROWTH * max(packed, 1))
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error of reading says that packed data is broken or ends too soon."""
+    return isinstance(error, (OSError, EOFError, zlib.error, lzma.LZMAError)) or (
+        type(error).__name__ == "ZstdError"  # its module is loaded only where it is needed
+    )
+
+
+def _zstandard(raw: IO[bytes]) -> Iterator[bytes]:
+    """Frames one after the other. The library's own reader takes one that ends too soon for whole."""
+    from zstandard import ZstdDecompressor  # noqa: PLC0415  # only for such files
+
+    frame: Any = None
+    while piece := raw.read(_PIECE):
+        while piece:
+            frame = frame or ZstdDecompressor().decompressobj()
+            if content := frame.decompress(piece):
+                yield content
+            piece = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+    if frame is not None:
+        raise EOFError("it ends in the middle")
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, b""
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as the next piece goes."""
+        rest = self._rest or next(self._pieces, b"")
+        taken = rest[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._rest = rest[len(taken) :]
+        return len(taken)

@@ -1,0 +1,68 @@
+"""Systems by name."""
+
+from pathlib import Path
+
+import pytest
+
+from retrieval.errors import ParametersError
+from retrieval.ranking.systems import parse_system, parse_systems
+
+
+@pytest.mark.parametrize(
+    "written, name",
+    [
+        ("bm25", "bm25"),
+        (" BM25 ", "bm25"),
+        ("bm25:cq2", "bm25"),
+        ("bm25:cq1", "bm25:cq1"),
+        ("bm25:conv_w2", "bm25:cq3"),
+        ("bm25:query_model=current", "bm25:current"),
+        ("rrf(bm25+bm25:cq1)", "rrf(bm25+bm25:cq1)"),
+        ("rrf( bm25 + bm25:cq3 ):k=10:depth=50", "rrf(bm25+bm25:cq3):k=10:depth=50"),
+        ("rrf(bm25+rrf(bm25:cq1+bm25:cq3):k=1)", "rrf(bm25+rrf(bm25:cq1+bm25:cq3):k=1)"),
+        ("cross-encoder(bm25):cq1:depth=20", "cross-encoder(bm25):cq1:depth=20"),
+    ],
+)
+def test_a_system_is_named_by_what_differs_from_the_usual(written, name):
+    system = parse_system(written, cross_encoder=Path("somewhere"))
+    assert system.name == name
+    assert parse_system(system.name, cross_encoder=Path("somewhere")) == system
+
+
+@pytest.mark.parametrize(
+    "written, why",
+    [
+        ("", "There is no system ''"),
+        ("bm26", "There is no system 'bm26'. There are, for example: bm25"),
+        ("bm25:cq9", "There is no query model 'cq9'. There are cq1, cq2"),
+        ("bm25:cq1:cq2", "says query_model twice"),
+        ("bm25:alpha=1", "has no option 'alpha'; it has a query model"),
+        ("bm25(bm25)", "bm25 takes no systems in brackets"),
+        ("rrf(bm25)", "at least two systems"),
+        ("rrf", "at least two systems"),
+        ("rrf(bm25+bm25:cq2)", "fuses a system with itself"),
+        ("rrf(bm25+bm25:cq1):k=0", "k is a whole number from 1 to 1000"),
+        ("rrf(bm25+bm25:cq1):k=²", "k is a whole number from 1 to 1000"),
+        ("rrf(bm25+bm25:cq1", "brackets"),
+        ("rrf(bm25+bm25:cq1))", "brackets"),
+        ("bm25)(", "brackets"),
+        ("rrf()+bm25", "There is no system"),
+        ("rrf(" * 6 + "bm25" + ")" * 6, "brackets in brackets"),
+        ("cross-encoder(bm25+bm25:cq1)", "name the one system that it reads"),
+        ("bm25" * 200, "at most 500 characters"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused_in_words(written, why):
+    with pytest.raises(ParametersError) as refused:
+        parse_system(written, cross_encoder=Path("somewhere"))
+    assert why in refused.value.faults["system"]
+
+
+def test_a_list_of_systems_keeps_its_order():
+    systems = parse_systems("bm25:cq3, rrf(bm25+bm25:cq1),bm25")
+    assert [system.name for system in systems] == ["bm25:cq3", "rrf(bm25+bm25:cq1)", "bm25"]
+
+
+def test_a_system_stands_in_a_list_once():
+    with pytest.raises(ParametersError, match="bm25 is in the list twice"):
+        parse_systems("bm25,bm25:cq2")

@@ -1,0 +1,229 @@
+"""Networks of corpora: built, kept up to date, shared, stale, broken off."""
+
+import pytest
+
+from jobs.errors import PermanentError, StoppingError
+from jobs.models import Job
+from jobs.runner import run
+from jobs.services import enqueue
+from projects.models import Event
+from retrieval.errors import BusyError, FileRefusedError, RetrievalError
+from retrieval.models import WordNetwork
+from retrieval.networks import network_folder, network_of
+from retrieval.services.corpora import delete_passages, remove_corpus, working_on
+from retrieval.services.counting import together
+from retrieval.services.differing import Options
+from retrieval.services.networks import build_network
+from retrieval.services.sharding import SHARD, over_workers
+from tests.retrieval.network.worlds import passages, tree
+from tests.retrieval.world import add, make_corpus
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return make_corpus(tmp_path, *passages(40, seed=1), index=False)
+
+
+def state(corpus):
+    return WordNetwork.objects.get(corpus=corpus)
+
+
+def test_a_corpus_has_no_network_at_first(corpus):
+    assert network_of(corpus) is None
+
+
+def test_a_network_is_built_and_its_row_says_what_it_holds(corpus):
+    built = build_network(corpus=corpus)
+    row, network = state(corpus), network_of(corpus)
+
+    assert (built.added, built.passages, built.reason) == (40, 40, "There was none.")
+    assert (row.state, row.passages, row.generation) == ("ready", 40, 1)
+    assert (row.words, row.edges) == (network.word_count, network.edge_count)
+    assert row.last_passage == corpus.passages.latest("pk").pk
+    assert row.built_at is not None
+    assert Event.objects.filter(action="network.built", subject=corpus.slug).count() == 1
+
+
+def test_the_process_shares_what_it_has_open(corpus):
+    build_network(corpus=corpus)
+
+    assert network_of(corpus) is network_of(corpus)
+
+
+def test_a_second_build_with_nothing_new_changes_nothing(corpus):
+    build_network(corpus=corpus)
+    again = build_network(corpus=corpus)
+
+    assert (again.added, again.removed, again.generation, again.reason) == (0, 0, 1, "")
+    assert Event.objects.filter(action="network.built", subject=corpus.slug).count() == 1
+
+
+def test_new_passages_make_it_stale_and_a_build_adds_them_alone(corpus, tmp_path):
+    build_network(corpus=corpus)
+    add(corpus, tmp_path, {"id": "new", "text": "Quantum computers compute quickly."})
+    assert state(corpus).state == "stale"
+    built = build_network(corpus=corpus)
+
+    assert (built.added, built.removed, built.passages, built.generation) == (1, 0, 41, 2)
+    assert state(corpus).state == "ready"
+    assert network_of(corpus).associations(["quantum"], ["computers"]) == pytest.approx([1.0])
+
+
+def test_passages_that_went_are_taken_off(corpus):
+    build_network(corpus=corpus)
+    delete_passages(corpus=corpus, keys=["p1", "p2"])
+    assert state(corpus).state == "stale"
+    built = build_network(corpus=corpus)
+
+    assert (built.added, built.removed, built.passages) == (0, 2, 38)
+
+
+def test_many_new_passages_make_it_anew_with_vectors_of_theirs(corpus, tmp_path):
+    build_network(corpus=corpus)
+    add(corpus, tmp_path, *({"id": f"n{i}", "text": text} for i, text in enumerate(passages(20, seed=9))))
+
+    assert build_network(corpus=corpus).reason == "It had 40 of 60 passages."
+
+
+def test_after_increments_it_counts_as_if_it_were_built_anew(corpus, tmp_path):
+    build_network(corpus=corpus)
+    add(corpus, tmp_path, {"id": "a", "text": "Bread and salt."})
+    delete_passages(corpus=corpus, keys=["p7"])
+    build_network(corpus=corpus)
+    grown = network_of(corpus)
+    build_network(corpus=corpus, anew=True)
+    anew = network_of(corpus)
+
+    words = ["bread", "salt", "doctor", "nurse", "engine", "oil"]
+    pairs = [(a, b) for a in words for b in words if a < b]
+    one, two = zip(*pairs, strict=True)
+    assert grown.associations(one, two) == pytest.approx(anew.associations(one, two), nan_ok=True)
+    assert grown.idf(words) == pytest.approx(anew.idf(words))
+    assert anew.generation > grown.generation
+
+
+def test_other_options_build_it_anew_and_are_kept(corpus):
+    build_network(corpus=corpus)
+    built = build_network(corpus=corpus, options=Options(least_count=3))
+
+    assert built.reason == "Other options were asked for."
+    assert state(corpus).options["least_count"] == 3
+    assert build_network(corpus=corpus).reason == ""
+
+
+def test_damaged_files_are_built_anew(corpus):
+    build_network(corpus=corpus)
+    (network_of(corpus).segments[0].folder / "keys").write_bytes(b"")
+
+    assert build_network(corpus=corpus).reason.startswith("The files could not be used: ")
+    assert network_of(corpus).passages == 40
+    assert state(corpus).generation == 2
+
+
+def test_a_damaged_pointer_does_not_take_numbers_of_generations_back(corpus):
+    build_network(corpus=corpus)
+    build_network(corpus=corpus, anew=True)
+    (network_folder(state(corpus)) / "current").write_text("")
+
+    assert build_network(corpus=corpus).generation == 3
+
+
+def test_while_somebody_changes_the_corpus_there_is_no_build(corpus, monkeypatch):
+    monkeypatch.setattr("retrieval.engine.lock.PATIENCE", 0.1)
+
+    with working_on(corpus), pytest.raises(BusyError):
+        build_network(corpus=corpus)
+
+
+def test_a_build_that_fails_says_why_and_the_old_network_answers(corpus, tmp_path):
+    build_network(corpus=corpus)
+    with pytest.raises(FileRefusedError):
+        build_network(corpus=corpus, options=Options(vectors=tmp_path / "nowhere.vec"))
+
+    assert state(corpus).state == "failed"
+    assert "nowhere.vec" in state(corpus).note
+    assert network_of(corpus).passages == 40
+
+
+def test_several_processes_build_the_same_bytes(corpus):
+    build_network(corpus=corpus)
+    alone = tree(network_folder(state(corpus)))
+    build_network(corpus=corpus, anew=True, counter=together(2))
+
+    assert tree(network_folder(state(corpus))) == alone
+
+
+def test_a_removed_corpus_takes_its_network_along(tmp_path):
+    corpus = make_corpus(tmp_path, "some words here")
+    build_network(corpus=corpus)
+    folder = network_folder(state(corpus))
+    remove_corpus(corpus=corpus)
+
+    assert not folder.exists()
+    assert not WordNetwork.objects.filter(location=folder.name).exists()
+
+
+def test_passages_of_an_addition_that_is_not_complete_do_not_count(corpus):
+    corpus.adding_after = corpus.passages.order_by("pk")[9].pk
+    corpus.save(update_fields=["adding_after"])
+
+    assert build_network(corpus=corpus).passages == 10
+
+
+def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(corpus):
+    build_network(corpus=corpus)
+    alone = tree(network_folder(state(corpus)))
+    build_network(corpus=corpus, anew=True, counter=over_workers(7))
+
+    assert tree(network_folder(state(corpus))) == alone
+    jobs = Job.objects.filter(kind=SHARD)
+    assert [job.state for job in jobs] == ["done"] * 7
+    assert sum(job.progress_done for job in jobs) == 40
+
+
+def test_more_shards_than_passages_are_as_many_as_passages(tmp_path):
+    corpus = make_corpus(tmp_path, "one text", "another text", index=False)
+    build_network(corpus=corpus, counter=over_workers(9))
+
+    assert Job.objects.filter(kind=SHARD).count() == 2
+    assert network_of(corpus).passages == 2
+
+
+def test_a_corpus_without_passages_has_a_network_of_nothing(tmp_path):
+    corpus = make_corpus(tmp_path, index=False)
+    build_network(corpus=corpus, counter=over_workers(3))
+
+    assert network_of(corpus).passages == 0
+
+
+def test_a_shard_that_cannot_be_counted_ends_the_build_in_words(corpus, monkeypatch):
+    def refuse(*given):
+        raise PermanentError("No room on the disk.")
+
+    monkeypatch.setattr("retrieval.tasks.count_one", refuse)
+    with pytest.raises(RetrievalError, match=r"could not be counted. No room on the disk."):
+        build_network(corpus=corpus, counter=over_workers(3))
+
+    assert state(corpus).state == "failed"
+    assert not Job.objects.filter(kind=SHARD, state__in=["queued", "running"]).exists()
+
+
+def test_a_build_that_is_called_off_leaves_no_shard_behind(corpus):
+    def stop():
+        raise StoppingError("the worker stops")
+
+    with pytest.raises(StoppingError):
+        build_network(corpus=corpus, counter=over_workers(3, still_ours=stop))
+
+    assert {job.state for job in Job.objects.filter(kind=SHARD)} == {"cancelled"}
+
+
+def test_a_shard_of_a_build_that_is_over_does_nothing(corpus, tmp_path):
+    payload = {"corpus": corpus.pk, "scratch": "networks/gone", "number": 0, "after": 0, "upto": 9}
+    job = enqueue(kind=SHARD, payload=payload)
+    run(job_id=job.pk)
+    job.refresh_from_db()
+
+    assert (job.state, job.error) == ("failed", "The build that wanted this shard is over.")

@@ -1,0 +1,172 @@
+"""Options of a search: one check for form, endpoint and commands."""
+
+import json
+import math
+
+import pytest
+
+from retrieval.crown.options import WEIGHTS, describe
+from retrieval.crown.parameters import Parameters, defaults
+from retrieval.errors import ParametersError
+
+
+def faults_of(raw, read=Parameters.of):
+    with pytest.raises(ParametersError) as refused:
+        read(raw)
+    return refused.value.faults
+
+
+def test_the_published_defaults():
+    assert defaults("crown-2020").as_dict() == {
+        "profile": "crown-2020",
+        "query_model": "cq2",
+        "results": 3,
+        "candidates": 100,
+        "alpha": 0.75,
+        "beta": 0.01,
+        "weights": {"prior": 0.4, "node": 0.3, "edge": 0.2, "pos": 0.1},
+    }
+
+
+def test_balanced_is_the_default():
+    assert defaults() == Parameters.of({}) == defaults("balanced")
+
+
+@pytest.mark.parametrize("profile", WEIGHTS)
+def test_default_weights_add_up_to_one(profile):
+    assert math.isclose(sum(WEIGHTS[profile].values()), 1, abs_tol=1e-9)
+
+
+def test_what_is_stored_is_read_again():
+    stored = json.loads(json.dumps(defaults("crown-2020").as_dict()))
+    assert Parameters.of(stored) == defaults("crown-2020")
+
+
+def test_numbers_may_be_text_as_the_published_page_sends_them():
+    sent = {
+        "retNbr": "5",
+        "indriRetNbr": "200",
+        "nodeThreshold": "0.8",
+        "edgeThreshold": ".02",
+        "convquery": "conv_w2",
+        **{"h1": "0.7", "h2": "0.1", "h3": "0.1", "h4": "0.1"},
+    }
+    assert Parameters.published(sent) == Parameters(
+        "crown-2020", "cq3", 5, 200, 0.8, 0.02, {"prior": 0.7, "node": 0.1, "edge": 0.1, "pos": 0.1}
+    )
+
+
+def test_six_published_weights_are_those_of_balanced():
+    sent = {"profile": "balanced", **{f"h{number}": "0" for number in range(2, 7)}, "h1": 1}
+    assert Parameters.published(sent).weights == {
+        **{"bm25": 1, "node": 0, "edge": 0},
+        **{"pos": 0, "coverage": 0, "early": 0},
+    }
+
+
+def test_the_published_names_without_weights_mean_balanced():
+    assert Parameters.published({"retNbr": 3}) == defaults()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("alpha", "abc"),
+        ("alpha", math.nan),
+        ("alpha", "NaN"),
+        ("alpha", math.inf),
+        ("alpha", "1_0"),
+        ("alpha", None),
+        ("alpha", True),
+        ("alpha", [0.8]),
+    ],
+)
+def test_what_is_no_number_is_a_fault_of_its_field(name, value):
+    assert "no number. Enter one from 0.5 to 1." in faults_of({name: value})[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("results", 0, "range from 1 to 20"),
+        ("results", "21", "range from 1 to 20"),
+        ("candidates", 9, "range from 10 to 1000"),
+        ("candidates", 1001, "range from 10 to 1000"),
+        ("candidates", "10.5", "no whole number"),
+        ("alpha", 0.49, "range from 0.5 to 1"),
+        ("alpha", 1.01, "range from 0.5 to 1"),
+        ("beta", -0.01, "range from 0 to 0.1"),
+        ("beta", 0.11, "range from 0 to 0.1"),
+        ("beta", " ", "Enter a number from 0 to 0.1"),
+        ("alpha", "0,8", "Write it with a point"),
+        ("query_model", "only current+first turns used", "none of cq1"),
+        ("profile", "neural", "none of balanced, crown-2020"),
+        ("colour", "red", "no such option"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_words(name, value, words):
+    assert words in faults_of({name: value})[name]
+
+
+@pytest.mark.parametrize("value", ["0.5", 0.5, 1, "1", "1.0", 0.75])
+def test_the_ends_of_a_range_belong_to_it(value):
+    assert Parameters.of({"alpha": value}).alpha == float(value)
+
+
+def test_all_faults_are_told_at_once():
+    assert set(faults_of({"alpha": 2, "beta": "x", "results": -1})) == {"alpha", "beta", "results"}
+
+
+def weights(**given):
+    return {"profile": "crown-2020", "weights": {"prior": 0, "node": 0, "edge": 0, "pos": 0, **given}}
+
+
+def test_weights_that_do_not_add_up_are_refused():
+    assert faults_of(weights(prior=0.5)) == {"": "The weights must add up to 1; these add up to 0.5."}
+
+
+def test_a_tenth_of_a_thousandth_is_forgiven():
+    assert Parameters.of(weights(prior=0.9999)).weights["prior"] == 0.9999
+    assert "" in faults_of(weights(prior=0.9998))
+
+
+def test_a_negative_weight_is_refused_even_if_the_sum_is_right():
+    """The published page checked the sum only."""
+    assert list(faults_of(weights(prior=1.5, node=-0.5))) == ["weight_prior", "weight_node"]
+
+
+def test_a_missing_weight_is_named():
+    raw = {"profile": "crown-2020", "weight_prior": "1", "weight_node": "0", "weight_edge": "0"}
+    assert faults_of(raw) == {
+        "weight_pos": "This weight is missing: give all weights of crown-2020, or none."
+    }
+
+
+def test_a_weight_of_another_profile_is_named():
+    assert "weight_prior" in faults_of({"weight_prior": 1})
+    assert "“prior” is no weight of balanced" in faults_of({"weights": {"prior": 1}})["weights"]
+
+
+def test_faults_of_the_endpoint_have_its_names():
+    raw = {"h1": "x", "h2": 0, "h3": 0, "retNbr": 50, "indri": 1}
+    assert set(faults_of(raw, Parameters.published)) == {"h1", "h4", "retNbr", "indri"}
+
+
+def test_a_number_of_thousands_of_digits_is_no_number():
+    assert faults_of({"alpha": 10**5000})["alpha"].startswith("A number of so many digits is no number.")
+
+
+def test_a_long_text_is_not_repeated_in_full():
+    assert len(faults_of({"alpha": "9" * 5000})["alpha"]) < 120
+
+
+@pytest.mark.parametrize("profile", WEIGHTS)
+def test_every_option_is_described_and_its_default_is_one_of_its_values(profile):
+    for option in describe(profile):
+        assert option.label
+        assert option.help.endswith(".")
+        assert Parameters.of(all_weights(profile) | {option.name: str(option.default), "profile": profile})
+
+
+def all_weights(profile):
+    return {f"weight_{name}": value for name, value in WEIGHTS[profile].items()}
