@@ -111,6 +111,5 @@ def _strengths(passages: Passages, first: IntArray, second: IntArray, evidence: 
     low, high = np.minimum(first, second), np.maximum(first, second)
     keys, where = np.unique(low * len(passages.words) + high, return_inverse=True)
     one, other = np.divmod(keys, len(passages.words))
-    words = passages.words
-    known = evidence.associations([words[place] for place in one], [words[place] for place in other])
+    known = evidence.associations(passages.words_at(one), passages.words_at(other))
     return np.asarray(known, np.float64)[where]

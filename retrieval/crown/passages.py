@@ -2,12 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+
+
+@runtime_checkable
+class Takes(Protocol):
+    """Words of which some can be taken without spelling any, as a network's are."""
+
+    def take(self, places: IntArray) -> Sequence[str]:
+        """The words at these places."""
 
 
 @dataclass(frozen=True)
@@ -24,3 +33,9 @@ class Passages:
     passage: IntArray
     sentence: IntArray
     count: int
+
+    def words_at(self, places: IntArray) -> Sequence[str]:
+        """Distinct words by their places."""
+        if isinstance(self.words, Takes):
+            return self.words.take(places)
+        return [self.words[place] for place in places.tolist()]

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
+from retrieval.crown.conversation import turn_weights
 from retrieval.engine.base import Engine
 from retrieval.errors import EmptyQueryError, NotIndexedError
 from retrieval.ranking.base import Collection
-from retrieval.ranking.interim import turn_weights
 
 #: Different words that are searched for at most, over all turns: nobody asks more, and it is slow.
 MOST_TERMS = 256

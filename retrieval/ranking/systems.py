@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from retrieval.crown.conversation import DEFAULT, model_named
 from retrieval.errors import ModelError, ParametersError
 from retrieval.ranking import crossencoder
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.bm25 import BM25
 from retrieval.ranking.fusion import DEPTH, ReciprocalRankFusion
 from retrieval.ranking.fusion import K as FUSION_K
-from retrieval.ranking.interim import DEFAULT_MODEL, MODELS
 
 #: For help texts and errors.
 EXAMPLES = "bm25, crown-2020, balanced, bm25:cq1, balanced:cq3:alpha=0.8, rrf(bm25+balanced)"
@@ -113,10 +113,11 @@ def _cross_encoder(parsed: _Parsed, folder: Path | None) -> Ranker:
 
 
 def _query_model(parsed: _Parsed) -> str:
-    model = parsed.options.pop("query_model", DEFAULT_MODEL)
-    if model not in MODELS:
-        raise _refused(f"{parsed.text!r}: {model!r} is no query model; there are {', '.join(MODELS)}.")
-    return model
+    given = parsed.options.pop("query_model", DEFAULT)
+    try:
+        return model_named(given)
+    except ValueError as error:
+        raise _refused(f"{parsed.text!r}: {error}") from error
 
 
 _MAKERS: dict[str, Callable[[_Parsed, Path | None], Ranker]] = {

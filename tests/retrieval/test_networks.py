@@ -2,14 +2,19 @@
 
 import pytest
 
+from jobs.errors import PermanentError, StoppingError
+from jobs.models import Job
+from jobs.runner import run
+from jobs.services import enqueue
 from projects.models import Event
-from retrieval.errors import BusyError, FileRefusedError
+from retrieval.errors import BusyError, FileRefusedError, RetrievalError
 from retrieval.models import WordNetwork
 from retrieval.networks import network_folder, network_of
 from retrieval.services.corpora import delete_passages, remove_corpus, working_on
 from retrieval.services.counting import together
 from retrieval.services.differing import Options
 from retrieval.services.networks import build_network
+from retrieval.services.sharding import SHARD, over_workers
 from tests.retrieval.network.worlds import passages, tree
 from tests.retrieval.world import add, make_corpus
 
@@ -165,3 +170,60 @@ def test_passages_of_an_addition_that_is_not_complete_do_not_count(corpus):
     corpus.save(update_fields=["adding_after"])
 
     assert build_network(corpus=corpus).passages == 10
+
+
+def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(corpus):
+    build_network(corpus=corpus)
+    alone = tree(network_folder(state(corpus)))
+    build_network(corpus=corpus, anew=True, counter=over_workers(7))
+
+    assert tree(network_folder(state(corpus))) == alone
+    jobs = Job.objects.filter(kind=SHARD)
+    assert [job.state for job in jobs] == ["done"] * 7
+    assert sum(job.progress_done for job in jobs) == 40
+
+
+def test_more_shards_than_passages_are_as_many_as_passages(tmp_path):
+    corpus = make_corpus(tmp_path, "one text", "another text", index=False)
+    build_network(corpus=corpus, counter=over_workers(9))
+
+    assert Job.objects.filter(kind=SHARD).count() == 2
+    assert network_of(corpus).passages == 2
+
+
+def test_a_corpus_without_passages_has_a_network_of_nothing(tmp_path):
+    corpus = make_corpus(tmp_path, index=False)
+    build_network(corpus=corpus, counter=over_workers(3))
+
+    assert network_of(corpus).passages == 0
+
+
+def test_a_shard_that_cannot_be_counted_ends_the_build_in_words(corpus, monkeypatch):
+    def refuse(*given):
+        raise PermanentError("No room on the disk.")
+
+    monkeypatch.setattr("retrieval.tasks.count_one", refuse)
+    with pytest.raises(RetrievalError, match=r"could not be counted. No room on the disk."):
+        build_network(corpus=corpus, counter=over_workers(3))
+
+    assert state(corpus).state == "failed"
+    assert not Job.objects.filter(kind=SHARD, state__in=["queued", "running"]).exists()
+
+
+def test_a_build_that_is_called_off_leaves_no_shard_behind(corpus):
+    def stop():
+        raise StoppingError("the worker stops")
+
+    with pytest.raises(StoppingError):
+        build_network(corpus=corpus, counter=over_workers(3, still_ours=stop))
+
+    assert {job.state for job in Job.objects.filter(kind=SHARD)} == {"cancelled"}
+
+
+def test_a_shard_of_a_build_that_is_over_does_nothing(corpus, tmp_path):
+    payload = {"corpus": corpus.pk, "scratch": "networks/gone", "number": 0, "after": 0, "upto": 9}
+    job = enqueue(kind=SHARD, payload=payload)
+    run(job_id=job.pk)
+    job.refresh_from_db()
+
+    assert (job.state, job.error) == ("failed", "The build that wanted this shard is over.")

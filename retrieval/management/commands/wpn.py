@@ -18,6 +18,7 @@ from retrieval.services.corpora import counting_passages
 from retrieval.services.counting import together
 from retrieval.services.differing import Options
 from retrieval.services.networks import build_network
+from retrieval.services.sharding import over_workers
 
 if TYPE_CHECKING:
     from retrieval.network import Network
@@ -48,6 +49,9 @@ class Command(BaseCommand):
             help="word vectors: word2vec, GloVe or fastText (default: own, from its own counts)",
         )
         build.add_argument("--processes", type=int, default=1, metavar="N", help="that count (default: 1)")
+        build.add_argument(
+            "--shards", type=int, metavar="N", help="count in N durable jobs, with the workers that run"
+        )
         build.set_defaults(run=self.build)
         status = commands.add_parser("status", help="what each network holds")
         status.set_defaults(run=self.status)
@@ -80,6 +84,9 @@ class Command(BaseCommand):
             raise CommandError(_NONE)
         if options["processes"] < 1 or (options["min_count"] is not None and options["min_count"] < 1):
             raise CommandError("--processes and --min-count are at least 1.")
+        if options["shards"] is not None and options["shards"] < 1:
+            raise CommandError("--shards is at least 1.")
+        counter = over_workers(options["shards"]) if options["shards"] else together(options["processes"])
         facts = []
         for corpus in corpora:
             total = counting_passages(corpus).count()
@@ -88,7 +95,7 @@ class Command(BaseCommand):
                     corpus=corpus,
                     anew=options["anew"],
                     options=_options(corpus, options),
-                    counter=together(options["processes"]),
+                    counter=counter,
                     progress=lambda step, passages, watched=watched: watched(passages),
                 )
             facts.append({"corpus": corpus.slug, **vars(built)})

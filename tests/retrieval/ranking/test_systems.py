@@ -15,6 +15,7 @@ from retrieval.ranking.systems import parse_system, parse_systems
         (" BM25 ", "bm25"),
         ("bm25:cq2", "bm25"),
         ("bm25:cq1", "bm25:cq1"),
+        ("bm25:conv_w2", "bm25:cq3"),
         ("bm25:query_model=current", "bm25:current"),
         ("rrf(bm25+bm25:cq1)", "rrf(bm25+bm25:cq1)"),
         ("rrf( bm25 + bm25:cq3 ):k=10:depth=50", "rrf(bm25+bm25:cq3):k=10:depth=50"),
@@ -33,7 +34,7 @@ def test_a_system_is_named_by_what_differs_from_the_usual(written, name):
     [
         ("", "There is no system ''"),
         ("bm26", "There is no system 'bm26'. There are, for example: bm25"),
-        ("bm25:cq9", "'cq9' is no query model; there are cq1, cq2, cq3"),
+        ("bm25:cq9", "There is no query model 'cq9'. There are cq1, cq2"),
         ("bm25:cq1:cq2", "says query_model twice"),
         ("bm25:alpha=1", "has no option 'alpha'; it has a query model"),
         ("bm25(bm25)", "bm25 takes no systems in brackets"),

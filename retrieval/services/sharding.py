@@ -1,0 +1,134 @@
+"""Counting a corpus in shards, by whatever workers there are, with the same bytes as one process alone.
+
+Each shard is a durable job. Whoever builds the network does those that no worker has taken, one after the
+other, and then merges them; so a build comes to its end without any worker, and a shard of a worker that dies
+is done by another. All of them need the same data folder.
+"""
+
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db.models import Sum
+from django.db.models.functions import Coalesce, Now
+
+from jobs.errors import PermanentError
+from jobs.models import OPEN_STATES, Job, JobState
+from jobs.runner import JobContext, run
+from jobs.services import cancel, enqueue, reconcile
+from retrieval.errors import RetrievalError
+from retrieval.models import Corpus
+from retrieval.services.counting import Counter, numbers_of, passages_of
+
+if TYPE_CHECKING:
+    from retrieval.network.building import Progress
+    from retrieval.network.segment import Segment
+
+SHARD = "retrieval.network-shard"
+_NAP_SECONDS, _RECONCILE_SECONDS = 0.2, 5.0
+#: Passages between two words about progress.
+_TELL_EVERY = 1_000
+
+
+def over_workers(shards: int, *, still_ours: Callable[[], None] = lambda: None) -> Counter:
+    """Count in so many shards. `still_ours` is called all the time and raises what ends the build."""
+
+    def count(corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]") -> "Sequence[Segment]":
+        from retrieval.network.building import Progress  # noqa: PLC0415  # heavy
+        from retrieval.network.segment import Segment  # noqa: PLC0415  # heavy
+
+        jobs = _enqueued(corpus, scratch, shards)
+        reconciled = time.monotonic()
+        try:
+            while not _done(jobs):
+                still_ours()
+                if not _do_one(jobs):
+                    time.sleep(_NAP_SECONDS)
+                if time.monotonic() - reconciled > _RECONCILE_SECONDS:
+                    reconcile()
+                    reconciled = time.monotonic()
+                progress(Progress("counting", _counted(jobs)))
+        finally:
+            for pk in Job.objects.filter(pk__in=jobs, state__in=OPEN_STATES).values_list("pk", flat=True):
+                cancel(job_id=pk)
+        return [Segment.open(scratch / str(number)) for number in range(len(jobs))]
+
+    return count
+
+
+def count_one(context: JobContext) -> None:
+    """Count the shard of a job into its folder; the handler of SHARD."""
+    from retrieval.network.shards import count_shard  # noqa: PLC0415  # heavy
+
+    given = context.payload
+    scratch = Path(settings.DATA_DIR) / given["scratch"]
+    corpus = Corpus.objects.filter(pk=given["corpus"]).first()
+    if corpus is None or not scratch.is_dir():
+        raise PermanentError("The build that wanted this shard is over.")
+    target, mine = scratch / str(given["number"]), scratch / f"{given['number']}-{secrets.token_hex(8)}"
+    passages = 0
+
+    def watched(texts: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        nonlocal passages
+        for passages, passage in enumerate(texts, 1):
+            if passages % _TELL_EVERY == 0:
+                context.progress(passages, 0, "Counting the words of passages")
+            yield passage
+
+    try:
+        texts = passages_of(corpus, after=given["after"], upto=given["upto"])
+        count_shard(watched(texts), mine, corpus.language)
+        context.progress(passages, passages, "Counting the words of passages")
+        if not target.exists():
+            mine.rename(target)
+    finally:
+        shutil.rmtree(mine, ignore_errors=True)
+
+
+def _enqueued(corpus: Corpus, scratch: Path, shards: int) -> list[int]:
+    """A job for each shard: ranges of numbers with as many passages each as can be."""
+    numbers = numbers_of(corpus)
+    count = max(1, min(shards, len(numbers)))
+    ends = [len(numbers) * place // count for place in range(1, count + 1)]
+    borders = [0, *(int(numbers[end - 1]) if end else 0 for end in ends)]
+    return [
+        enqueue(
+            kind=SHARD,
+            payload={
+                "corpus": corpus.pk,
+                "scratch": str(scratch.relative_to(settings.DATA_DIR)),
+                "number": number,
+                "after": after,
+                "upto": upto,
+            },
+        ).pk
+        for number, (after, upto) in enumerate(pairwise(borders))
+    ]
+
+
+def _done(jobs: Sequence[int]) -> bool:
+    """Whether all shards are counted; RetrievalError where one cannot be."""
+    states = dict(Job.objects.filter(pk__in=jobs).values_list("pk", "state"))
+    failed = [pk for pk in jobs if states.get(pk) in (None, JobState.FAILED, JobState.CANCELLED)]
+    if failed:
+        why = Job.objects.filter(pk=failed[0]).values_list("error", flat=True).first() or "It was cancelled."
+        raise RetrievalError(f"A part of the corpus could not be counted. {why}")
+    return all(state == JobState.DONE for state in states.values())
+
+
+def _do_one(jobs: Sequence[int]) -> bool:
+    """Count a shard that nobody has; False where there is none. Last ones first: workers begin at 1."""
+    waiting = Job.objects.filter(pk__in=jobs, state=JobState.QUEUED, run_after__lte=Now())
+    free = waiting.order_by("-pk").values_list("pk", flat=True).first()
+    if free is not None:
+        run(job_id=free)
+    return free is not None
+
+
+def _counted(jobs: Sequence[int]) -> int:
+    return int(Job.objects.filter(pk__in=jobs).aggregate(sum=Coalesce(Sum("progress_done"), 0))["sum"])
