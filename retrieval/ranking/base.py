@@ -41,13 +41,20 @@ class Collection(Protocol):
 
 @dataclass(frozen=True)
 class Ranked:
-    """One passage of a ranking: rank from 1, final score, and what the score is made of by name."""
+    """One passage of a ranking.
+
+    rank: from 1. score: bigger is better. parts: what the score is made of, by name, made comparable between
+    candidates. raw: the same before that, and other figures worth keeping. found_at: its rank among the
+    engine's candidates.
+    """
 
     rank: int
     score: float
     collection: str
     pk: int
     parts: Mapping[str, float] = field(default_factory=dict)
+    raw: Mapping[str, float] = field(default_factory=dict)
+    found_at: int | None = None
 
 
 @dataclass(frozen=True)

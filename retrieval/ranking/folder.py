@@ -112,7 +112,7 @@ def _rows(
     file = open_passages(passages)
     for row in file.rows():
         keys.append(row.key)
-        number = texts.append(row.text)
+        number = texts.append(f"{row.title}\n\n{row.text}" if row.title else row.text)
         if number % 1000 == 0:
             progress(number)
         yield number, f"{row.title}\n{row.text}" if row.title else row.text
