@@ -54,11 +54,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Measured:
-    """A task with all systems, and the same on the half that nobody looked at."""
+    """A task with all systems, the same on the half that nobody looked at, and BM25 with all query models."""
 
     task: Task
     all: Evaluation
     held_out: Evaluation
+    models: Evaluation | None
 
 
 def tasks_of(folder: Path, prefix: str = "") -> Iterator[Task]:
@@ -86,15 +87,21 @@ def measure(task: Task, haystack: FileHaystack) -> Measured:
     """All systems on all queries of a task."""
     names = dict.fromkeys((*SYSTEMS, *MODELS) if task.conversational else SYSTEMS)
     measures = parse_measures(DEFAULT)
-    asked = []
+    asked = {}
     for name in names:
         print(f"{task.name}: {name}", file=sys.stderr, flush=True)
-        asked.append(ask(parse_system(name), haystack, task.questions, DEPTH, name=name))
-    halves = [question for question in task.questions if is_held_out(question)]
+        asked[name] = ask(parse_system(name), haystack, task.questions, DEPTH, name=name)
+    half = [question for question in task.questions if is_held_out(question)]
+
+    def evaluated(questions: Sequence[Question], systems: Sequence[str]) -> Evaluation:
+        chosen = [asked[name] for name in systems]
+        return evaluate(task.qrels, questions, chosen, measures, baseline=BASELINE)
+
     return Measured(
         task,
-        evaluate(task.qrels, task.questions, asked, measures, baseline=BASELINE),
-        evaluate(task.qrels, halves or task.questions, asked, measures, baseline=BASELINE),
+        evaluated(task.questions, SYSTEMS),
+        evaluated(half or task.questions, SYSTEMS),
+        evaluated(task.questions, MODELS) if task.conversational else None,
     )
 
 
@@ -146,7 +153,10 @@ def figure(evaluation: Evaluation, system: str, measure: str) -> str:
 def systems_table(measured: Sequence[Measured], measure: str, *, held_out: bool = False) -> str:
     """A row per system, a column per task, and the mean over tasks."""
     evaluations = [each.held_out if held_out else each.all for each in measured]
-    head = ["", *(f"{each.task.name} ({len(e.questions):,})" for each, e in zip(measured, evaluations))]
+    head = [
+        "",
+        *(f"{each.task.name} ({len(e.questions):,})" for each, e in zip(measured, evaluations, strict=True)),
+    ]
     rows = []
     for system in SYSTEMS:
         means = [evaluation.mean(system, measure) for evaluation in evaluations]
@@ -157,15 +167,18 @@ def systems_table(measured: Sequence[Measured], measure: str, *, held_out: bool 
 
 def models_table(measured: Sequence[Measured]) -> str:
     """BM25 with every query model on conversations: nDCG@10 / R@100."""
-    spoken = [each for each in measured if each.task.conversational]
+    spoken = {each.task.name: each.models for each in measured if each.models is not None}
     rows = [
         [
             name if name != BASELINE else "bm25 (cq2)",
-            *(f"{figure(each.all, name, MAIN)} / {figure(each.all, name, 'R@100')}" for each in spoken),
+            *(
+                f"{figure(models, name, MAIN)} / {figure(models, name, 'R@100')}"
+                for models in spoken.values()
+            ),
         ]
         for name in MODELS
     ]
-    return table(["", *(each.task.name for each in spoken)], rows) if spoken else ""
+    return table(["", *spoken], rows) if spoken else ""
 
 
 def differences_table(measured: Sequence[Measured]) -> str:
@@ -176,12 +189,18 @@ def differences_table(measured: Sequence[Measured]) -> str:
             test = each.all.of(system, MAIN)
             assert test is not None
             interval = f"{test.interval[0]:+.4f} … {test.interval[1]:+.4f}" if test.interval else ""
-            ps = [f"{p:.4f}" if p is not None else "" for p in (test.t_p_holm, test.randomisation_p_holm)]
+            ps = [_p(p) for p in (test.t_p_holm, test.randomisation_p_holm)]
             counts = f"{test.better:,} / {test.equal:,} / {test.worse:,}"
             rows.append([each.task.name, system, f"{test.difference:+.4f}", interval, counts, *ps])
     return table(
         ["", "", "difference", "95 %", "better / equal / worse", "t-test p", "randomisation p"], rows
     )
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return ""
+    return f"{p:.4f}" if p >= 0.0001 else "< .0001"
 
 
 def goals(measured: Sequence[Measured]) -> list[tuple[str, bool]]:
@@ -196,9 +215,9 @@ def goals(measured: Sequence[Measured]) -> list[tuple[str, bool]]:
             gains[worst] >= LOSS,
         ),
     ]
-    spoken = [each for each in measured if each.task.conversational]
+    spoken = [each.models for each in measured if each.models is not None]
     if spoken:
-        weighted = [gain(each.all, BASELINE, "bm25:cq2-unweighted") for each in spoken]
+        weighted = [gain(models, BASELINE, "bm25:cq2-unweighted") for models in spoken]
         mean = sum(weighted) / len(weighted)
         found.append((f"cq2 weighted - unweighted, mean nDCG@10: {mean:+.4f} (wanted: 0 or more)", mean >= 0))
     return found
@@ -236,7 +255,12 @@ def facts(measured: Sequence[Measured]) -> Mapping[str, Any]:
     return {
         "machine": machine(),
         "tasks": {
-            each.task.name: {"all": said(each.all), "held_out": said(each.held_out)} for each in measured
+            each.task.name: {
+                "all": said(each.all),
+                "held_out": said(each.held_out),
+                "models": said(each.models) if each.models is not None else None,
+            }
+            for each in measured
         },
         "goals": [{"goal": words, "met": met} for words, met in goals(measured)],
     }

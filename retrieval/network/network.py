@@ -17,6 +17,7 @@ from retrieval.network.counting import key_of
 from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.rules import check_rules
 from retrieval.network.segment import Segment
+from retrieval.network.stems import stem_codes
 from retrieval.network.stored import Stored, gathered, places_of
 from retrieval.network.vectors import Vectors
 
@@ -109,6 +110,11 @@ class Network:
         """How rare each term is in the corpus: log(1 + (N - df + 0.5) / (df + 0.5))."""
         df = self.word_counts(codes_of(terms))
         return np.log1p((self.passages - df + 0.5) / (df + 0.5))
+
+    def same_stem(self, words: Sequence[str], terms: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether they have the same stem, (words, terms)."""
+        stems, others = stem_codes(words, self.language), stem_codes(terms, self.language)
+        return stems[:, np.newaxis] == others[np.newaxis, :]
 
     def neighbours(self, alpha: float) -> float:
         """How many other words the commonest words have on average with a cosine above alpha."""
