@@ -3,6 +3,7 @@
 Pure decisions over texts and offsets; what is stored is the business of `services.candidates`.
 """
 
+import random
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -73,6 +74,25 @@ def choose(ranked: Sequence[Region], k: int) -> list[Choice]:
         shown += into is None
         chosen.append(Choice(region, into, reason))
     return chosen
+
+
+def draw_below(
+    ranked: Sequence[Region], choices: Sequence[Choice], n: int, seed: str
+) -> tuple[list[int], int]:
+    """Places of n passages from below the cut, in random order, and how many there were to draw from.
+
+    A simple random sample without replacement of those after the last that `choose` looked at, without
+    repetitions of what is shown and of one another; `seed` decides it. With it, what editors choose of them
+    times (how many / n) estimates what they would have chosen below the cut.
+    """
+    shown = [choice for choice in choices if choice.folded_into is None]
+    pool: list[int] = []
+    for place in range(len(choices), len(ranked)):
+        if _repeated(ranked[place], shown)[0] is None:
+            pool.append(place)
+            shown.append(Choice(ranked[place]))
+    drawn = random.Random(seed).sample(pool, min(n, len(pool)))  # noqa: S311 - reproducible, not secret
+    return drawn, len(pool)
 
 
 def _repeated(region: Region, chosen: Sequence[Choice]) -> tuple[int | None, str]:

@@ -26,6 +26,7 @@ def everything() -> None:
             "query.withdrawn": "took a query out",
             "query.put_back": "put a query back",
             "query.adjudicated": "decided about a query",
+            "query.sent_to_curation": "sent a question from the search page to curation",
             "answer.rewrite_asked": "asked for an answer to be written again",
             "answer.excluded": "excluded an answer",
             "answers.held_out": "held answers out",
@@ -48,6 +49,8 @@ def _kinds() -> None:
 def _pages() -> None:
     """Tabs, steps of the funnel, rows of the page of agreement."""
     add_page(Page("Queries", "annotation:queries", "queries"))
+    add_page(Page("Corpora", "annotation:corpora", "corpora", position=44))
+    add_page(Page("Search", "annotation:search", "search", position=45))
     add_room(Room("annotation", funnel.say, position=10))
     add_source(Source(agreements.KINDS, agreements.rows_of))
     add_page(Page("Adjudication", "annotation:adjudication", "adjudication"))

@@ -1,6 +1,7 @@
 """Reading settings from the environment, loudly: a value that cannot be used stops the start."""
 
 import os
+import re
 import secrets
 from pathlib import Path
 
@@ -53,6 +54,16 @@ def choice(name: str, default: str, allowed: set[str]) -> str:
     value = text(name, default)
     if value not in allowed:
         raise ImproperlyConfigured(f"{name}={value!r} is not one of {', '.join(sorted(allowed))}.")
+    return value
+
+
+def name(variable: str, default: str) -> str:
+    """Variable of small letters, digits and hyphens that begins with a letter."""
+    value = text(variable, default)
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", value):
+        raise ImproperlyConfigured(
+            f"{variable}={value!r} is not made of small letters, digits and hyphens, a letter first."
+        )
     return value
 
 

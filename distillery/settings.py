@@ -10,6 +10,7 @@ from typing import Any
 import dj_database_url
 import django_stubs_ext
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from distillery import env, mail
 from distillery.version import VERSION
@@ -229,6 +230,15 @@ MARKETPLACE_CURRENCY = env.text("MARKETPLACE_CURRENCY", "USD")
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 0)
 MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")
+
+# Retrieval: which engine finds passages, and where it is.
+RETRIEVAL_ENGINE = env.choice("RETRIEVAL_ENGINE", "tantivy", {"tantivy", "opensearch"})
+OPENSEARCH_URL = env.text("OPENSEARCH_URL")
+OPENSEARCH_CERTIFICATES = env.text("OPENSEARCH_CERTIFICATES")
+OPENSEARCH_PREFIX = env.name("OPENSEARCH_PREFIX", "distillery")
+OPENSEARCH_SHARDS = env.integer("OPENSEARCH_SHARDS", 1, least=1)
+if RETRIEVAL_ENGINE == "opensearch" and not OPENSEARCH_URL:
+    raise ImproperlyConfigured("RETRIEVAL_ENGINE=opensearch needs OPENSEARCH_URL.")
 
 # Evaluations: how many workers may help the one that computes an evaluation.
 EVALUATIONS_HELPERS = env.integer("EVALUATIONS_HELPERS", 8, least=0)

@@ -23,6 +23,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "candidates": ("candidate_id",),
     "scores": ("stage", "candidate_id"),
     "ratings": ("rating_id",),
+    "retrieval": ("query_id", "passage_id"),
 }
 #: Rows named one by one in each list.
 EXAMPLES = 20

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     ENTITIES = "entities"
     RATINGS = "ratings"
     ASPECTS = "aspects"
+    PARTS = "parts"
 
 
 #: Fields of the records in columns of these kinds: name and kind.
@@ -49,6 +50,7 @@ RECORDS: dict[Kind, tuple[tuple[str, Kind], ...]] = {
     ),
     Kind.RATINGS: (("worker", Kind.TEXT), ("score", Kind.NUMBER)),  # imported ones may be fractions
     Kind.ASPECTS: (("name", Kind.TEXT), ("score", Kind.INTEGER)),
+    Kind.PARTS: (("name", Kind.TEXT), ("value", Kind.NUMBER)),
 }
 
 
@@ -185,5 +187,31 @@ RATINGS = Table(
         _SPLIT,
     ),
 )
-TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS)
+RETRIEVAL = Table(
+    "retrieval",
+    "How passages were found",
+    "One row per candidate passage of a query, also those that nobody chose: who ranked it, how, and where "
+    "it stood. Texts of curated passages are in `references`.",
+    (
+        _QUERY,
+        Column("passage_id", Kind.TEXT, "Id of the passage, as in `references`."),
+        Column("rank", Kind.INTEGER, "Its place among the query's candidates, 1 is the best."),
+        Column("position", Kind.INTEGER, "Its place in the curated set, from 1; not known: not in it."),
+        Column("origin", Kind.TEXT, "imported, or index: and the corpus in which it was found."),
+        Column("folded_into", Kind.TEXT, "Id of the better ranked passage that it repeats; empty: shown."),
+        Column(
+            "probability",
+            Kind.NUMBER,
+            "Probability of being shown to editors; below 1 where it was drawn from below the cut.",
+        ),
+        Column("score", Kind.NUMBER, "The ranker's score; it compares within one query only."),
+        Column("ranker", Kind.TEXT, "Who ranked it, such as balanced or bm25; empty where it was imported."),
+        Column("found_at", Kind.INTEGER, "Where it stood in the ranking."),
+        Column("parts", Kind.PARTS, "What its score is made of, before weights."),
+        Column("parameters", Kind.TEXT, "Options of the ranker, as JSON."),
+        Column("generation", Kind.TEXT, "Which state of index and word network answered, as JSON."),
+        _SPLIT,
+    ),
+)
+TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS, RETRIEVAL)
 SPLITS = ("train", "validation", "test")

@@ -1,5 +1,6 @@
-"""Which engine an index has, and where its files are."""
+"""Which engine an index has, and where it is."""
 
+import os
 from pathlib import Path
 
 from django.conf import settings
@@ -10,14 +11,33 @@ from retrieval.models import Corpus, Index
 
 
 def folder_of(index: Index) -> Path:
-    """The folder of an index, below `indexes/` of the data folder."""
+    """The folder of an index, below `indexes/` of the data folder. Work on the corpus is locked there too."""
     return Path(settings.DATA_DIR) / "indexes" / index.location
 
 
 def engine_of(corpus: Corpus) -> Engine:
     """The engine of a corpus; cheap, what it opens is shared by the process."""
-    if corpus.index.engine != "tantivy":
-        raise CorpusError(f"There is no engine {corpus.index.engine!r} in this installation.")
-    from retrieval.engine.embedded import TantivyEngine  # noqa: PLC0415  # heavy
+    return engine_named(corpus.index.engine, corpus)
 
-    return TantivyEngine(folder_of(corpus.index), corpus.language, what=f"the index of {corpus.slug!r}")
+
+def engine_named(name: str, corpus: Corpus) -> Engine:
+    """The index of a corpus in this engine, whether it is the one that answers or not."""
+    what = f"the index of {corpus.slug!r}"
+    if name == "tantivy":
+        from retrieval.engine.embedded import TantivyEngine  # noqa: PLC0415  # heavy
+
+        return TantivyEngine(folder_of(corpus.index), corpus.language, what=what)
+    if name == "opensearch":
+        from retrieval.engine.cluster import cluster  # noqa: PLC0415  # heavy
+        from retrieval.engine.opensearch import OpenSearchEngine  # noqa: PLC0415  # heavy
+
+        prefix = settings.OPENSEARCH_PREFIX
+        return OpenSearchEngine(
+            cluster(settings.OPENSEARCH_URL, settings.OPENSEARCH_CERTIFICATES, os.getpid()),
+            f"{prefix}-{corpus.index.location}",
+            corpus.language,
+            what=what,
+            locks=f"{prefix}-locks",
+            shards=settings.OPENSEARCH_SHARDS,
+        )
+    raise CorpusError(f"There is no engine {name!r} in this installation.")

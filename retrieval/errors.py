@@ -2,7 +2,8 @@
 
 RetrievalError
 ├── CorpusError          a corpus cannot be made, or is not there
-├── FileRefusedError     a file of passages has faults; lists them with line and field
+├── FileRefusedError     a file has faults; lists them with line and field
+├── EvaluationError      rankers cannot be evaluated: nothing in common, no such measure, no such baseline
 ├── EmptyQueryError      there is no word in the query
 ├── ParametersError      options of a ranker that cannot be; by field
 ├── NotIndexedError      there is nothing to search yet; says what to run
@@ -10,6 +11,8 @@ RetrievalError
 ├── NoNetworkError       CROWN needs a word proximity network and there is none; says what to run
 ├── NetworkBrokenError   the files of a network cannot be used; building it again helps
 ├── IndexBrokenError     the files of an index cannot be used; building it again helps
+├── NoRoomError          the disk is full; what the index held it still holds
+├── EngineError          the search server does not answer or refuses; what the index held it still holds
 └── BusyError            another process writes; says which one
 """
 
@@ -41,6 +44,10 @@ class ParametersError(RetrievalError):
         super().__init__(" ".join(f"{field}: {fault}" if field else fault for field, fault in faults.items()))
 
 
+class EvaluationError(RetrievalError):
+    """Rankers cannot be evaluated with what was given; says what is missing."""
+
+
 class ModelError(RetrievalError):
     """A cross-encoder cannot be used: not installed, or its folder holds none."""
 
@@ -55,6 +62,14 @@ class NetworkBrokenError(RetrievalError):
 
 class IndexBrokenError(RetrievalError):
     """The files of an index are damaged, or were made by other rules for words."""
+
+
+class NoRoomError(RetrievalError):
+    """There is no room on a disk to write to. What was there before is untouched."""
+
+
+class EngineError(RetrievalError):
+    """The search server does not answer, is too busy, or refuses. What was there before is untouched."""
 
 
 class BusyError(RetrievalError):
@@ -77,11 +92,13 @@ class Fault:
 
 
 class FileRefusedError(RetrievalError):
-    """A file that was not imported, with its first faults."""
+    """A file that was not imported (or whatever `done` says), with its first faults."""
 
-    def __init__(self, name: str, faults: Sequence[Fault], *, more: bool = False) -> None:
+    def __init__(
+        self, name: str, faults: Sequence[Fault], *, more: bool = False, done: str = "imported"
+    ) -> None:
         self.name, self.faults, self.more = name, tuple(faults), more
-        lines = [f"{name} was not imported.", *(f"{name}: {fault}" for fault in faults)]
+        lines = [f"{name} was not {done}.", *(f"{name}: {fault}" for fault in faults)]
         if more:
             lines.append(f"{name}: there may be more; reading stopped here.")
         super().__init__("\n".join(lines))

@@ -57,7 +57,10 @@ class Passage(models.Model):
             ),
         ]
         # An index is built in the order of keys; without this a database sorts the whole corpus for it.
-        indexes = [models.Index(fields=["corpus", "id"], name="passage_in_order")]
+        indexes = [
+            models.Index(fields=["corpus", "id"], name="passage_in_order"),
+            models.Index(fields=["corpus", "digest"], name="passage_same_words"),
+        ]
 
     def __str__(self) -> str:
         return self.key

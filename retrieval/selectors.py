@@ -55,8 +55,10 @@ def corpus_named(project: Project, slug: str) -> Corpus:
 
 
 def corpora_of(project: Project) -> QuerySet[Corpus]:
-    """All corpora of a project with their indexes."""
-    return Corpus.objects.filter(project=project).select_related("index", "project").order_by("slug")
+    """All corpora of a project with their indexes and networks."""
+    return (
+        Corpus.objects.filter(project=project).select_related("index", "network", "project").order_by("slug")
+    )
 
 
 def searchable(project: Project) -> list[Corpus]:

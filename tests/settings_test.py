@@ -26,6 +26,7 @@ for name in (
     "CROSS_ENCODER",
     "EMAIL_URL",
     "EMAIL_HOST",
+    "RETRIEVAL_ENGINE",
 ):
     os.environ.pop(name, None)
 os.environ["DISTILLERY_TEST_RUN"] = str(RUN_DIR)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.importing import marco
-from annotation.importing.documents import CastReader, JsonListReader, SquadReader
+from annotation.importing.cast import CastReader
+from annotation.importing.documents import JsonListReader, SquadReader
 from annotation.importing.dureader import DuReaderReader
 from annotation.importing.jsonlines import JsonLinesReader
 from annotation.importing.marco import MarcoReader
@@ -29,6 +30,7 @@ FORMATS = {
     "squad": "SQuAD",
 }
 _LOOK = 2**16
+_TURNS = re.compile(r'"turns?"\s*:\s*\[')
 _FIRST_MEMBER = re.compile(r'\s*\{\s*"(\w+)"\s*:\s*(.)', re.DOTALL)
 
 
@@ -76,8 +78,7 @@ def detect(head: str, source: Source) -> str:
     if start == "{":
         return _of_objects(head, source)
     if start == "[":
-        turns = re.search(r'"turns?"\s*:\s*\[', head) and '"number"' in head
-        return "cast" if turns else "json"
+        return "cast" if _is_topic(head) else "json"
     first = next((line for line in StringIO(head) if line.strip()), "")
     if not first:
         return _of_later_lines(source)
@@ -99,12 +100,18 @@ def _of_objects(head: str, source: Source) -> str:
     squad = first and first[1] in ("data", "version") and '"paragraphs"' in head
     if squad or re.search(r'"data"\s*:\s*\[\s*\{\s*"(?:title|paragraphs)"', head):
         return "squad"
+    if _is_topic(head) and "\n" in head[: head.index("[")]:
+        return "cast"
     value = _first_object(head, source)
     if "question" in value and "documents" in value:
         return "dureader"
     if "query" in value and "passage_text" in json.dumps(value.get("passages"))[:4000]:
         return "marco"
     return "jsonl"
+
+
+def _is_topic(head: str) -> bool:
+    return bool(_TURNS.search(head)) and '"number"' in head
 
 
 def _columnwise(head: str) -> bool:

@@ -1,10 +1,10 @@
-"""Formats that are one JSON document: TREC CAsT topics, SQuAD, and plain lists of objects."""
+"""Formats that are one JSON document: SQuAD, and plain lists of objects."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing.jsonlines import JsonLinesReader, Object, ObjectReader, turns_of
+from annotation.importing.jsonlines import JsonLinesReader, Object, ObjectReader
 from annotation.importing.jsonstream import JsonStream
 from annotation.importing.records import BadFieldError, FileRefusedError, Passage, Record, Refuse
 from annotation.importing.source import Source
@@ -31,29 +31,6 @@ class JsonListReader(JsonLinesReader):
     def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
         """Its items."""
         return items(self.source, refuse)
-
-
-class CastReader(ObjectReader):
-    """TREC Conversational Assistance Track topics (Dalton et al. 2020): conversations of turns."""
-
-    format = "cast"
-    unit = "topic"
-
-    @property
-    def said(self) -> str:
-        """The format in words."""
-        return "TREC CAsT topics"
-
-    def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
-        """Its topics."""
-        return items(self.source, refuse)
-
-    def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
-        """The turns of a topic, each with the earlier ones."""
-        turns = value.get("turn", value.get("turns"))
-        if not isinstance(turns, list):
-            raise BadFieldError("The topic has no list of turns.")
-        yield from turns_of(value, turns, line)
 
 
 class SquadReader(ObjectReader):

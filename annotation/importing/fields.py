@@ -32,6 +32,7 @@ def record_of(values: Mapping[str, Any], *, line: int, ordinal: int, extra: dict
         conversation=id_of(values.get("conversation"), "conversation"),
         turn=turn_of(values.get("turn")),
         context=texts_of(values.get("context"), "context"),
+        replies=replies_of(values.get("context")),
         passages=passages_of(values.get("passages")),
         references=texts_of(values.get("references"), "references"),
         extra=extra,
@@ -112,6 +113,21 @@ def texts_of(value: Any, name: str) -> list[str]:
     if not all(isinstance(each, str) for each in texts):
         raise BadFieldError(f"The {name} are no list of texts.")
     return [each for each in texts if isinstance(each, str) and each.strip()]
+
+
+def replies_of(value: Any) -> list[str]:
+    """What a system replied to each turn of a context that `texts_of` reads; empty where none has a reply."""
+    value = _json_in(value) if isinstance(value, str) else value
+    turns = [each for each in value if _is_turn(each)] if isinstance(value, list) else []
+    replies = [each.get("answer", each.get("response")) if isinstance(each, dict) else "" for each in turns]
+    if not all(reply is None or isinstance(reply, str) for reply in replies):
+        raise BadFieldError("A turn of the context has an answer that is no text.")
+    return [reply or "" for reply in replies] if any(replies) else []
+
+
+def _is_turn(value: Any) -> bool:
+    text = value.get("text") if isinstance(value, dict) else value
+    return isinstance(text, str) and bool(text.strip())
 
 
 def passages_of(value: Any) -> list[Passage]:

@@ -148,11 +148,12 @@ class JsonLinesReader(ObjectReader):
 def turns_of(topic: Object, turns: list[Any], line: int) -> Iterator[Record]:
     """The turns of one conversation, each with those before it.
 
-    CAsT's members (`number`, `raw_utterance`) and ours (`id`, `text`) are understood; rewritten forms of a
-    turn are kept in `extra`, never shown as its text.
+    CAsT's members (`number`, `raw_utterance`) and ours (`id`, `text`) are understood; `response` is what a
+    system said then. Rewritten forms of a turn are kept in `extra`, never shown as its text.
     """
     conversation = fields.id_of(topic.get("number", topic.get("id")), "conversation")
     before: list[str] = []
+    replies: list[str] = []
     last = 0
     for place, turn in enumerate(turns, 1):
         if not isinstance(turn, dict):
@@ -181,8 +182,11 @@ def turns_of(topic: Object, turns: list[Any], line: int) -> Iterator[Record]:
             conversation=conversation,
             turn=number,
             context=list(before),
+            replies=list(replies),
             passages=fields.passages_of(turn.get("passages")),
             references=fields.texts_of(turn.get("answers"), "references"),
             extra=extra,
         )
         before.append(text)
+        reply = turn.get("response")
+        replies.append(reply if isinstance(reply, str) else "")

@@ -64,6 +64,8 @@ class Record:
     conversation: str = ""
     turn: int | None = None
     context: list[str] = field(default_factory=list)
+    #: What a system answered to each turn of the context, "" where the file does not say; or empty.
+    replies: list[str] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
     references: list[str] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)  # JSON as the file has it

@@ -108,6 +108,7 @@ def fetch(found: Survey) -> Iterator[tuple[Record, Drawn]]:
     for record in found.reader.take(set(found.drawn), ignore):
         record.text = normal(record.text)
         record.context = [normal(each) for each in record.context]
+        record.replies = [normal(each) for each in record.replies]
         fetched += 1
         yield record, found.drawn[record.ordinal]
     if fetched != len(found.drawn) or not unchanged(found.reader.source.path, before):

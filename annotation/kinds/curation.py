@@ -11,8 +11,9 @@ from pydantic import Field
 from annotation import scopes
 from annotation.kinds.curation_form import NONE, NOTHING, PAIRS, Limits, read_form
 from annotation.models import Query
+from annotation.retrieving import FETCHED, Recipe
 from annotation.rules.curation import Verdict, decide
-from annotation.selectors.candidates import ShownCandidate, shown_candidates
+from annotation.selectors.candidates import ShownCandidate, first, shown_candidates
 from annotation.selectors.curation import selection_counts, undecided
 from annotation.selectors.wording import texts_of
 from annotation.services.curation import keep_selection, settle_curation
@@ -50,11 +51,38 @@ class CurationConfig(StageConfig):
         description="How the choices of two or more editors become one: majority keeps each passage that "
         "more than half of them chose; exact asks one more editor where they differ, and then a researcher.",
     )
-    advanced: ClassVar[frozenset[str]] = frozenset({"highlights", "merging", "screened"})
+    ranker: Literal["balanced", "crown-2020", "bm25", "pool"] = Field(
+        default="balanced",
+        description="What orders the passages of an index: balanced is BM25 with CROWN's evidence as we "
+        "weigh it, crown-2020 as it was published, bm25 the index alone; pool fuses bm25 and balanced, so "
+        "that no single ranker decides what editors see. Imported passages keep their order.",
+    )
+    query_model: Literal["cq2", "cq1", "cq3", "current"] = Field(
+        default="cq2",
+        description="Which turns of a conversation are searched for: cq2 the first, the previous one with "
+        "less weight, and the query; cq1 without the previous one; cq3 all; current the query alone.",
+    )
+    fetched: int = Field(
+        default=FETCHED, ge=10, le=1000, description="How many passages of the index are ranked for a query."
+    )
+    below: int = Field(
+        default=0,
+        ge=0,
+        le=10,
+        description="Passages drawn at random from below those that editors see of a query, and shown after "
+        "them, so that it can be estimated how many good ones nobody sees.",
+    )
+    advanced: ClassVar[frozenset[str]] = frozenset(
+        {"highlights", "merging", "screened", "query_model", "fetched", "below"}
+    )
     screened: bool = Field(
         default=True,
         description="Only queries that screening accepted; otherwise also those that still wait for it.",
     )
+
+    def recipe(self) -> Recipe:
+        """How the stage finds candidates for queries that came without."""
+        return Recipe(self.candidates, self.ranker, self.query_model, self.fetched, self.below)
 
 
 def _config(stage: Stage) -> CurationConfig:
@@ -131,7 +159,7 @@ class Curation(SimpleKind):
         from annotation.services.candidates import provide_for  # noqa: PLC0415 - brings the search engine
 
         config = _config(stage)
-        provide_for(stage.project, k=config.candidates)
+        provide_for(stage.project, config.recipe())
         more = set(self._wants_more(stage, config))
         for pk, chosen in selection_counts(stage, screened=config.screened):
             missing = stage.redundancy - chosen if chosen < stage.redundancy else int(pk in more)
@@ -216,7 +244,7 @@ class Curation(SimpleKind):
         return said | marked
 
     def _candidates(self, stage: Stage, query: int) -> list[ShownCandidate]:
-        return shown_candidates([query]).get(query, [])[: _config(stage).candidates]
+        return first(shown_candidates([query]).get(query, []), _config(stage).candidates)
 
 
 def _right(known: Mapping[str, Any], candidates: Sequence[ShownCandidate], chance: random.Random) -> set[str]:

@@ -21,7 +21,17 @@ from annotation.models import (
     QueryStep,
     ScreeningVote,
 )
+from annotation.selectors.provenance import Provenance, provenance_of
 from crowd.models import Assignment
+
+#: Members of `Query.extra` that say a turn so that it stands alone, with words for who wrote them.
+_REWRITES = {
+    "manual_rewritten_utterance": "Rewritten by a person",
+    "resolved_utterance": "Rewritten by a person",
+    "rewrite": "Rewritten",
+    "automatic_rewritten_utterance": "Rewritten by a program",
+    "automatic": "Rewritten by a program",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,7 @@ class Candidate:
     passage: CandidatePassage
     overlaps: tuple[int, ...]
     curated: int | None
+    found: Provenance | None
 
     @property
     def folded(self) -> bool:
@@ -75,6 +86,7 @@ class History:
     curated: CuratedSet | None
     answers: list[Written]
     turns: list[dict[str, str]]
+    rewrites: list[tuple[str, str]]
 
 
 def history(query: Query) -> History:
@@ -93,7 +105,13 @@ def history(query: Query) -> History:
         steps=list(QueryStep.objects.filter(query=query).select_related("stage", "actor").order_by("pk")),
         votes=[Vote(row, _counts(row.assignment)) for row in votes],
         candidates=[
-            Candidate(passage, _overlaps(passage, passages), position.get(passage.pk)) for passage in passages
+            Candidate(
+                passage,
+                _overlaps(passage, passages),
+                position.get(passage.pk),
+                provenance_of(passage.retrieval),
+            )
+            for passage in passages
         ],
         selections=[
             Selection(
@@ -107,6 +125,7 @@ def history(query: Query) -> History:
         curated=curated,
         answers=_answers(query),
         turns=list(_turns(query.context)),
+        rewrites=list(_rewrites(query.extra)),
     )
 
 
@@ -148,6 +167,12 @@ def _answers(query: Query) -> list[Written]:
         .order_by("pk")
     )
     return [Written(answer, answer.worker_id in held_out) for answer in answers]
+
+
+def _rewrites(extra: object) -> Iterable[tuple[str, str]]:
+    for name, words in _REWRITES.items():
+        if isinstance(extra, dict) and isinstance(extra.get(name), str):
+            yield words, extra[name]
 
 
 def _turns(context: object) -> Iterable[dict[str, str]]:

@@ -3,41 +3,56 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.candidates import Choice, Region, choose
+from annotation.candidates import Region, choose, draw_below
 from annotation.models import CandidatePassage, Query
+from annotation.retrieving import Recipe
 from projects.models import Project
 from projects.services import why_read_only
-from retrieval.errors import RetrievalError
+from retrieval.errors import EmptyQueryError, RetrievalError
 from retrieval.models import Corpus
-from retrieval.selectors import Hit, Turn, search, searchable
+from retrieval.searching import FoundAnswer, FoundPassage, search_conversation
+from retrieval.selectors import searchable
 
-#: Candidates that are shown of each query, unless a number is given.
-SHOWN = 10
-#: Passages looked at for each that is shown, so that folded ones leave no gap.
-_SPARE = 3
 _AT_ONCE = 100
 #: Parameters that a statement may carry on every database, with room to spare.
 _MOST_EMPTY = 900
-Found = tuple[Hit, Choice]
 #: Queries of a project for which its indexes, as they were built then, have nothing: not searched again.
 _fruitless: dict[int, tuple[object, frozenset[int]]] = {}
+_USUAL = Recipe()
 
 
 @dataclass(frozen=True)
 class Provided:
-    """Queries that got candidates now, those for which nothing is found, and what kept us from looking."""
+    """Queries that got candidates now, those for which nothing is found, and what kept us from looking.
+
+    `notes` are what the rankers have to say, such as that a corpus has no word proximity network.
+    """
 
     filled: int
     empty: tuple[int, ...] = ()
     problem: str = ""
+    notes: tuple[str, ...] = ()
 
 
-def provide_for(project: Project, *, k: int = SHOWN) -> Provided:
-    """Give every accepted query without candidates its k best passages of the project's indexes.
+@dataclass(frozen=True)
+class Offered:
+    """A passage to be stored as a candidate: where it stood, and what it repeats, if it does."""
+
+    found: FoundPassage
+    key: str
+    rank: int
+    retrieval: Mapping[str, Any]
+    into: int | None = None
+    reason: str = ""
+
+
+def provide_for(project: Project, recipe: Recipe = _USUAL) -> Provided:
+    """Give every accepted query without candidates the best passages of the project's indexes.
 
     Safe to call again and at once in several processes: a query gets one set. Nothing is raised for an index
     that is not there or broken: `problem` says so.
@@ -49,31 +64,36 @@ def provide_for(project: Project, *, k: int = SHOWN) -> Provided:
     if not corpora:
         problem = f"No corpus of {project.slug!r} has an index: manage.py corpus add, manage.py index build."
         return Provided(0, problem=problem if waiting.exists() else "")
-    built = [(corpus.pk, corpus.index.generation, corpus.index.built_at, k) for corpus in corpora]
+    built = [(corpus.pk, corpus.index.generation, corpus.index.built_at, recipe) for corpus in corpora]
     before, nothing_for = _fruitless.get(project.pk, (None, frozenset()))
     known = waiting.values_list("pk", flat=True) if before == built else ()
     empty = sorted(nothing_for.intersection(known))[:_MOST_EMPTY]
     waiting = waiting.exclude(pk__in=empty)
-    filled, last = 0, 0
+    filled, last, notes = 0, 0, dict.fromkeys(())
     while queries := list(waiting.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
         last = queries[-1].pk
         try:
-            found = {query.pk: _found(query, corpora, k) for query in queries}
+            answers = {query.pk: _answer(query, corpora, recipe) for query in queries}
         except RetrievalError as error:
-            return Provided(filled, tuple(empty), str(error))
+            return Provided(filled, tuple(empty), str(error), tuple(notes))
+        found = {query.pk: offered(query, answers[query.pk], recipe) for query in queries}
         empty += [pk for pk, candidates in found.items() if not candidates]
+        notes |= dict.fromkeys(note for pk in found for note in _notes(answers[pk], found[pk]))
         filled += _store(found)
     _fruitless[project.pk] = (built, frozenset(empty))
-    return Provided(filled, tuple(empty))
+    return Provided(filled, tuple(empty), notes=tuple(notes))
 
 
-def provide_candidates(query: Query, *, k: int = SHOWN) -> int:
-    """Candidates of one query, found now if it has none; how many are shown. Raises what `search` raises."""
-    shown = CandidatePassage.objects.filter(query=query, folded_into=None)
-    if not (there := shown.count()):
-        _store({query.pk: _found(query, searchable(query.project), k)})
-        there = shown.count()
-    return there
+def provide_candidates(query: Query, recipe: Recipe = _USUAL) -> int:
+    """Candidates of one query, found now if it has none; how many are shown. Raises what a search raises."""
+    if not _shown(query):
+        give_candidates(query=query, answer=_answer(query, searchable(query.project), recipe), recipe=recipe)
+    return _shown(query)
+
+
+def give_candidates(*, query: Query, answer: FoundAnswer | None, recipe: Recipe = _USUAL) -> int:
+    """Make candidates of an answer that was found for a query; 0 where it has some already, else 1."""
+    return _store({query.pk: offered(query, answer, recipe)})
 
 
 def without_candidates(project: Project) -> QuerySet[Query]:
@@ -82,75 +102,113 @@ def without_candidates(project: Project) -> QuerySet[Query]:
     return Query.objects.filter(project=project, status=Query.Status.ACCEPTED).exclude(Exists(theirs))
 
 
-def turns_of(query: Query) -> list[Turn]:
-    """What is searched for: the query, and the first and the previous turn of its conversation.
+def turns_of(query: Query) -> list[str]:
+    """What was said: the turns of the user before the query, oldest first, then the query itself.
 
-    The first turn and the query weigh 1, the previous turn (T-1)/T with T turns (CROWN's conversational
-    query 2; paper 001, section 2).
+    What a system replied is shown to people and not searched for, as in paper 001, section 2.2.
     """
-    before = [str(turn.get("text", "")) for turn in query.context if isinstance(turn, dict)]
-    turns = [Turn(query.text)]
-    if before:
-        turns.append(Turn(before[0]))
-    if len(before) > 1:
-        turns.append(Turn(before[-1], len(before) / (len(before) + 1)))
-    return turns
+    before = [str(turn.get("text") or "") for turn in query.context if isinstance(turn, dict)]
+    return [*(text for text in before if text.strip()), query.text]
 
 
-def _found(query: Query, corpora: Sequence[Corpus], k: int) -> list[Found]:
-    hits = search(corpora, turns_of(query), k * _SPARE)
+def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[Offered]:
+    """What is stored of an answer: what is shown, what is folded into it, and some from below the cut."""
+    if answer is None or not answer.results:
+        return []
+    results = answer.results
     regions = [
-        Region(name, hit.passage.text, hit.passage.page, hit.passage.start, hit.passage.end)
-        for name, hit in zip(_names(hits), hits, strict=True)
+        Region(key, each.passage.text, each.passage.page, each.passage.start, each.passage.end, each.rank)
+        for key, each in zip(_names(results), results, strict=True)
     ]
-    return list(zip(hits, choose(regions, k), strict=False))
+    choices = choose(regions, recipe.shown)
+    above = [
+        Offered(each, choice.region.key, each.rank, _kept(answer, each), choice.folded_into, choice.reason)
+        for each, choice in zip(results, choices, strict=False)
+    ]
+    if not recipe.below:
+        return above
+    # They come last, and their ranks follow on, so that no editor sees how far down they stood.
+    places, of = draw_below(regions, choices, recipe.below, f"{query.project_id}:{query.key}")
+    below = {"drawn": len(places), "of": of}
+    return above + [
+        Offered(
+            results[place],
+            regions[place].key,
+            above[-1].rank + number,
+            _kept(answer, results[place]) | {"below": below},
+        )
+        for number, place in enumerate(places, 1)
+    ]
 
 
-def _names(hits: Sequence[Hit]) -> list[str]:
+def _kept(answer: FoundAnswer, found: FoundPassage) -> dict[str, Any]:
+    """`CandidatePassage.retrieval`: how the passage was found, and what the ranker had to say about it."""
+    notes = {"notes": list(answer.notes)} if answer.notes else {}
+    return answer.provenance(found) | notes
+
+
+def _answer(query: Query, corpora: Sequence[Corpus], recipe: Recipe) -> FoundAnswer | None:
+    try:
+        return search_conversation(
+            corpora, turns_of(query), ranker=recipe.system, results=recipe.depth, explain=False
+        )
+    except EmptyQueryError:
+        return None
+
+
+def _notes(answer: FoundAnswer | None, candidates: Sequence[Offered]) -> Sequence[str]:
+    return answer.notes if answer is not None and candidates else ()
+
+
+def _shown(query: Query) -> int:
+    return CandidatePassage.objects.filter(query=query, folded_into=None).count()
+
+
+def _names(found: Sequence[FoundPassage]) -> list[str]:
     """The passages' own ids; with the corpus before it where two corpora use the same one."""
-    used = Counter(hit.passage.key for hit in hits)
+    used = Counter(each.passage.key for each in found)
     return [
-        hit.passage.key if used[hit.passage.key] == 1 else f"{hit.corpus}/{hit.passage.key}"[:200]
-        for hit in hits
+        each.passage.key if used[each.passage.key] == 1 else f"{each.corpus}/{each.passage.key}"[:200]
+        for each in found
     ]
 
 
 @transaction.atomic
-def _store(found: Mapping[int, Sequence[Found]]) -> int:
+def _store(found: Mapping[int, Sequence[Offered]]) -> int:
     """Store the candidates of each query that still has none; how many queries got some."""
     wanted = [pk for pk, candidates in found.items() if candidates]
     held = Query.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
     locked = list(held.values_list("pk", flat=True))
     taken = set(CandidatePassage.objects.filter(query__in=locked).values_list("query_id", flat=True))
     free = [pk for pk in locked if pk not in taken]
-    shown: dict[tuple[int, int], CandidatePassage] = {}
-    for pk in free:
-        for place, (hit, choice) in enumerate(found[pk]):
-            if choice.folded_into is None:
-                shown[pk, place] = _candidate(pk, hit, choice)
+    shown = {
+        (pk, place): _candidate(pk, each)
+        for pk in free
+        for place, each in enumerate(found[pk])
+        if each.into is None
+    }
     CandidatePassage.objects.bulk_create(shown.values(), batch_size=500)
     CandidatePassage.objects.bulk_create(
         (
-            _candidate(pk, hit, choice, shown[pk, choice.folded_into])
+            _candidate(pk, each, shown[pk, each.into])
             for pk in free
-            for hit, choice in found[pk]
-            if choice.folded_into is not None
+            for each in found[pk]
+            if each.into is not None
         ),
         batch_size=500,
     )
     return len(free)
 
 
-def _candidate(
-    query: int, hit: Hit, choice: Choice, into: CandidatePassage | None = None
-) -> CandidatePassage:
-    passage = hit.passage
+def _candidate(query: int, each: Offered, into: CandidatePassage | None = None) -> CandidatePassage:
+    passage = each.found.passage
     return CandidatePassage(
         query_id=query,
-        rank=hit.rank,
-        score=hit.score,
-        origin=f"index:{hit.corpus}"[:60],
-        key=choice.region.key,
+        rank=each.rank,
+        score=each.found.score,
+        origin=f"index:{each.found.corpus}"[:60],
+        retrieval=dict(each.retrieval),
+        key=each.key,
         text=passage.text,
         title=passage.title,
         url=passage.url,
@@ -158,5 +216,5 @@ def _candidate(
         start=passage.start,
         end=passage.end,
         folded_into=into,
-        fold_reason=choice.reason,
+        fold_reason=each.reason,
     )

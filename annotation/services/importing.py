@@ -22,12 +22,14 @@ from annotation.importing.records import (
     Record,
     UnmappedError,
 )
+from annotation.importing.rewrites import MEMBER
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
 from annotation.importing.source import Source, fingerprint
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
 from annotation.services.folding import fold_candidates
+from annotation.services.import_rows import IMPORTED_AS_SCREENED, candidates_of, query_of
 from projects.models import Project
 from projects.services import record, why_read_only
 
@@ -68,6 +70,8 @@ class Options:
     design: Design = field(default_factory=Design)
     strict: bool = False
     start_at: str = "screening"
+    #: The queries written so that they stand alone, by id; kept beside the query, never shown as its text.
+    rewrites: Mapping[str, str] | None = None
 
     def check(self) -> Screen:
         """The rules of screening; ImportRefusedError for options that make no sense."""
@@ -84,8 +88,9 @@ class Options:
             raise ImportRefusedError(str(error)) from error
 
     def kept(self) -> dict[str, Any]:
-        """What the source keeps, ready for JSON; of an own word list its length."""
+        """What the source keeps, ready for JSON; of an own word list and of rewrites how many they are."""
         kept = asdict(self)
+        kept["rewrites"] = None if self.rewrites is None else len(self.rewrites)
         kept["words"] = None if self.words is None else len(self.words)
         kept["without"] = list(self.without)
         return kept
@@ -143,7 +148,9 @@ def import_queries(
             report = found.report() | {"file": name, "sha256": sha256, "start_at": options.start_at}
             stage = "Fetching the sample"
             spool = Path(folder) / "sample.jsonl"
-            _spool(found, spool)
+            rewritten = _spool(found, spool, options.rewrites or {})
+            if options.rewrites:
+                report["rewrites"] = _taken(rewritten, found, options.rewrites, name)
             if dry_run:
                 return report | {"stored": 0, "already_there": 0, "dry_run": True}
             progress("Storing", 0, len(found.drawn))
@@ -161,11 +168,26 @@ def _in_one_transaction(run: Callable[[], int]) -> int:
         return run()
 
 
-def _spool(found: Survey, path: Path) -> None:
-    """The sample as lines of JSON, so that the transaction need not wait for the file."""
+def _taken(rewritten: int, found: Survey, rewrites: Mapping[str, str], name: str) -> int:
+    """How many queries got one; FileRefusedError where the two files have nothing to do with each other."""
+    if found.drawn and not rewritten:
+        example = next(iter(rewrites))
+        raise FileRefusedError(
+            f"{name} has no query with an id of the rewrites, such as {example!r}. Are they of another file?"
+        )
+    return rewritten
+
+
+def _spool(found: Survey, path: Path, rewrites: Mapping[str, str]) -> int:
+    """The sample as lines of JSON, so that the transaction need not wait for the file; how many rewritten."""
+    rewritten = 0
     with path.open("w", encoding="utf-8") as file:
         for each, drawn in fetch(found):
+            if each.id in rewrites:
+                each.extra[MEMBER] = rewrites[each.id]
+                rewritten += 1
             file.write(json.dumps([asdict(each), asdict(drawn)], ensure_ascii=True) + "\n")
+    return rewritten
 
 
 def _spooled(path: Path) -> Iterator[tuple[Record, Drawn]]:
@@ -196,6 +218,10 @@ class _Store:
         self.spool, self.progress = spool, progress
         self.stored = self.already = self.curated = self.folded = 0
         self.now: datetime = timezone.now()
+
+    @property
+    def _accepted(self) -> bool:
+        return self.options.start_at != "screening"
 
     def run(self) -> int:
         """Write all rows; the id of the source."""
@@ -253,7 +279,7 @@ class _Store:
             if each.id in taken:
                 self._refuse(each.line, f"The project has another query with the id {each.id!r}.")
             else:
-                pairs.append((each, self._query(source, each, drawn, digest)))
+                pairs.append((each, query_of(source, each, drawn, digest, accepted=self._accepted)))
         queries = Query.objects.bulk_create([query for _, query in pairs])
         self.stored += len(queries)
         self._passages([(each, query) for (each, _), query in zip(pairs, queries, strict=True)])
@@ -267,37 +293,14 @@ class _Store:
         if len(self.report["refusals"]) < 1000:
             self.report["refusals"].append({"line": line, "reason": reason})
 
-    def _query(self, source: QuerySource, each: Record, drawn: Drawn, digest: str) -> Query:
-        accepted = self.options.start_at != "screening"
-        return Query(
-            project=self.project,
-            source=source,
-            key=each.id or f"q-{digest[:16]}",
-            text=each.text,
-            digest=digest,
-            context=[{"text": turn} for turn in each.context],
-            conversation=each.conversation,
-            turn=each.turn,
-            type=each.type,
-            yes_no=bool(each.yes_no),
-            count=drawn.count,
-            stratum=drawn.stratum,
-            weight=drawn.weight,
-            line=each.line,
-            references=each.references,
-            extra=each.extra,
-            status=_STATUS.ACCEPTED if accepted else _STATUS.WAITING,
-            status_reason="imported as screened" if accepted else "",
-        )
-
     def _passages(self, pairs: list[tuple[Record, Query]]) -> None:
-        rows = [row for each, query in pairs for row in _candidates(each, query)]
+        rows = [row for each, query in pairs for row in candidates_of(each, query)]
         candidates = CandidatePassage.objects.bulk_create(rows, batch_size=_BATCH)
         if rows:
             self.folded += fold_candidates([query.pk for _, query in pairs])
         if self.options.start_at == "screening":
             return
-        self._steps([query for _, query in pairs], _STATUS.WAITING, _STATUS.ACCEPTED, "imported as screened")
+        self._steps([query for _, query in pairs], _STATUS.WAITING, _STATUS.ACCEPTED, IMPORTED_AS_SCREENED)
         if self.options.start_at == "distillation":
             self._curate([query for _, query in pairs], candidates)
 
@@ -334,31 +337,6 @@ class _Store:
                 for query in queries
             ]
         )
-
-
-def _candidates(each: Record, query: Query) -> list[CandidatePassage]:
-    """The query's passages in their order; one with the key of an earlier one gets a key of its own."""
-    rows, keys = [], set()
-    for rank, passage in enumerate(each.passages, 1):
-        key = passage.key or f"p{rank}"
-        if key in keys:
-            key = f"{key[:180]}#{rank}"
-        keys.add(key)
-        rows.append(
-            CandidatePassage(
-                query=query,
-                rank=rank,
-                key=key,
-                text=passage.text,
-                title=passage.title,
-                url=passage.url,
-                page=passage.page or passage.url,
-                start=passage.start,
-                end=passage.end,
-                imported_selected=passage.selected,
-            )
-        )
-    return rows
 
 
 @dataclass(frozen=True, slots=True)

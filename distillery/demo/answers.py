@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Sum
 
 from annotation import sample
 from annotation.models import Answer, AnswerFlag, Query
-from annotation.services.importing import import_queries
+from annotation.services.importing import Options, import_queries
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, LedgerEntry, Stage
 from crowd.services.stages import create_stage, open_stage
@@ -25,9 +25,12 @@ from projects.services import create_project, set_role
 from retrieval.reading import open_passages
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
+from retrieval.services.networks import build_network
 
 FOLDER = Path(sample.__file__).parent
 LICENCE = "CC-BY-4.0"
+#: Five turns about money and banks: our own questions, under CC0.
+CONVERSATION = "conversation.jsonl"
 SEED = 7
 #: People who are simulated at the same moment, each by a thread.
 THREADS = 4
@@ -106,7 +109,7 @@ def lines_of_log(scores: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 
 def begin(*, slug: str, title: str, owner: User, guest: User, budget_cents: int) -> tuple[Project, int]:
-    """A project with the sample's passages, indexed; how many these are."""
+    """A project with the sample's passages, their index and word network; how many passages these are."""
     project = create_project(slug=slug, title=title, owner=owner, licence=LICENCE, budget_cents=budget_cents)
     set_role(project=project, user=guest, role=Membership.Role.VIEWER, actor=owner)
     corpus = create_corpus(
@@ -119,6 +122,7 @@ def begin(*, slug: str, title: str, owner: User, guest: User, budget_cents: int)
     )
     passages = add_passages(corpus=corpus, file=open_passages(FOLDER / "passages.jsonl"), actor=owner)
     build_index(corpus=corpus)
+    build_network(corpus=corpus)
     return project, passages
 
 
@@ -127,6 +131,13 @@ def bring_in(project: Project, lines: Sequence[str], *, name: str, folder: Path,
     file = folder / name
     file.write_text("".join(lines), encoding="utf-8")
     return int(import_queries(project=project, path=file, name=name, actor=owner)["stored"])
+
+
+def bring_in_conversation(project: Project, *, owner: User) -> int:
+    """Import the sample's conversation, which needs no screening; how many turns were stored."""
+    accepted = Options(start_at="curation")
+    report = import_queries(project=project, path=FOLDER / CONVERSATION, options=accepted, actor=owner)
+    return int(report["stored"])
 
 
 def open_part(

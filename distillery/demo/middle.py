@@ -52,6 +52,7 @@ def get_going(scene: Scene, lines: list[str]) -> Middle:
     owner.approve_answers(distillation, owner=people.owner, queries=1)
     _plan_judging(scene, project)
     answers.bring_in(project, late, name=LATER, folder=scene.folder, owner=people.owner)
+    answers.bring_in_conversation(project, owner=people.owner)
     answers.go_on()
     screen.in_the_middle(waiting_in(project))
     return found

@@ -14,6 +14,7 @@ _UNKNOWN = "not known"
 def collecting(facts: Facts) -> Iterator[str]:
     """All sections that there is something to say in."""
     yield from _collected(facts)
+    yield from _found(facts)
     yield from _pay(facts)
     yield from _agreement(facts)
     yield from _filters(facts)
@@ -62,6 +63,35 @@ def _collected(facts: Facts) -> Iterator[str]:
         )
     if not facts.stages and facts.imported is None:
         yield "Nothing was asked of people yet."
+
+
+def _found(facts: Facts) -> Iterator[str]:
+    if not facts.found:
+        return
+    yield "## Where the passages come from"
+    yield (
+        "Candidate passages by where they were found and by who ordered them. People saw the best of each "
+        "query; the table `retrieval` has every candidate with its rank, the parts of its score, and the "
+        "ranker's parameters. `balanced` and `crown-2020` re-rank what BM25 finds by words, their proximity "
+        "and their place (after Kaiser et al. 2020)."
+    )
+    yield table(
+        ("Found in", "Ordered by", "Passages", "Queries", "Licence"),
+        [
+            (
+                markdown(each.corpus or each.origin),
+                markdown(each.ranker or "its file"),
+                f"{each.passages:,}",
+                f"{each.queries:,}",
+                markdown(each.licence),
+            )
+            for each in facts.found
+        ],
+        frozenset({2, 3}),
+    )
+    for corpus, words in {each.corpus: each.attribution for each in facts.found}.items():
+        if words.strip():
+            yield f"{markdown(corpus)}: {markdown(words)}"
 
 
 def _stage(stage: Collecting) -> str:

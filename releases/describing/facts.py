@@ -139,6 +139,22 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """Candidate passages of one origin that one ranker ordered; `ranker` is empty for imported ones.
+
+    `corpus`, `licence` and `attribution` are what the project says about the corpus, empty where unknown.
+    """
+
+    origin: str
+    ranker: str
+    passages: int
+    queries: int
+    corpus: str = ""
+    licence: str = ""
+    attribution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All that is known about a release.
 
@@ -164,6 +180,7 @@ class Facts:
     filters: tuple[Filtering, ...] = ()
     privacy: tuple[Privacy, ...] = ()
     imported: Imported | None = None
+    found: tuple[Found, ...] = ()
     seed: int = 0
     shares: tuple[float, ...] = (1.0, 0.0, 0.0)
     rows: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -4,8 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, Max, Min
+from django.db.models.fields.json import KT
 
+from annotation.models import CandidatePassage
 from judgments.models import CandidateSource, ImportedScore
 from projects.models import Project
 from releases.describing.facts import (
@@ -15,6 +18,7 @@ from releases.describing.facts import (
     Facts,
     File,
     Filtering,
+    Found,
     Imported,
     Privacy,
     Rule,
@@ -23,7 +27,8 @@ from releases.describing.facts import (
 from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.reports import collected
-from releases.rows.scope import Judged
+from releases.rows.scope import Judged, released
+from retrieval.models import Corpus
 
 _MEASURE = "Krippendorff's alpha, interval"
 
@@ -64,6 +69,7 @@ def facts_of(
         filters=tuple(_filters(judged, verdicts, reports)),
         privacy=tuple(_privacy(project)),
         imported=_imported(project),
+        found=tuple(_found(project)),
         seed=options.seed,
         shares=options.shares,
         rows=rows,
@@ -143,6 +149,23 @@ def _privacy(project: Project) -> Iterable[Privacy]:
         counts.setdefault(rule, Counter())[state] = n
     for rule, found in sorted(counts.items()):
         yield Privacy(rule, redacted=found[states.REDACTED], accepted=found[states.ACCEPTED])
+
+
+def _found(project: Project) -> Iterable[Found]:
+    """Where the candidate passages of the released queries come from, and who ordered them."""
+    corpora = {corpus.slug: corpus for corpus in Corpus.objects.filter(project=project)}
+    rows = CandidatePassage.objects.filter(query__in=released(project, DEFAULT_DB_ALIAS))
+    counts = rows.order_by().annotate(ranker=KT("retrieval__ranker")).values_list("origin", "ranker")
+    counted = counts.annotate(passages=Count("pk"), queries=Count("query", distinct=True))
+    for origin, ranker, passages, queries in sorted(counted, key=lambda row: (row[0], row[1] or "")):
+        corpus = corpora.get(origin.partition(":")[2])
+        yield Found(
+            origin,
+            ranker or "",
+            passages,
+            queries,
+            *((corpus.title, corpus.licence, corpus.attribution) if corpus else ()),
+        )
 
 
 def _imported(project: Project) -> Imported | None:

@@ -11,6 +11,8 @@ PAPERS = (
     "He et al. (2018): *DuReader: a Chinese Machine Reading Comprehension Dataset from Real-world "
     "Applications*. "
     "MRQA 2018.",
+    "Kaiser, Saha Roy and Weikum (2020): *Conversational Question Answering over Passages by Leveraging Word "
+    "Proximity Networks*. SIGIR 2020.",
     "Jung and Lease (2011): *Improving Consensus Accuracy via Z-score and Weighted Voting*. HCOMP 2011.",
 )
 METHODS = {

@@ -7,9 +7,10 @@ from releases.rows.answers import answer_rows
 from releases.rows.candidates import candidate_rows
 from releases.rows.ratings import rating_rows
 from releases.rows.references import reference_rows
+from releases.rows.retrieval import retrieval_rows
 from releases.rows.scope import Scope
 from releases.rows.scores import score_rows
-from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES, Filled
+from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, RETRIEVAL, SCORES, Filled
 
 _ROWS = (
     (REFERENCES, reference_rows),
@@ -17,6 +18,7 @@ _ROWS = (
     (CANDIDATES, candidate_rows),
     (SCORES, score_rows),
     (RATINGS, rating_rows),
+    (RETRIEVAL, retrieval_rows),
 )
 
 

@@ -13,13 +13,28 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from tantivy import Document, Index, IndexWriter, Occur, Query, Schema, SchemaBuilder, Searcher
+from tantivy import (
+    Document,
+    Index,
+    IndexWriter,
+    Occur,
+    Query,
+    Schema,
+    SchemaBuilder,
+    Searcher,
+    TextAnalyzer,
+    TextAnalyzerBuilder,
+    Tokenizer,
+)
 
 from retrieval.engine import analysis
 from retrieval.engine.base import Scored
+from retrieval.engine.cutting import cut
+from retrieval.engine.damage import damage_told, told
 from retrieval.engine.files import IndexFolder, Pointer
 from retrieval.engine.lock import only_writer
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
@@ -94,13 +109,13 @@ class TantivyEngine:
             return []
         limit, most = k + 1, k + MOST_TIED
         while True:
-            with _damage_told(f"{self._what} cannot be searched"):
+            with damage_told(f"{self._what} cannot be searched", self._files.path):
                 hits = searcher.search(query, limit, count=False).hits
             # Passages as good as the last one may stand beyond the limit, with lower numbers.
             if len(hits) < limit or hits[-1][0] < hits[k - 1][0] or limit >= most:
                 break
             limit = min(limit * 8, most)
-        with _damage_told(f"{self._what} cannot be searched"):
+        with damage_told(f"{self._what} cannot be searched", self._files.path):
             numbers = searcher.fast_field_values("pk", [address for _, address in hits])
         found = [
             Scored(int(number), float(score))
@@ -143,7 +158,7 @@ class TantivyEngine:
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-            self._files.point(Pointer(generation, analysis.chain_name(self._language)))
+            self._point(Pointer(generation, analysis.chain_name(self._language)))
             self._files.remove_others(generation)
             return written
 
@@ -151,18 +166,19 @@ class TantivyEngine:
         """Forget passages. By query: tantivy deletes nothing by a term of an unsigned field."""
         with self._writing():
             folder = self._files.of(self._checked().generation)
-            with self._writer(_opened(folder, self._language)) as writer:
+            with self._writer(_opened(folder)) as writer:
                 made = schema()
                 for start in range(0, len(ids), _DELETE_AT_ONCE):
                     some = list(ids[start : start + _DELETE_AT_ONCE])
                     writer.delete_documents_by_query(Query.term_set_query(made, "pk", some))
-                writer.commit()
+                with damage_told(f"{self._what} cannot be written", folder):
+                    writer.commit()
 
     def drop(self) -> None:
-        """Remove the folder."""
+        """Remove the files, and the folder where nothing else is in it."""
         if self._files.path.exists():
             with self._writing():
-                shutil.rmtree(self._files.path)
+                self._files.remove()
         _open.pop((os.getpid(), self._files.path), None)
 
     # Inside
@@ -197,7 +213,7 @@ class TantivyEngine:
         key, folder = (os.getpid(), self._files.path), self._files.of(pointer.generation)
         held = _open.get(key)
         if held is None or held[0] != pointer:
-            held = (pointer, _Reader(_opened(folder, self._language)))
+            held = (pointer, _Reader(_opened(folder)))
             _open.pop(key, None)
             _open[key] = held
             for other in list(_open)[:-MOST_OPEN]:
@@ -207,7 +223,7 @@ class TantivyEngine:
         now = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
         with reader.lock:
             if reader.seen != now:
-                with _damage_told(f"The files of {self._what} cannot be read"):
+                with damage_told(f"The files of {self._what} cannot be read", folder):
                     reader.index.reload()
                 reader.seen = now
             return reader.index.searcher()
@@ -228,19 +244,41 @@ class TantivyEngine:
             pointer = Pointer(self._files.fresh(), analysis.chain_name(self._language))
             folder = self._files.of(pointer.generation)
             self._write(folder, ())
-            self._files.point(pointer)
+            self._point(pointer)
             return pointer
 
     def _write(self, folder: Path, passages: Iterable[tuple[int, str]]) -> int:
-        folder.mkdir(parents=True, exist_ok=True)
-        written, source = 0, iter(passages)
-        with self._writer(_opened(folder, self._language, create=True)) as writer:
-            while some := _add(writer, islice(source, COMMIT_EVERY), self._language):
-                writer.commit()
-                written += some
-            if not written:
-                writer.commit()
-        return written
+        what = f"{self._what} cannot be written"
+        with damage_told(what, folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        written, source = 0, cut(passages, self._language)
+        with self._writer(_opened(folder, create=True)) as writer:
+            while True:
+                added = self._add(writer, islice(source, COMMIT_EVERY), folder)
+                if added or not written:
+                    with damage_told(what, folder):
+                        writer.commit()
+                written += added
+                if not added:
+                    return written
+
+    def _point(self, pointer: Pointer) -> None:
+        with damage_told(f"{self._what} cannot be written", self._files.path):
+            self._files.point(pointer)
+
+    def _add(self, writer: IndexWriter, passages: Iterable[tuple[int, str]], folder: Path) -> int:
+        """Add passages that are cut already."""
+        added = 0
+        for pk, words in passages:
+            document = Document()
+            document.add_unsigned("pk", pk)
+            document.add_text("body", words)
+            try:
+                writer.add_document(document)
+            except ValueError as error:
+                raise told(f"{self._what} cannot be written", error, folder) from error
+            added += 1
+        return added
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -251,7 +289,7 @@ class TantivyEngine:
     def _writer(self, index: Index) -> Iterator[IndexWriter]:
         """A writer; what was not committed when it ends is forgotten."""
         try:
-            with _damage_told(f"The files of {self._what} cannot be written"):
+            with damage_told(f"The files of {self._what} cannot be written", self._files.path):
                 writer = index.writer(HEAP, WRITERS)
         except IndexBrokenError as error:
             if "LockBusy" in str(error):
@@ -263,36 +301,17 @@ class TantivyEngine:
             writer.wait_merging_threads()
 
 
-def _add(writer: IndexWriter, passages: Iterable[tuple[int, str]], language: str) -> int:
-    added = 0
-    for pk, text in passages:
-        document = Document()
-        document.add_unsigned("pk", pk)
-        document.add_text("body", analysis.prepared(text, language))
-        writer.add_document(document)
-        added += 1
-    return added
+@cache
+def _cut_already() -> TextAnalyzer:
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
 
 
-def _opened(folder: Path, language: str, *, create: bool = False) -> Index:
+def _opened(folder: Path, *, create: bool = False) -> Index:
     """Open the files of a generation, with the rules for words registered; readers never create any."""
     if not folder.is_dir():
         raise FileNotFoundError(folder)
-    with _damage_told(f"The files in {folder} cannot be opened"):
+    with damage_told(f"The files in {folder} cannot be opened", folder):
         index = Index(schema(), path=str(folder), reuse=True) if create else Index.open(str(folder))
-        index.register_tokenizer(_CHAIN, analysis.passage_chain(language))
+        index.register_tokenizer(_CHAIN, _cut_already())
         index.config_reader("manual")
     return index
-
-
-@contextmanager
-def _damage_told(what: str) -> Iterator[None]:
-    """Damaged files as IndexBrokenError. Of short ones tantivy panics, which is no Exception in Python."""
-    try:
-        yield
-    except (ValueError, OSError) as error:
-        raise IndexBrokenError(f"{what}: {error}") from error
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        raise IndexBrokenError(f"{what}: {error}") from error

@@ -8,6 +8,7 @@ FOLDER/lock        held by the one writer
 import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,15 @@ class IndexFolder:
             now = 0
         self.remove_others(now)
         return max([now, *present]) + 1
+
+    def remove(self) -> None:
+        """Remove all that belongs to the index; the folder too, if nothing else is in it."""
+        self.pointer.unlink(missing_ok=True)
+        self.remove_others(-1)
+        for path in (self.path / "current.new", self.lock):
+            path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.rmdir()
 
     def remove_others(self, generation: int) -> None:
         """Remove all generations but this one; readers that have one open keep it until they close it."""

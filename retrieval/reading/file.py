@@ -36,7 +36,7 @@ class PassageFile:
     """A file, opened. Iterate `rows()` once; refused lines gather in `faults` and are left out.
 
     `bytes_done` of `bytes_total` say how far reading has come. `longest_text` is in characters: documents
-    that are to be split may be longer than a passage.
+    that are to be split may be longer than a passage. `name` is what faults call the file.
     """
 
     path: Path
@@ -45,6 +45,7 @@ class PassageFile:
     bytes_total: int
     bytes_done: int = 0
     longest_text: int = LONGEST_TEXT
+    name: str = ""
 
     @property
     def unit(self) -> str:
@@ -71,7 +72,7 @@ class PassageFile:
 
     def refused(self, *, more: bool = False) -> FileRefusedError:
         """The error with all faults."""
-        return FileRefusedError(self.path.name, self.faults, more=more)
+        return FileRefusedError(self.name or self.path.name, self.faults, more=more)
 
     def stop(self, number: int, field: str, what: str, remedy: str) -> FileRefusedError:
         """The error for a file that cannot be read any further."""
@@ -84,8 +85,12 @@ class PassageFile:
             raise self.refused(more=True)
 
 
-def open_passages(path: Path, format: str = "auto") -> PassageFile:
-    """Open a file and find out its format from its name, or from how it begins."""
+def open_passages(path: Path, format: str = "auto", *, name: str = "") -> PassageFile:
+    """Open a file and find out its format from its name, or from how it begins.
+
+    `name` is what its sender called it, where it lies under another one.
+    """
+    name = name or path.name
     if format not in FORMATS:
         raise ValueError(f"{format!r} is none of {', '.join(FORMATS)}.")
     try:
@@ -93,8 +98,9 @@ def open_passages(path: Path, format: str = "auto") -> PassageFile:
             start, size = _peek(raw), path.stat().st_size
     except OSError as error:
         fault = Fault(1, "", f"it cannot be read: {error.strerror}", "Name a file that is there.")
-        raise FileRefusedError(path.name, [fault]) from error
-    return PassageFile(path, _format_of(path, start) if format == "auto" else format, [], size)
+        raise FileRefusedError(name, [fault]) from error
+    found = _format_of(Path(name), start) if format == "auto" else format
+    return PassageFile(path, found, [], size, name=name)
 
 
 def _peek(raw: IO[bytes]) -> bytes:

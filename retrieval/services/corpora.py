@@ -8,11 +8,12 @@ in between, a kill too, leaves passages that do not count; the next addition or 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.text import slugify
@@ -21,16 +22,18 @@ from projects.models import Project
 from projects.services import record, why_read_only
 from retrieval.engine.lock import only_writer
 from retrieval.engines import engine_of, folder_of
-from retrieval.errors import CorpusError, IndexBrokenError, NotIndexedError
+from retrieval.errors import CorpusError, EngineError, IndexBrokenError, NoRoomError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
+from retrieval.reading.splitting import LONGEST_DOCUMENT, split
+from retrieval.services.inserting import insert, known_among
+from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
+from retrieval.text.windows import Splitting
 
-#: Passages in one transaction, and in one statement: SQLite binds 999 values at least.
+#: Passages in one transaction.
 BATCH = 5_000
-_ROWS = 100
 _KEYS = 500
-_COLUMNS = ("corpus_id", "key", "text", "title", "url", "page", "start", "end", "digest")
 Item = TypeVar("Item")
 
 
@@ -85,38 +88,119 @@ def add_passages(
     actor: Any = None,
     progress: Callable[[int, int], None] = lambda passages, bytes: None,
 ) -> int:
-    """Add the passages of a file, all or none; how many. FileRefusedError lists what is wrong with it.
+    """Add the passages of a file as they are, all or none; how many."""
+    return add_file(corpus=corpus, file=file, actor=actor, progress=progress).passages
 
-    `progress` hears how many passages are in and how many bytes of the file are done, after each batch.
+
+@dataclass(frozen=True)
+class Adding:
+    """How a file is added: documents split or not, repetitions and known ids left out or not.
+
+    `near` is the share of common word triples from which passages are nearly the same; None: not looked for.
+    ValueError, in words, for what cannot be.
+    """
+
+    splitting: Splitting | None = None
+    repeats: str = "keep"
+    near: float | None = None
+    skip_known: bool = False
+
+    def __post_init__(self) -> None:
+        """Check once, wherever the options come from."""
+        if self.repeats not in POLICIES:
+            raise ValueError(f"Repetitions are one of {', '.join(POLICIES)}, not {self.repeats}.")
+        if self.near is not None:
+            low, high = NEAR
+            if not low <= self.near <= high:
+                raise ValueError(f"Near-duplicates have {low:g} to {high:g} in common, not {self.near:g}.")
+            if self.repeats == "keep":
+                raise ValueError("Near-duplicates are looked for only with report or skip.")
+
+
+@dataclass(frozen=True)
+class Added:
+    """What came of it: passages that went in, those left out as their ids were known, and repetitions."""
+
+    passages: int
+    known: int
+    repeats: Repeats
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, with examples in words."""
+        examples = [str(each) for each in self.repeats.examples]
+        repeats = dict(self.repeats.counts)
+        return {"added": self.passages, "known": self.known, "repeats": repeats, "examples": examples}
+
+
+def _at_once(effect: Callable[[], Any]) -> Any:
+    with transaction.atomic():
+        return effect()
+
+
+def add_file(
+    *,
+    corpus: Corpus,
+    file: PassageFile,
+    options: Adding = Adding(),
+    actor: Any = None,
+    progress: Callable[[int, int], None] = lambda passages, bytes: None,
+    told: Callable[[Repeat], None] = lambda repeat: None,
+    commit: Callable[[Callable[[], Any]], Any] = _at_once,
+) -> Added:
+    """Add the passages of a file, all or none. FileRefusedError lists what is wrong with it.
+
+    `progress` hears how many passages are in and how many bytes of the file are done, after each batch;
+    `told` hears of each repetition. `commit` runs what makes the passages count, in a transaction.
     """
     with working_on(corpus):
         _take_back(corpus)
         last = counting_passages(corpus).aggregate(last=Max("pk"))["last"] or 0
-        _say(corpus, adding_after=last)
-        added = 0
+        added = known = 0
         try:
-            rows = file.rows()
-            while batch := list(islice(rows, BATCH)):
-                if not file.faults and _insert(corpus, batch, file):
-                    added += len(batch)
-                progress(added, file.bytes_done)
+            with watching(corpus, options.repeats, options.near, told) as watch:
+                _say(corpus, adding_after=last)
+                rows = _rows(file, corpus.language, options.splitting)
+                while batch := list(islice(rows, BATCH)):
+                    if options.skip_known:
+                        there = known_among(corpus, [row.key for row in batch], until=last)
+                        known += sum(row.key in there for row in batch)
+                        batch = [row for row in batch if row.key not in there]
+                    if not file.faults and insert(corpus, passed := watch.passed(batch), file):
+                        added += len(passed)
+                    progress(added, file.bytes_done)
             if file.faults:
                 raise file.refused()
+            done = Added(added, known, watch.found)
+            commit(lambda: _count_them(corpus, file, done, actor))
         except BaseException:
+            corpus.refresh_from_db(fields=["adding_after"])
             _take_back(corpus)
             raise
-        with transaction.atomic():
-            _say(corpus, adding_after=None)
-            Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
-            WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
-            record(
-                project=corpus.project,
-                action="passages.added",
-                subject=corpus.slug,
-                actor=actor,
-                details={"file": file.path.name, "passages": added},
-            )
-        return added
+        return done
+
+
+def _count_them(corpus: Corpus, file: PassageFile, done: Added, actor: Any) -> dict[str, Any]:
+    """Let the new passages count, in the transaction around this call."""
+    _say(corpus, adding_after=None)
+    Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
+    WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
+    details = {"known": done.known, "repeats": dict(done.repeats.counts)}
+    record(
+        project=corpus.project,
+        action="passages.added",
+        subject=corpus.slug,
+        actor=actor,
+        details={"file": file.name or file.path.name, "passages": done.passages}
+        | {name: value for name, value in details.items() if value},
+    )
+    return done.as_dict()
+
+
+def _rows(file: PassageFile, language: str, splitting: Splitting | None) -> Iterator[Row]:
+    if splitting is None:
+        return file.rows()
+    file.longest_text = LONGEST_DOCUMENT
+    return split(file, file.rows(), language, splitting)
 
 
 def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -> int:
@@ -148,7 +232,7 @@ def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -
             Index.objects.filter(corpus=corpus).update(passages=engine.count())
         except NotIndexedError:
             pass
-        except IndexBrokenError:
+        except (IndexBrokenError, EngineError, NoRoomError):
             Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
         return len(numbers)
 
@@ -165,6 +249,7 @@ def remove_corpus(*, corpus: Corpus, actor: Any = None) -> None:
             corpus.delete()
     folder = folder_of(corpus.index)
     (folder / "work").unlink(missing_ok=True)
+    seen_file(corpus).unlink(missing_ok=True)
     if folder.is_dir():
         folder.rmdir()
 
@@ -201,42 +286,3 @@ def _take_back(corpus: Corpus) -> None:
     while numbers := list(left.order_by("pk").values_list("pk", flat=True)[:BATCH]):
         left.filter(pk__lte=numbers[-1]).delete()
     _say(corpus, adding_after=None)
-
-
-def _insert(corpus: Corpus, batch: list[Row], file: PassageFile) -> bool:
-    """Insert a batch in one transaction. False, and nothing of it, when ids repeat; `file` has the faults."""
-    first: dict[str, int] = {}
-    for row in batch:
-        if row.key in first:
-            _repeated(file, row, f"the id {row.key[:60]!r} is on line {first[row.key]} already")
-        first.setdefault(row.key, row.line)
-    if file.faults:
-        return False
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            for rows in chunks(batch, _ROWS):
-                values = [value for row in rows for value in (corpus.pk, *row[1:], "")]
-                cursor.execute(_insertion(len(rows)), values)
-    except IntegrityError:
-        for some in chunks(list(first), _KEYS):
-            taken = Passage.objects.filter(corpus=corpus, key__in=some)
-            for key in taken.values_list("key", flat=True):
-                row = next(row for row in batch if row.key == key)
-                _repeated(file, row, f"the id {key[:60]!r} is in the corpus already, or further up")
-        if not file.faults:
-            raise
-        file.faults[:] = sorted(file.faults, key=lambda fault: fault.line)[:20]
-        return False
-    return True
-
-
-def _repeated(file: PassageFile, row: Row, what: str) -> None:
-    if len(file.faults) < 20:
-        file.fault(row.line, "id", what, "Give every passage an id of its own.")
-
-
-def _insertion(rows: int) -> str:
-    names = ", ".join(connection.ops.quote_name(name) for name in _COLUMNS)
-    places = ", ".join([f"({', '.join(['%s'] * len(_COLUMNS))})"] * rows)
-    table = connection.ops.quote_name(Passage._meta.db_table)
-    return f"INSERT INTO {table} ({names}) VALUES {places}"  # noqa: S608  # names of ours only

@@ -1,13 +1,15 @@
 """Indexes: built, brought up to date, built anew when they do not hold what the database has."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.utils import timezone
 
 from retrieval.engine import Engine
-from retrieval.engines import engine_of
-from retrieval.errors import IndexBrokenError, NotIndexedError
+from retrieval.engines import engine_named, engine_of
+from retrieval.errors import IndexBrokenError, NotIndexedError, RetrievalError
 from retrieval.models import Corpus, Index
 from retrieval.services.corpora import counting_passages, working_on
 
@@ -31,9 +33,12 @@ def build_index(
     """Bring the index of a corpus up to date: add what is new, or build it anew where that is needed.
 
     Searches are answered all the time, by the old generation until a new one is complete. A build that was
-    killed goes on where its last commit was. `progress` hears how many passages it has read so far.
+    killed goes on where its last commit was. An index of another engine than the installation's moves: it is
+    built anew there, and answers here until that is done. `progress` hears how many passages it has read so
+    far.
     """
     with working_on(corpus):
+        corpus.index.refresh_from_db()
         Index.objects.filter(corpus=corpus).update(state=Index.State.BUILDING, note="")
         try:
             built = _build(corpus, anew, progress)
@@ -53,12 +58,27 @@ def build_index(
 
 
 def _build(corpus: Corpus, anew: bool, progress: Callable[[int], None]) -> Built:
+    if corpus.index.engine != settings.RETRIEVAL_ENGINE:
+        return _move(corpus, settings.RETRIEVAL_ENGINE, progress)
     engine = engine_of(corpus)
     reason = "asked for" if anew else _reason_to_start_over(corpus, engine)
     if reason:
         added = engine.rebuild(_passages(corpus, 0, progress))
     else:
         added = engine.index(_passages(corpus, _highest(engine), progress))
+    return Built(added, engine.count(), engine.generation(), reason)
+
+
+def _move(corpus: Corpus, wanted: str, progress: Callable[[int], None]) -> Built:
+    """Build the index in another engine, let that one answer, and remove the files of the former."""
+    former, index = engine_of(corpus), corpus.index
+    reason = f"It moved from {index.engine} to {wanted}." if index.generation else ""
+    engine = engine_named(wanted, corpus)
+    added = engine.rebuild(_passages(corpus, 0, progress))
+    Index.objects.filter(pk=index.pk).update(engine=wanted)
+    index.engine = wanted
+    with suppress(RetrievalError):  # a server that is gone for good keeps nobody from leaving it
+        former.drop()
     return Built(added, engine.count(), engine.generation(), reason)
 
 

@@ -129,7 +129,7 @@ def test_the_votes_on_a_tied_query_stand_side_by_side(desk, screening):
     query = make_tied(screening, context=[{"text": "planets", "answer": "Eight."}])
     vote(screening, query, work=make_work(screening, "AREJECTED", state="rejected"))
     words = text(desk.get(at("case", query)))
-    assert "planets Eight." in words
+    assert "planets Reply: Eight." in words
     assert "Is the intent clear? yes no yes" in words
     assert "AREJECTED rejected" in words
 

@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from annotation.candidates import Region, choose, overlap, overlaps, similarity
 from annotation.models import CandidatePassage, Query, QuerySource
+from annotation.retrieving import Recipe
 from annotation.selectors.candidates import shown_candidates
 from annotation.services import candidates
 from annotation.services.candidates import provide_candidates, provide_for, turns_of
 from annotation.services.folding import fold_candidates
 from retrieval.engines import folder_of
 from retrieval.reading import open_passages
-from retrieval.selectors import Turn
 from retrieval.services.corpora import add_passages, delete_passages
 from retrieval.services.indexing import build_index
 from tests.retrieval.world import make_corpus, make_project
@@ -159,7 +159,7 @@ def test_an_accepted_query_gets_the_best_passages_of_the_index(tmp_path):
 def test_repetitions_are_stored_folded_and_not_shown(tmp_path):
     corpus = make_corpus(tmp_path, "a cat sat here", "A cat sat here.", "one more cat on a mat")
     query = make_query(corpus.project, "cat")
-    assert provide_candidates(query, k=2) == 2
+    assert provide_candidates(query, Recipe(shown=2)) == 2
     assert rows(query) == [(1, "p1", None), (2, "p2", "p1"), (3, "p3", None)]
     folded = CandidatePassage.objects.get(query=query, rank=2)
     assert folded.fold_reason == "The same text as number 1."
@@ -228,8 +228,13 @@ def test_a_query_for_which_nothing_is_found_is_reported(tmp_path):
 @pytest.mark.django_db
 def test_a_query_without_passages_is_searched_again_only_when_the_index_has_changed(tmp_path, monkeypatch):
     searched = []
-    real = candidates.search
-    monkeypatch.setattr(candidates, "search", lambda *given: searched.append(1) or real(*given))
+    real = candidates.search_conversation
+
+    def search(*given, **options):
+        searched.append(1)
+        return real(*given, **options)
+
+    monkeypatch.setattr(candidates, "search_conversation", search)
     corpus = make_corpus(tmp_path, "a cat")
     query = make_query(corpus.project, "Which dog?")
     for _ in range(3):
@@ -280,12 +285,19 @@ def test_many_queries_take_few_statements(tmp_path, django_assert_max_num_querie
 
 
 @pytest.mark.django_db
-def test_the_turns_of_a_conversation_are_searched_with_their_weights():
+def test_the_turns_of_the_user_are_searched_oldest_first_and_no_replies():
     project = make_project()
-    context = [{"text": "first"}, {"text": "second", "answer": "x"}, {"text": "third"}]
-    query = make_query(project, "now", context=context)
-    assert turns_of(query) == [Turn("now"), Turn("first"), Turn("third", 0.75)]
-    assert turns_of(make_query(project, "now", context=context[:1])) == [Turn("now"), Turn("first")]
+    context = [{"text": "first"}, {"text": "second", "answer": "x"}, {"text": " "}]
+    assert turns_of(make_query(project, "now", context=context)) == ["first", "second", "now"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("model", "keys"), [("cq1", ["p1"]), ("current", ["p2"])])
+def test_the_query_model_says_which_turns_are_searched(tmp_path, model, keys):
+    corpus = make_corpus(tmp_path, "batman is a hero, a hero", "the reception of guests")
+    query = make_query(corpus.project, "And its reception?", context=[{"text": "Which hero is batman?"}])
+    provide_for(corpus.project, Recipe(shown=1, ranker="bm25", query_model=model))
+    assert [key for _, key, _ in rows(query)] == keys
 
 
 @pytest.mark.django_db
@@ -340,10 +352,10 @@ def test_the_command_says_what_it_did(tmp_path):
     make_query(corpus.project, "cat")
     make_query(corpus.project, "quantum")
     output = StringIO()
-    call_command("candidates", corpus.project.slug, "--json", stdout=output)
-    assert json.loads(output.getvalue()) == {"filled": 1, "empty": 1}
+    call_command("candidates", corpus.project.slug, "--ranker", "bm25", "--json", stdout=output)
+    assert json.loads(output.getvalue()) == {"filled": 1, "empty": 1, "notes": [], "ranker": "bm25"}
     output = StringIO()
-    call_command("candidates", corpus.project.slug, stdout=output)
+    call_command("candidates", corpus.project.slug, "--ranker", "bm25", stdout=output)
     assert output.getvalue() == (
         "0 queries got candidates.\nNothing is found for 1 queries; import passages for them.\n"
     )
@@ -357,5 +369,5 @@ def test_the_command_fails_in_words():
         call_command("candidates", project.slug)
     with pytest.raises(CommandError, match="no project 'nowhere'"):
         call_command("candidates", "nowhere")
-    with pytest.raises(CommandError, match="-k is at least 1"):
+    with pytest.raises(CommandError, match="-k is from 1 to 1000"):
         call_command("candidates", project.slug, "-k", "0")

@@ -132,7 +132,9 @@ def test_earlier_turns_stand_above_the_query(project, stage):
     turns = [{"text": "what is lung cancer", "answer": "A disease."}, {"text": "is it <b>treatable</b>"}]
     query = make_query(project, "what about breast", context=turns)
     words = text(visitor(stage, unit_of(query)).open())
-    assert "Earlier in this conversation what is lung cancer A disease. is it <b>treatable</b>" in words
+    assert (
+        "Earlier in this conversation what is lung cancer Reply: A disease. is it <b>treatable</b>" in words
+    )
     assert words.index("A disease.") < words.index("what about breast")
 
 

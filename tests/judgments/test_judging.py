@@ -112,7 +112,7 @@ def test_passages_turns_and_references_are_shown_as_the_options_say():
     assert "Correct answer" not in page.replace("the correct answer", "")
     told = make_stage(project=stage.project)
     page = words(visitor(told, make_candidate(query, "other")).open())
-    assert "Before this question tell me about fuels They burn." in page
+    assert "Before this question tell me about fuels Reply: They burn." in page
 
 
 def test_one_reference_is_drawn_by_the_seed_and_everybody_sees_the_same():

@@ -44,7 +44,7 @@ def test_the_card_tells_the_campaigns_stages_pay_and_filters(release):
 def test_the_hubs_library_opens_all_that_the_card_names(release, datasets, tmp_path):
     configs = yaml.safe_load((release / "README.md").read_text(encoding="utf-8").split("---\n")[1])["configs"]
     assert [each["config_name"] for each in configs] == [
-        "references", "answers", "candidates", "scores", "ratings",
+        "references", "answers", "candidates", "scores", "ratings", "retrieval",
     ]  # fmt: skip
     for config in configs:
         found = datasets.load_dataset(str(release), config["config_name"], cache_dir=str(tmp_path))

@@ -109,6 +109,7 @@ def test_the_difference_in_words(tmp_path):
         "candidates: 0 -> 0 rows, none changed",
         "scores: 0 -> 0 rows, none changed",
         "ratings: 0 -> 0 rows, none changed",
+        "retrieval: 0 -> 0 rows, none changed",
         "  files only in the second: jsonl/answers-test.jsonl",
         "  files with other bytes: jsonl/answers-train.jsonl",
     ]

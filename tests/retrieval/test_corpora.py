@@ -168,10 +168,10 @@ corpora.add_passages(corpus=Corpus.objects.get(pk=int(sys.argv[1])), file=open_p
 """
 BUILDING = """
 import sys
-from retrieval.engine import embedded
+from retrieval.engine import cutting, embedded
 from retrieval.models import Corpus
 from retrieval.services import indexing
-embedded.COMMIT_EVERY, indexing.READ_AT_ONCE = 100, 50
+cutting.BATCH, embedded.COMMIT_EVERY, indexing.READ_AT_ONCE = 50, 100, 50
 indexing.build_index(corpus=Corpus.objects.get(pk=int(sys.argv[1])), anew=sys.argv[2] == "anew",
                      progress=lambda passages: print(passages, flush=True))
 """

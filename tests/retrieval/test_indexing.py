@@ -1,11 +1,13 @@
 """Indexes brought up to date, and what is found in them."""
 
 import threading
+import time
 
 import pytest
 from django.db import connections
 
-from retrieval.engines import engine_of, folder_of
+from retrieval.engine import cluster
+from retrieval.engines import engine_named, engine_of, folder_of
 from retrieval.errors import NotIndexedError
 from retrieval.models import Index, Passage
 from retrieval.selectors import Turn, corpus_facts, is_up_to_date, search, searchable
@@ -153,3 +155,58 @@ def test_a_corpus_that_is_being_worked_on_is_shown_as_such(tmp_path):
     corpus = make_corpus(tmp_path, "a cat")
     with corpora.working_on(corpus):
         assert corpus_facts(corpus.project)[0].building
+
+
+@pytest.fixture
+def on_opensearch(settings, opensearch_url):
+    settings.OPENSEARCH_URL, settings.OPENSEARCH_PREFIX = opensearch_url, f"test-{time.time_ns()}"
+    settings.RETRIEVAL_ENGINE = "opensearch"
+
+
+def test_one_setting_takes_a_corpus_to_opensearch_and_back(tmp_path, settings, opensearch_url):
+    corpus = make_corpus(tmp_path, "a red cat", "a black dog")
+    settings.OPENSEARCH_URL, settings.OPENSEARCH_PREFIX = opensearch_url, f"test-{time.time_ns()}"
+    settings.RETRIEVAL_ENGINE = "opensearch"
+    assert keys(search([corpus], "cat")) == ["p1"]
+    built = build_index(corpus=corpus)
+    assert (built.added, built.passages, built.reason) == (2, 2, "It moved from tantivy to opensearch.")
+    corpus = type(corpus).objects.get(pk=corpus.pk)
+    assert (corpus.index.engine, corpus.index.state) == ("opensearch", "ready")
+    assert not list(folder_of(corpus.index).glob("g*"))
+    assert keys(search([corpus], "cat")) == ["p1"]
+    settings.RETRIEVAL_ENGINE = "tantivy"
+    assert build_index(corpus=corpus).reason == "It moved from opensearch to tantivy."
+    assert engine_named("opensearch", corpus).generation() == 0
+    assert keys(search([type(corpus).objects.get(pk=corpus.pk)], "dog")) == ["p2"]
+
+
+def test_an_index_can_leave_a_server_that_is_gone(tmp_path, settings, on_opensearch):
+    corpus = make_corpus(tmp_path, "a red cat")
+    settings.OPENSEARCH_URL, settings.RETRIEVAL_ENGINE = "http://127.0.0.1:1", "tantivy"
+    assert build_index(corpus=corpus).passages == 1
+    assert keys(search([corpus], "cat")) == ["p1"]
+
+
+def test_on_opensearch_passages_come_go_and_are_found_as_elsewhere(tmp_path, on_opensearch):
+    corpus = make_corpus(tmp_path, "a red cat", "a black dog")
+    assert (corpus.index.engine, corpus.index.note) == ("opensearch", "")
+    add(corpus, tmp_path, {"id": "new", "text": "a new cat"})
+    assert build_index(corpus=corpus).added == 1
+    corpora.delete_passages(corpus=corpus, keys=["p1"])
+    assert keys(search([corpus], "cat")) == ["new"]
+    corpora.remove_corpus(corpus=corpus)
+    assert engine_of(corpus).generation() == 0
+
+
+def test_passages_that_go_while_the_server_is_away_are_not_shown_and_the_index_is_stale(
+    tmp_path, settings, on_opensearch, monkeypatch
+):
+    monkeypatch.setattr(cluster, "READING", 0.0)
+    monkeypatch.setattr(cluster, "WRITING", 0.0)
+    corpus = make_corpus(tmp_path, "a red cat", "a black cat")
+    url, settings.OPENSEARCH_URL = settings.OPENSEARCH_URL, "http://127.0.0.1:1"
+    assert corpora.delete_passages(corpus=corpus, keys=["p1"]) == 1
+    assert Index.objects.get(corpus=corpus).state == "stale"
+    settings.OPENSEARCH_URL = url
+    assert keys(search([corpus], "cat")) == ["p2"]
+    assert build_index(corpus=corpus).reason == "It held 2 of the first 1 passages."

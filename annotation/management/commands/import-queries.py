@@ -13,6 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.commandline import pairs, user_named
 from annotation.importing.design import DESIGNS, STRATA, Design
 from annotation.importing.detect import FORMATS
+from annotation.importing.records import FileRefusedError
+from annotation.importing.rewrites import read_rewrites
 from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
 from annotation.services.importing import (
     START_AT,
@@ -67,6 +69,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--head-from", type=int, help="least count of the head")
         parser.add_argument("--torso-from", type=int, help="least count of the torso")
+        parser.add_argument(
+            "--rewrites", type=Path, help="ids, a tab, and the queries written so that they stand alone"
+        )
         parser.add_argument("--start-at", choices=START_AT, default="screening")
         parser.add_argument("--strict", action="store_true", help="one bad line refuses the file")
         parser.add_argument("--dry-run", action="store_true", help="read, screen and sample; store nothing")
@@ -127,6 +132,7 @@ class Command(BaseCommand):
             ("in the sample", report["sampled"]),
         ]
         rows += [(f"  {name}", number) for name, number in report["strata"].items()]
+        rows += [("with a rewrite", report["rewrites"])] if "rewrites" in report else []
         rows += [("already there", report["already_there"]), ("stored", report["stored"])]
         self.stdout.write(
             f"{report['file']}: {report['format_words']}; {design['words']}, seed {design['seed']}."
@@ -175,7 +181,15 @@ def _options(given: dict[str, Any]) -> Options:
         ),
         strict=given["strict"],
         start_at=given["start_at"],
+        rewrites=_rewrites(given["rewrites"]),
     )
+
+
+def _rewrites(path: Path | None) -> dict[str, str] | None:
+    try:
+        return read_rewrites(path) if path else None
+    except FileRefusedError as error:
+        raise CommandError(str(error)) from error
 
 
 def _number(name: str, value: str) -> int:

@@ -2,6 +2,8 @@
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +17,47 @@ from retrieval.management.progress import watched_bytes
 from retrieval.models import Corpus
 from retrieval.reading import FORMATS, open_passages
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
-from retrieval.services.corpora import add_passages, create_corpus, remove_corpus, slug_for
+from retrieval.services.corpora import (
+    Added,
+    Adding,
+    add_file,
+    create_corpus,
+    delete_passages,
+    remove_corpus,
+    slug_for,
+)
+from retrieval.services.repeats import POLICIES, Repeat
+from retrieval.text.windows import LARGEST, Splitting
 
 
 class Command(BaseCommand):
     """Parses, calls a service, prints."""
 
-    help = "Corpora of a project: add passages from a file, list them, remove one."
+    help = "Corpora of a project: add passages from a file, delete some, list corpora, remove one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """add, list, remove."""
+        """add, delete, list, remove."""
         commands = parser.add_subparsers(dest="what", required=True)
         add = commands.add_parser("add", help="add the passages of a file; the corpus is made if need be")
         add.add_argument("project")
-        add.add_argument("file", type=Path, help="JSONL, CSV or TSV with id and text; plain or gzip")
+        add.add_argument(
+            "file", type=Path, help="JSONL, CSV, TSV, Parquet, MS MARCO or TREC CAR; plain or packed"
+        )
         add.add_argument("--slug", default="", help="the corpus (default: the file's name)")
         add.add_argument("--title", default="")
         add.add_argument("--language", default="", help="BCP 47 tag (default: the project's)")
         add.add_argument("--licence", default="", help="of the passages, such as CC BY 4.0")
         add.add_argument("--attribution", default="", help="whom the licence wants named")
         add.add_argument("--format", choices=FORMATS, default="auto")
+        _add_options(add)
         add.add_argument("--json", action="store_true")
         add.set_defaults(run=self.add)
+        delete = commands.add_parser("delete", help="delete passages by their ids, from the index too")
+        delete.add_argument("project")
+        delete.add_argument("slug")
+        delete.add_argument("--ids", type=Path, required=True, metavar="FILE", help="one id in each line")
+        delete.add_argument("--json", action="store_true")
+        delete.set_defaults(run=self.delete)
         listed = commands.add_parser("list", help="corpora with their passages and indexes")
         listed.add_argument("project")
         listed.add_argument("--json", action="store_true")
@@ -55,6 +76,7 @@ class Command(BaseCommand):
 
     def add(self, project: Project, options: dict[str, Any]) -> None:
         """corpus add PROJECT FILE."""
+        adding = _adding(options)
         file = open_passages(options["file"], options["format"])
         slug = options["slug"] or slug_for(options["file"].name)
         corpus = corpora_of(project).filter(slug=slug).first()
@@ -67,17 +89,47 @@ class Command(BaseCommand):
                 f"{slug!r} is there already; leave out --{' and --'.join(given)} to add to it."
             )
         try:
-            with watched_bytes(file.bytes_total, quiet=options["json"]) as progress:
-                added = add_passages(corpus=corpus, file=file, progress=progress)
+            with (
+                _told(options["report"]) as told,
+                watched_bytes(file.bytes_total, quiet=options["json"]) as progress,
+            ):
+                added = add_file(corpus=corpus, file=file, options=adding, progress=progress, told=told)
         except BaseException:
             if made:
                 remove_corpus(corpus=corpus)
             raise
         if options["json"]:
-            self.stdout.write(json.dumps({"corpus": slug, "added": added}))
-        else:
-            self.stdout.write(f"{added:,} passages added to {project.slug}/{slug}.")
-            self.stdout.write(f"Next: manage.py index build {project.slug}")
+            facts = {"corpus": slug, "added": added.passages, "known": added.known}
+            repeats = {"repeats": dict(added.repeats.counts), "left_out": adding.repeats == "skip"}
+            self.stdout.write(json.dumps(facts | repeats))
+            return
+        self.stdout.write(f"{added.passages:,} passages added to {project.slug}/{slug}.")
+        if added.known:
+            self.stdout.write(f"{added.known:,} left out, as their ids are in the corpus already.")
+        self._say_repeats(added, left_out=adding.repeats == "skip")
+        self.stdout.write(f"Next: manage.py index build {project.slug}")
+
+    def _say_repeats(self, added: Added, *, left_out: bool) -> None:
+        if not added.repeats.total:
+            return
+        ways = {"words": "word for word", "text": "nearly", "region": "by their region of a page"}
+        counts = ", ".join(f"{count:,} {ways[way]}" for way, count in added.repeats.counts.items())
+        what = "were left out" if left_out else "are in all the same (leave them out with --duplicates skip)"
+        self.stdout.write(f"{added.repeats.total:,} repeat others ({counts}) and {what}:")
+        for each in added.repeats.examples:
+            self.stdout.write(f"  {plain(str(each))}")
+
+    def delete(self, project: Project, options: dict[str, Any]) -> None:
+        """corpus delete PROJECT SLUG --ids FILE."""
+        corpus = corpus_named(project, options["slug"])
+        keys = _ids(options["ids"])
+        deleted = delete_passages(corpus=corpus, keys=keys)
+        if options["json"]:
+            self.stdout.write(json.dumps({"corpus": corpus.slug, "deleted": deleted, "ids": len(keys)}))
+            return
+        self.stdout.write(f"{deleted:,} passages deleted from {project.slug}/{corpus.slug}.")
+        if deleted < len(keys):
+            self.stdout.write(f"{len(keys) - deleted:,} of the {len(keys):,} ids are not in it.")
 
     def list(self, project: Project, options: dict[str, Any]) -> None:
         """corpus list PROJECT."""
@@ -115,6 +167,76 @@ def write_table(command: BaseCommand, table: Table, empty: str) -> None:
     with console.capture() as words:
         console.print(table)
     command.stdout.write(words.get(), ending="")
+
+
+def plain(text: str) -> str:
+    """Text of strangers for a terminal: no control characters."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _add_options(add: ArgumentParser) -> None:
+    """How documents are split and what is done with repetitions."""
+    add.add_argument("--split", type=int, metavar="N", help="documents become passages of N sentences")
+    add.add_argument(
+        "--stride", type=int, metavar="N", help="the next passage begins N later (default: no overlap)"
+    )
+    add.add_argument("--by", choices=LARGEST, default="sentences", help="what --split and --stride count")
+    add.add_argument(
+        "--duplicates",
+        choices=POLICIES,
+        default="report",
+        help="passages of the same words as an earlier one: keep without looking, report, or skip",
+    )
+    add.add_argument(
+        "--near-duplicates",
+        type=float,
+        metavar="SHARE",
+        help="also those with this share of word triples in common, such as 0.8",
+    )
+    add.add_argument("--report", type=Path, metavar="FILE", help="write every repetition as a line of JSON")
+    add.add_argument("--skip-known", action="store_true", help="leave out ids that the corpus has already")
+
+
+def _adding(options: dict[str, Any]) -> Adding:
+    size, stride = options["split"], options["stride"]
+    if size is None and stride is not None:
+        raise CommandError("--stride needs --split.")
+    if options["report"] and options["duplicates"] == "keep":
+        raise CommandError("--report needs --duplicates report or skip.")
+    try:
+        splitting = (
+            None if size is None else Splitting(size, size if stride is None else stride, options["by"])
+        )
+        return Adding(splitting, options["duplicates"], options["near_duplicates"], options["skip_known"])
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+
+
+@contextmanager
+def _told(path: Path | None) -> Iterator[Callable[[Repeat], None]]:
+    """Writes repetitions into a file, if there is to be one."""
+    if path is None:
+        yield lambda repeat: None
+        return
+    try:
+        file = path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+    with file:
+        yield lambda repeat: print(json.dumps(repeat._asdict(), ensure_ascii=False), file=file)
+
+
+def _ids(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is no UTF-8 text (byte {error.start + 1}).") from error
+    keys = list(dict.fromkeys(key for line in lines if (key := line.strip())))
+    if not keys:
+        raise CommandError(f"There is no id in {path}.")
+    return keys
 
 
 def _fact(corpus: Corpus, passages: int) -> dict[str, object]:

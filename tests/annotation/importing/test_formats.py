@@ -127,29 +127,6 @@ def test_contradictory_labels_of_dureader_are_refused(write, change, reason):
     assert reason in refusals.listed[0].reason
 
 
-def test_trec_cast_topics(write):
-    topics = [
-        {
-            "number": 31,
-            "title": "head and neck cancer",
-            "description": "A person is trying to learn.",
-            "turn": [
-                {"number": 1, "raw_utterance": "What is throat cancer?"},
-                {
-                    "number": 2,
-                    "raw_utterance": "Is it treatable?",
-                    "manual_rewritten_utterance": "Is throat …?",
-                },
-            ],
-        }
-    ]
-    (first, second), _, reader = read(write("topics.json", json.dumps(topics, indent=2)))
-    assert reader.said == "TREC CAsT topics"
-    assert (first.id, first.conversation, first.turn, first.context) == ("31_1", "31", 1, [])
-    assert (second.id, second.turn, second.context) == ("31_2", 2, ["What is throat cancer?"])
-    assert second.extra["manual_rewritten_utterance"] == "Is throat …?"
-
-
 def test_squad_with_offsets_in_the_article(write):
     document = {
         "version": "v2.0",

@@ -1,0 +1,34 @@
+"""Keys with which a program searches a project as one of its members, without a log-in.
+
+As with addresses of release files: signed, good for a week, and only as long as the member may look.
+"""
+
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.core import signing
+from django.http import Http404
+
+from crowd.desk.doors import Seat
+from projects.selectors import project_for
+
+LIFE = timedelta(days=7)
+_SALT = "annotation.search"
+
+
+def key_for(seat: Seat) -> str:
+    """A key of this person for this project."""
+    return signing.dumps({"project": seat.project.pk, "user": seat.user.pk}, salt=_SALT, compress=True)
+
+
+def seat_of(key: str, slug: str) -> Seat | None:
+    """The member whose key this is, at the project of this short name; None where it does not hold there."""
+    try:
+        given = signing.loads(key, salt=_SALT, max_age=LIFE)
+        user = User.objects.filter(pk=given["user"], is_active=True).first()
+        if user is None:
+            return None
+        project, role = project_for(user, slug)
+    except (signing.BadSignature, Http404):
+        return None
+    return Seat(user, project, role) if project.pk == given["project"] else None

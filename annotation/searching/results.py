@@ -1,0 +1,90 @@
+"""One passage of an answer as the page shows it: marked text, score parts, words and pairs, a drawing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.searching.fragment import Drawing, draw
+from retrieval.crown.marking import Piece, marked
+from retrieval.crown.options import describe
+from retrieval.searching import FoundPassage
+from retrieval.text.sentences import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a score: its value, and its weight if it has one in this ranking."""
+
+    label: str
+    value: float
+    weight: float | None
+
+    @property
+    def adds(self) -> float | None:
+        """What it adds to the score."""
+        return None if self.weight is None else self.weight * self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A passage of an answer; `link` is its address where that is one of the web."""
+
+    rank: int
+    score: float
+    key: str
+    title: str
+    url: str
+    link: str
+    corpus: str
+    language: str
+    pieces: Sequence[Piece]
+    parts: Sequence[Part]
+    words: Sequence[tuple[str, float]]
+    pairs: Sequence[tuple[str, str, float]]
+    drawing: Drawing | None
+
+
+def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float]) -> Shown:
+    """Everything that the page says of a passage; `weights` are those of the parts of its score."""
+    passage, why = found.passage, found.explanation
+    words = [(node.word, node.weight) for node in why.nodes] if why else []
+    pairs = [(edge.first, edge.second, edge.npmi) for edge in why.edges] if why else []
+    return Shown(
+        rank=found.rank,
+        score=found.score,
+        key=passage.key,
+        title=passage.title or passage.page or passage.key,
+        url=passage.url,
+        link=passage.url if passage.url.startswith(("https://", "http://")) else "",
+        corpus=found.corpus,
+        language=language,
+        pieces=_pieces(found),
+        parts=[
+            Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()
+        ],
+        words=words,
+        pairs=pairs,
+        drawing=draw(dict(words), pairs),
+    )
+
+
+def sentences_of(found: FoundPassage, language: str) -> Sequence[tuple[int, int]]:
+    """Offsets of the passage's sentences; joined, they are the passage."""
+    return sentences(found.passage.text, language)
+
+
+def key_of(found: FoundPassage, *, twice: bool) -> str:
+    """The passage's own id, with the corpus before it where two passages of an answer have the same one."""
+    return f"{found.corpus}/{found.passage.key}" if twice else found.passage.key
+
+
+def _pieces(found: FoundPassage) -> Sequence[Piece]:
+    """The text, cut where highlighted sentences and key words begin and end."""
+    why = found.explanation
+    return marked(found.passage.text, why.highlights if why else (), why.keywords if why else ())
+
+
+_LABELS = {
+    option.name.removeprefix("weight_"): option.label
+    for profile in ("balanced", "crown-2020")
+    for option in describe(profile)
+}

@@ -1,0 +1,12 @@
+"""Addresses of the search page; they stand among those of this room's desk."""
+
+from django.urls import URLPattern, path
+
+from annotation.searching import api, sending, views
+
+_P = "projects/<slug:project>/search/"
+PATHS: list[URLPattern] = [
+    path(_P, views.search, name="search"),
+    path(f"{_P}send/", sending.send, name="search_send"),
+    path(f"{_P}api/getanswer", api.getanswer, name="search_api"),
+]

@@ -1,0 +1,65 @@
+"""Rows of the database that are made from an imported record."""
+
+from annotation.importing.design import Drawn
+from annotation.importing.records import Record
+from annotation.models import CandidatePassage, Query, QuerySource
+
+IMPORTED_AS_SCREENED = "imported as screened"
+
+
+def query_of(source: QuerySource, each: Record, drawn: Drawn, digest: str, *, accepted: bool) -> Query:
+    """A query of a source; accepted ones need no screening."""
+    return Query(
+        project=source.project,
+        source=source,
+        key=each.id or f"q-{digest[:16]}",
+        text=each.text,
+        digest=digest,
+        context=context_of(each),
+        conversation=each.conversation,
+        turn=each.turn,
+        type=each.type,
+        yes_no=bool(each.yes_no),
+        count=drawn.count,
+        stratum=drawn.stratum,
+        weight=drawn.weight,
+        line=each.line,
+        references=each.references,
+        extra=each.extra,
+        status=Query.Status.ACCEPTED if accepted else Query.Status.WAITING,
+        status_reason=IMPORTED_AS_SCREENED if accepted else "",
+    )
+
+
+def context_of(each: Record) -> list[dict[str, str]]:
+    """`Query.context`: the turns before it, with what was replied to those where the file says so."""
+    replies = each.replies or [""] * len(each.context)
+    return [
+        {"text": text, "answer": reply} if reply else {"text": text}
+        for text, reply in zip(each.context, replies, strict=True)
+    ]
+
+
+def candidates_of(each: Record, query: Query) -> list[CandidatePassage]:
+    """The query's passages in their order; one with the key of an earlier one gets a key of its own."""
+    rows, keys = [], set()
+    for rank, passage in enumerate(each.passages, 1):
+        key = passage.key or f"p{rank}"
+        if key in keys:
+            key = f"{key[:180]}#{rank}"
+        keys.add(key)
+        rows.append(
+            CandidatePassage(
+                query=query,
+                rank=rank,
+                key=key,
+                text=passage.text,
+                title=passage.title,
+                url=passage.url,
+                page=passage.page or passage.url,
+                start=passage.start,
+                end=passage.end,
+                imported_selected=passage.selected,
+            )
+        )
+    return rows

@@ -1,0 +1,89 @@
+"""Measures by their names in ir-measures, per query. nDCG gains what the grade says, as in trec_eval."""
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.errors import EvaluationError
+from retrieval.evaluation.qrels import Qrels
+from retrieval.evaluation.runs import Rankings
+
+DEFAULT = "nDCG@10,MRR@10,R@100"
+#: Best passages of a query that are fetched at least.
+DEPTH = 100
+_SEPARATORS = re.compile(r"[,;\s]+(?![^()]*\))")
+
+#: (systems or measures by name) -> (queries,) values in the order of the queries.
+Values = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A measure under the name that was asked for."""
+
+    name: str
+    measure: Any  # ir_measures has no types
+
+    @property
+    def cutoff(self) -> int:
+        """How many passages it looks at; 0: all."""
+        return int(self.measure.params.get("cutoff", 0))
+
+
+def parse_measures(text: str) -> list[Named]:
+    """Measures of a list such as `nDCG@10,MRR@10,R(rel=2)@100`; EvaluationError for one that there is not."""
+    import ir_measures  # noqa: PLC0415  # only where something is measured
+
+    found: dict[str, Named] = {}
+    for name in filter(None, _SEPARATORS.split(text.strip())):
+        try:
+            measure = ir_measures.parse_measure(_spelled(name, ir_measures.measures.registry))
+            able = ir_measures.DefaultPipeline.supports(measure)
+        except (NameError, ValueError, TypeError, AssertionError, KeyError, SyntaxError) as error:
+            raise EvaluationError(
+                f"There is no measure {name!r}. Known are those of ir-measures, such as nDCG@10, MRR@10, "
+                "R@100, AP, P@5, Success@1, Judged@10."
+            ) from error
+        if not able or ("@" in name and not Named(name, measure).cutoff):
+            raise EvaluationError(
+                f"The measure {name!r} needs a part of ir-measures that is not installed, or a number of "
+                f"passages behind an @. Leave it out."
+            )
+        found[name] = Named(name, measure)
+    if not found:
+        raise EvaluationError("Name at least one measure, such as nDCG@10.")
+    return list(found.values())
+
+
+def _spelled(name: str, registry: Mapping[str, Any]) -> str:
+    """The name as ir-measures writes it, whatever the case."""
+    head = re.match(r"\w*", name)[0]  # type: ignore[index]  # it always matches
+    known = {each.lower(): each for each in registry}
+    return known.get(head.lower(), head) + name[len(head) :]
+
+
+def values(measures: Sequence[Named], qrels: Qrels, rankings: Rankings, queries: Sequence[str]) -> Values:
+    """Values of each measure, in the order of `queries`; a query for which nothing was found has 0."""
+    import ir_measures  # noqa: PLC0415  # only where something is measured
+
+    place = {query: number for number, query in enumerate(queries)}
+    judged = {query: qrels.grades[query] for query in queries}
+    # Strictly falling whatever the scores, so that no provider orders equal ones in its own way.
+    run = {query: _falling(rankings[query]) for query in queries if rankings.get(query)}
+    found = {each.name: np.zeros(len(queries)) for each in measures}
+    for each in measures if run else ():
+        try:
+            for metric in ir_measures.iter_calc([each.measure], judged, run):
+                found[each.name][place[metric.query_id]] = metric.value
+        except (subprocess.CalledProcessError, OSError, ValueError, RuntimeError) as error:
+            raise EvaluationError(f"The measure {each.name} cannot be computed: {error}") from error
+    return found
+
+
+def _falling(found: Sequence[tuple[str, float]]) -> Mapping[str, float]:
+    return {passage: float(len(found) - rank) for rank, (passage, _) in enumerate(found)}

@@ -1,0 +1,262 @@
+"""Questions to ask: a file of queries or of conversations, in the forms in which they are published.
+
+JSONL with {id, text} or {id, title, turns: [{id, text, rewrite}]}; TREC CAsT's topics as JSON (2019 to 2021);
+TREC's topics with <top>; tables with tabs (id, text), with or without a header. The content decides.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from retrieval.evaluation.lines import Faults, cells, lines, shown
+from retrieval.evaluation.topics import topics
+
+IDS = ("id", "_id", "qid", "query_id", "query-id", "topic", "number")
+TEXTS = ("text", "query", "question", "utterance", "raw_utterance", "title")
+_FORM = "Give queries {id, text}, conversations {id, turns}, or a table with the columns id and text."
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query: its turns, oldest first, the last is the question; which conversation it is of."""
+
+    id: str
+    turns: tuple[str, ...]
+    conversation: str
+
+
+@dataclass
+class Questions:
+    """What a file holds; turns `without` lack the field that was asked for.
+
+    Turns that several conversations share (branches of TREC CAsT 2022) stand there once; `repeated` counts
+    the others, and such conversations are one.
+    """
+
+    format: str
+    field: str
+    found: list[Question] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    repeated: int = 0
+
+    @property
+    def conversational(self) -> bool:
+        """Are there earlier turns?"""
+        return any(len(each.turns) > 1 for each in self.found)
+
+
+def read_questions(path: Path, field: str = "") -> Questions:
+    """The questions of a file.
+
+    `field` names another text than the query's own: `rewrite` of turns, `desc` of TREC's topics. A turn of a
+    conversation is asked with its earlier turns, but with another field by itself. FileRefusedError lists
+    faults; a turn that lacks the field is none, unless all do.
+    """
+    faults = Faults(path)
+    reader = _Reader(faults, field)
+    numbered = lines(path, faults)
+    first = next(numbered, None)
+    if first is None:
+        faults.check()
+        raise faults.stop(1, "there is no query in the file", _FORM)
+    all_lines = _chained(first, numbered)
+    start = first[1].lstrip()
+    if start.startswith("["):
+        reader.format = "json"
+        reader.list(all_lines)
+    elif start.startswith("{"):
+        reader.format = "jsonl"
+        reader.jsonl(all_lines)
+    elif start.lower().startswith(("<top", "<?xml")):
+        reader.format = "trec"
+        reader.trec(all_lines)
+    else:
+        reader.format = "tsv"
+        reader.table(all_lines)
+    return reader.done()
+
+
+def _chained(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    yield first
+    yield from rest
+
+
+class _Reader:
+    """Collects questions, whatever the form."""
+
+    def __init__(self, faults: Faults, field: str) -> None:
+        self.format = ""
+        self._faults, self._field = faults, field
+        self._questions: list[Question] = []
+        self._without: list[str] = []
+        self._places: dict[str, tuple[int, Question]] = {}
+        self._repeated = 0
+        self._same: dict[str, str] = {}
+        self._fields: dict[str, None] = {}
+
+    def done(self) -> Questions:
+        """Everything, or FileRefusedError."""
+        if self._without and not self._questions and not self._faults.found:
+            there = ", ".join(self._fields) or "none"
+            what = f"no query has a field {self._field or 'text'!r}"
+            raise self._faults.stop(1, what, f"Fields that there are: {there}.")
+        self._faults.check()
+        if not self._questions:
+            raise self._faults.stop(1, "there is no query in the file", _FORM)
+        found = [replace(each, conversation=self._root(each.conversation)) for each in self._questions]
+        return Questions(self.format, self._field or "text", found, self._without, self._repeated)
+
+    def jsonl(self, numbered: Iterable[tuple[int, str]]) -> None:
+        """An object a line."""
+        for number, line in numbered:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                what = error.msg.lower() if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+                self._faults.add(number, "", f"this is no JSON: {what}", "Each line is one JSON object.")
+                continue
+            self._record(number, record)
+
+    def list(self, numbered: Iterable[tuple[int, str]]) -> None:
+        """One JSON list of objects; faults have the number of the entry."""
+        try:
+            records = json.loads("\n".join(line for _, line in numbered))
+        except (ValueError, RecursionError) as error:
+            line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+            what = error.msg.lower() if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+            raise self._faults.stop(
+                line, f"this is no JSON: {what}", "Give a JSON list of objects."
+            ) from error
+        for number, record in enumerate(records, 1):
+            self._record(number, record)
+
+    def trec(self, numbered: Iterable[tuple[int, str]]) -> None:
+        """<top> with <num>, <title>, <desc>, <narr>."""
+        for topic in topics(numbered, self._faults):
+            self._note(topic.fields)
+            text = topic.fields.get(self._field or "title", "")
+            self._add(topic.line, topic.id, (text,), topic.id, "title")
+
+    def table(self, numbered: Iterable[tuple[int, str]]) -> None:
+        """Columns with tabs; the first line names them, or there are id and text."""
+        columns: tuple[int, int] | None = None
+        for number, line in numbered:
+            row = cells(line)
+            if "\t" not in line:
+                self._faults.add(number, "", "there is no tab between id and text", _FORM)
+                continue
+            if columns is None:
+                names = [cell.lower() for cell in row]
+                columns, is_header = self._columns(number, names)
+                if is_header:
+                    continue
+            if len(row) <= max(columns):
+                self._faults.add(number, "", f"there are {len(row)} columns", "Fill the columns id and text.")
+                continue
+            self._add(number, row[columns[0]], (row[columns[1]],), row[columns[0]], "text")
+
+    def _root(self, conversation: str) -> str:
+        """The first of the conversations that share turns with this one."""
+        while self._same.get(conversation, conversation) != conversation:
+            conversation = self._same[conversation]
+        return conversation
+
+    def _columns(self, number: int, names: Sequence[str]) -> tuple[tuple[int, int], bool]:
+        """Places of id and text, and whether these are names at all."""
+        known = next((name for name in IDS if name in names), None)
+        if known is None:
+            if self._field:
+                what = f"the first line names no columns, so there is no {self._field!r}"
+                raise self._faults.stop(number, what, "Give the table a header, or leave out --field.")
+            return (0, 1), False
+        self._note(dict.fromkeys(names))
+        wanted = (self._field.lower(),) if self._field else TEXTS
+        text = next((name for name in wanted if name in names), None)
+        if text is None:
+            what = f"there is no column {' or '.join(map(repr, wanted[:3]))}"
+            raise self._faults.stop(number, what, f"Columns that there are: {', '.join(names)}.")
+        return (names.index(known), names.index(text)), True
+
+    def _record(self, number: int, record: Any) -> None:  # JSON
+        if not isinstance(record, dict):
+            self._faults.add(number, "", f"this is {type(record).__name__}, not an object", _FORM)
+            return
+        turns = record.get("turns", record.get("turn"))
+        identity = self._id(number, record, "id")
+        if identity is None:
+            return
+        if turns is None:
+            self._note(record)
+            text = self._text(record)
+            if not isinstance(text, str):
+                text = self._refused(number, text, "text")
+            self._add(number, identity, (text,), identity, self._field or "text")
+        elif not isinstance(turns, list) or not turns:
+            self._faults.add(number, "turns", "it is no list of turns", "Give a list of {id, text}.")
+        else:
+            self._conversation(number, identity, turns)
+
+    def _conversation(self, number: int, conversation: str, turns: Sequence[Any]) -> None:
+        earlier: list[str] = []
+        for place, turn in enumerate(turns, 1):
+            where = f"turns[{place}]"
+            if not isinstance(turn, dict):
+                self._faults.add(number, where, f"it is {type(turn).__name__}, not an object", _FORM)
+                return
+            self._note(turn)
+            name = self._id(number, turn, f"{where}.id")
+            text = self._text(turn)
+            if not isinstance(text, str):
+                text = self._refused(number, text, where)
+            if name is None:
+                return
+            # TREC CAsT numbers turns within their topic: 31_4 is the fourth of 31.
+            name = f"{conversation}_{name}" if "number" in turn and "id" not in turn else name
+            said = (text,) if self._field else (*earlier, text)
+            self._add(number, name, said, conversation, f"{where}.text")
+            if text.strip():
+                earlier.append(text)
+
+    def _id(self, number: int, record: dict[str, Any], where: str) -> str | None:
+        value = next((record[name] for name in IDS if record.get(name) is not None), None)
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str) or not value.strip():
+            what = "it is missing or empty" if value in (None, "") else f"{shown(str(value))} is no text"
+            self._faults.add(number, where, what, "Every query has an id: a text or a whole number.")
+            return None
+        return value.strip()
+
+    def _text(self, record: dict[str, Any]) -> Any:  # JSON
+        names = (self._field,) if self._field else TEXTS
+        return next((record[name] for name in names if record.get(name) is not None), "")
+
+    def _refused(self, number: int, value: object, where: str) -> str:
+        self._faults.add(number, where, f"it is {type(value).__name__}, not text", "Put it in quotes.")
+        return ""
+
+    def _note(self, fields: Iterable[str]) -> None:
+        self._fields.update(dict.fromkeys(fields))
+
+    def _add(self, number: int, name: str, turns: tuple[str, ...], conversation: str, where: str) -> None:
+        question = Question(name, turns, conversation)
+        if name in self._places:
+            line, before = self._places[name]
+            if before.turns == turns and line != number and where.startswith("turns"):
+                self._repeated += 1
+                self._same[self._root(conversation)] = self._root(before.conversation)
+            else:
+                what = f"{shown(name)} is the id of line {line} too, which says something else"
+                self._faults.add(number, "id", what, "Every query has an id of its own.")
+            return
+        self._places[name] = (number, question)
+        if turns[-1].strip():
+            self._questions.append(question)
+        elif self._field:
+            self._without.append(name)
+        elif not name:
+            self._faults.add(number, "id", "it is empty", "Every query has an id.")
+        else:
+            self._faults.add(number, where, "it is missing or empty", "Every query has a text.")

@@ -1,0 +1,272 @@
+"""`manage.py retrieval-eval`: rankers and runs on judged queries, with paired tests."""
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.commandline import natural, outputs
+from retrieval.errors import EvaluationError, RetrievalError
+from retrieval.management.progress import watched_passages
+
+if TYPE_CHECKING:
+    from retrieval.evaluation.asking import Asked, Haystack
+    from retrieval.evaluation.questions import Question
+
+_DEFAULT_SYSTEMS = "bm25,crown"
+_MOST_DEPTH = 1_000
+_MOST_DRAWS = 1_000_000
+_WIDTH = 110
+#: Beside a file of queries, the passages that they are about.
+_BESIDE = ("passages.jsonl", "passages.jsonl.gz", "passages.tsv", "passages.csv", "passages.parquet")
+
+
+class Command(BaseCommand):
+    """Parses, asks, measures, prints."""
+
+    help = "Evaluate rankers and TREC runs on judged queries (docs/evaluate-retrieval.md)."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """QRELS QUERIES, what is compared, on which passages, and what is written."""
+        parser.add_argument("qrels", type=Path, help="judgments: QUERY 0 PASSAGE GRADE (TREC, BEIR)")
+        parser.add_argument("queries", type=Path, help="JSONL, TSV, TREC topics, or conversations.jsonl")
+        parser.add_argument(
+            "--systems",
+            metavar="A,B",
+            help=f"rankers, such as bm25,crown-2020,balanced:cq3 (default: {_DEFAULT_SYSTEMS})",
+        )
+        parser.add_argument(
+            "--runs", type=Path, nargs="+", action="extend", default=[], metavar="FILE", help="TREC runs"
+        )
+        parser.add_argument("--baseline", default="", metavar="NAME", help="default: the first system")
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument(
+            "--corpus", action="append", default=[], metavar="PROJECT/SLUG", help="search this; repeat"
+        )
+        where.add_argument(
+            "--passages",
+            type=Path,
+            metavar="FILE",
+            help="search these (default: passages.jsonl there)",
+        )
+        parser.add_argument("--language", default="en", help="of --passages, BCP 47 (default: en)")
+        parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, with --passages")
+        parser.add_argument("--field", default="", help="another text, such as rewrite (of turns)")
+        parser.add_argument(
+            "--answerable", action="store_true", help="leave out queries without any relevant passage"
+        )
+        parser.add_argument("--measures", default="", metavar="A,B", help="default: nDCG@10,MRR@10,R@100")
+        parser.add_argument(
+            "--depth",
+            type=_from_1(_MOST_DEPTH),
+            default=0,
+            metavar="N",
+            help="passages a query (default: 100)",
+        )
+        parser.add_argument(
+            "--draws", type=_from_1(_MOST_DRAWS), default=0, metavar="N", help="default: 9999"
+        )
+        parser.add_argument("--seed", type=natural, default=0)
+        parser.add_argument("--run-out", type=Path, metavar="DIR", help="write a TREC run of each system")
+        parser.add_argument("--per-query", type=Path, metavar="FILE", help="write values of queries as CSV")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write everything else as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Evaluate; what cannot be read ends it with status 1 and writes nothing."""
+        try:
+            self._evaluate(options)
+        except RetrievalError as error:
+            raise CommandError(str(error)) from error
+
+    def _evaluate(self, options: dict[str, Any]) -> None:
+        from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
+
+        from retrieval.evaluation import measures as m  # noqa: PLC0415  # numpy comes with it
+        from retrieval.evaluation import writing  # noqa: PLC0415  # the same
+        from retrieval.evaluation.qrels import read_qrels  # noqa: PLC0415
+        from retrieval.evaluation.questions import read_questions  # noqa: PLC0415
+        from retrieval.evaluation.report import coverage, evaluate, judged_questions  # noqa: PLC0415
+        from retrieval.evaluation.runs import check_ids  # noqa: PLC0415
+        from retrieval.evaluation.showing import tables  # noqa: PLC0415
+        from retrieval.evaluation.significance import DRAWS  # noqa: PLC0415
+
+        files = outputs(options, ("per_query", "json"), source=options["qrels"], what="the judgments")
+        out = _folder(options["run_out"])
+        measures = m.parse_measures(options["measures"] or m.DEFAULT)
+        systems = _systems(options)
+        runs = _runs(options["runs"], taken=[name for name, _ in systems])
+        qrels = read_qrels(options["qrels"])
+        questions = read_questions(options["queries"], options["field"])
+        judged = judged_questions(qrels, questions, answerable=options["answerable"])
+        if out is not None:
+            check_ids((question.id for question in judged), "query")
+        depth = options["depth"] or max(m.DEPTH, *(measure.cutoff for measure in measures))
+        if systems:
+            with _haystack(options, systems) as haystack:
+                facts = {
+                    "passages": haystack.said(),
+                    "coverage": coverage(qrels, questions, judged, haystack.known),
+                }
+                asked = [*self._asked(systems, haystack, judged, depth), *runs]
+        else:
+            facts = {"passages": None, "coverage": coverage(qrels, questions, judged, None)}
+            asked = runs
+        evaluation = evaluate(
+            qrels,
+            judged,
+            asked,
+            measures,
+            baseline=options["baseline"],
+            draws=options["draws"] or DRAWS,
+            seed=options["seed"],
+            facts={
+                "distillery": settings.DISTILLERY_VERSION,
+                "qrels": options["qrels"].name,
+                "queries": options["queries"].name,
+                "format": questions.format,
+                "field": questions.field,
+                "answerable": options["answerable"],
+                "depth": depth,
+                **facts,
+            },
+        )
+        written: dict[Path, writing.Write] = {}
+        if out is not None:
+            written |= writing.run_files(out, [each.run for each in asked if each.milliseconds])
+        if "json" in files:
+            written[files["json"]] = lambda file: writing.write_json(evaluation, file)
+        if "per_query" in files:
+            written[files["per_query"]] = lambda file: writing.write_queries(evaluation, file)
+        writing.write_together(written)
+        console = Console(highlight=False, width=None if self.stdout.isatty() else _WIDTH)
+        with console.capture() as words:
+            console.print(tables(evaluation))
+        self.stdout.write(words.get(), ending="")
+        for path in written:
+            self.stdout.write(f"Written: {path}")
+
+    def _asked(
+        self,
+        systems: Sequence[tuple[str, Any]],
+        haystack: "Haystack",
+        questions: "Sequence[Question]",
+        depth: int,
+    ) -> "Iterator[Asked]":
+        from retrieval.evaluation.asking import ask  # noqa: PLC0415  # tantivy comes with it
+
+        for name, ranker in systems:
+            with watched_passages(name, len(questions), quiet=not self.stderr.isatty()) as progress:
+                yield ask(ranker, haystack, questions, depth, name=name, progress=progress)
+
+
+def _systems(options: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Rankers under the names that were typed."""
+    from retrieval.ranking.systems import parse_system  # noqa: PLC0415  # not needed to parse arguments
+
+    if options["systems"] is None and options["runs"]:
+        return []
+    given = _DEFAULT_SYSTEMS if options["systems"] is None else options["systems"]
+    names = [name.strip() for name in _listed(given)]
+    if not any(names):
+        raise CommandError("--systems names none. Name some, such as bm25,balanced.")
+    found: dict[str, Any] = {}
+    for name in filter(None, names):
+        if name in found:
+            raise CommandError(f"--systems names {name} twice.")
+        found[name] = parse_system(name)
+    return list(found.items())
+
+
+def _listed(text: str) -> list[str]:
+    """Parts between commas that are outside of brackets."""
+    depth, parts = 0, [""]
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[Asked]":
+    """Runs under the names of their files."""
+    from retrieval.evaluation.asking import Asked  # noqa: PLC0415  # numpy comes with it
+    from retrieval.evaluation.runs import Run, read_run  # noqa: PLC0415
+
+    found: list[Asked] = []
+    names = set(taken)
+    for path in paths:
+        run = read_run(path)
+        name, number = run.name, 1
+        while name in names:
+            number += 1
+            name = f"{run.name} ({number})"
+        names.add(name)
+        found.append(Asked(Run(name, run.rankings)))
+    return found
+
+
+@contextmanager
+def _haystack(options: dict[str, Any], systems: Sequence[tuple[str, Any]]) -> "Iterator[Haystack]":
+    """What is searched: corpora of projects, or a file of passages that is indexed for this evaluation."""
+    if options["corpus"]:
+        if options["vectors"] is not None:
+            raise CommandError(
+                "--vectors goes with --passages. A corpus has its vectors: manage.py wpn build."
+            )
+        from retrieval.haystacks import CorpusHaystack  # noqa: PLC0415  # needs the database
+
+        yield CorpusHaystack(options["corpus"])
+        return
+    from retrieval.evaluation.haystacks import FileHaystack  # noqa: PLC0415  # tantivy comes with it
+    from retrieval.ranking.folder import temporary_collection  # noqa: PLC0415  # the same
+
+    path = options["passages"] or _beside(options["queries"])
+    network = any(not re.fullmatch(r"bm25(:[\w-]+)?", name) for name, _ in systems)
+    with (
+        watched_passages(path.name, 0, quiet=True) as progress,
+        temporary_collection(
+            path,
+            language=options["language"],
+            vectors=options["vectors"],
+            network=network,
+            progress=progress,
+        ) as collection,
+    ):
+        yield FileHaystack(path, collection)
+
+
+def _beside(queries: Path) -> Path:
+    for name in _BESIDE:
+        if (queries.parent / name).is_file():
+            return queries.parent / name
+    raise EvaluationError(
+        f"There is no passages.jsonl beside {queries.name}. Say what to search: --passages FILE, or --corpus "
+        "PROJECT/SLUG; or compare runs only: --runs FILE."
+    )
+
+
+def _folder(path: Path | None) -> Path | None:
+    if path is not None:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(f"--run-out {path}: {error.strerror}.") from error
+    return path
+
+
+def _from_1(most: int) -> Any:
+    def number(text: str) -> int:
+        found = natural(text)
+        if not 1 <= found <= most:
+            raise ArgumentTypeError(f"give a number from 1 to {most:,}")
+        return found
+
+    return number

@@ -1,0 +1,220 @@
+"""The JSON endpoint: the published contract, and what it says of a call that cannot be answered."""
+
+# ruff: noqa: F811  # fixtures come from the desk's tests by import
+
+import json
+
+import pytest
+import time_machine
+from django.test import Client
+
+from annotation.searching.keys import key_for
+from crowd.desk.doors import Seat
+from tests.desk.conftest import as_, people, project  # noqa: F401
+from tests.retrieval.world import make_corpus, make_project
+
+pytestmark = pytest.mark.django_db
+API = "/desk/projects/reading/search/api/getanswer"
+#: As the published page sends it: what was typed, as text.
+PUBLISHED = {
+    "questions": ["what is a monopoly", "and an oligopoly"],
+    "retNbr": "2",
+    "indriRetNbr": "100",
+    "nodeThreshold": "0.75",
+    "edgeThreshold": "0.01",
+    "convquery": "conv_w1",
+    "h1": "0.4",
+    "h2": "0.3",
+    "h3": "0.2",
+    "h4": "0.1",
+}
+TEXTS = (
+    "A monopoly is a firm that is alone on its market.  It sets\nthe price. 1776 was a year! And so on.",
+    "An oligopoly is a market with few firms. They may form a cartel.",
+    "Mead went to Samoa.",
+)
+
+
+@pytest.fixture
+def viewer(as_):
+    return as_("viewer")
+
+
+@pytest.fixture
+def corpus(project, tmp_path):
+    return make_corpus(tmp_path, *TEXTS, project=project, slug="textbooks")
+
+
+def call(client, body, **options):
+    data = body if isinstance(body, str | bytes) else json.dumps(body)
+    return client.post(API, data, content_type="application/json", **options)
+
+
+def errors(client, **changes):
+    answer = call(client, PUBLISHED | changes)
+    assert answer.status_code == 400
+    return answer.json()["errors"]
+
+
+def test_a_published_call_is_answered_in_the_published_shape(viewer, corpus):
+    answer = call(viewer, PUBLISHED)
+    assert answer.status_code == 200
+    body = answer.json()
+    assert set(body["ids"]) == {"p1", "p2"}
+    assert {"paragraphs", "ids", "nodes", "edges", "top_sentences"} <= set(body)
+    for name in ("nodes", "edges", "top_sentences"):
+        assert list(body[name]) == body["ids"]
+
+
+def test_sentences_joined_are_the_passage_untouched(viewer, corpus):
+    body = call(viewer, PUBLISHED).json()
+    texts = dict(zip(("p1", "p2"), TEXTS, strict=False))
+    for key, sentences in zip(body["ids"], body["paragraphs"], strict=True):
+        assert "".join(sentences) == texts[key]
+        assert len(sentences) > 1
+
+
+def test_results_have_text_offsets_and_what_the_score_is_made_of(viewer, corpus):
+    body = call(viewer, PUBLISHED).json()
+    for number, result in enumerate(body["results"], 1):
+        assert result["rank"] == number
+        assert result["corpus"] == "textbooks"
+        assert "bm25" in result["parts"]
+        cut = [result["text"][start:end] for start, end in result["sentences"]]
+        assert cut == body["paragraphs"][number - 1]
+    assert body["generations"]["textbooks"]["index"] == 1
+    assert set(body) >= {"query", "ranker", "parameters", "notes"}
+
+
+def test_questions_alone_are_enough(viewer, corpus):
+    body = call(viewer, {"questions": ["monopoly"]}).json()
+    assert body["ids"] == ["p1"]
+
+
+def test_the_same_call_gives_the_same_answer(viewer, corpus):
+    assert call(viewer, PUBLISHED).content == call(viewer, PUBLISHED).content
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "why"),
+    [
+        ({"questions": []}, "questions", "oldest first"),
+        ({"questions": "monopoly"}, "questions", "oldest first"),
+        ({"questions": ["monopoly", 5]}, "questions", "oldest first"),
+        ({"questions": ["monopoly", " "]}, "questions", "Turn 2: Type a question."),
+        ({"questions": ["x" * 10_000]}, "questions", "2,000 characters at most"),
+        ({"questions": ["x"] * 31}, "questions", "30 turns at most"),
+        ({"questions": ["?!"]}, "questions", "no word"),
+        ({"nodeThreshold": "abc"}, "nodeThreshold", "no number"),
+        ({"nodeThreshold": 0.2}, "nodeThreshold", "not in the range from 0.5 to 1"),
+        ({"retNbr": None}, "retNbr", "no number"),
+        ({"retNbr": 2.5}, "retNbr", "no whole number"),
+        ({"indriRetNbr": 5}, "indriRetNbr", "not in the range from 10 to 1000"),
+        ({"convquery": "current+previous+first"}, "convquery", "is none of"),
+        ({"h1": "-0.4"}, "h1", "not in the range from 0 to 1"),
+        ({"h1": ".5"}, "", "add up to 1.1"),
+        ({"profile": "best"}, "profile", "is none of"),
+        ({"corpora": ["nowhere"]}, "corpora", "There is no corpus"),
+        ({"corpora": "textbooks"}, "corpora", "as a list"),
+        ({"qustions": []}, "qustions", "There is no such option"),
+    ],
+)
+def test_faults_are_told_by_field(viewer, corpus, changes, field, why):
+    assert why in errors(viewer, **changes)[field]
+
+
+def test_all_faults_are_told_at_once(viewer, corpus):
+    assert set(errors(viewer, questions=[], nodeThreshold="x", corpora=["y"])) == {
+        "questions", "nodeThreshold", "corpora",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body", ["", "{", "[]", "1", '{"questions": ["a"], "h1": NaN}', "[" * 100_000, b"\xff\xfe"]
+)
+def test_what_is_no_call_is_refused_in_words(viewer, corpus, body):
+    answer = call(viewer, body)
+    assert answer.status_code == 400
+    assert answer.json()["errors"]
+
+
+def test_only_json_is_read(viewer, corpus):
+    answer = viewer.post(API, json.dumps(PUBLISHED), content_type="text/plain")
+    assert answer.status_code == 400
+    assert "Content-Type" in answer.json()["errors"][""]
+    assert "Access-Control-Allow-Origin" not in call(viewer, PUBLISHED).headers
+
+
+def test_a_session_needs_the_token_of_a_form_and_a_key_does_not(people, corpus, project):
+    strict = Client(enforce_csrf_checks=True)
+    assert keyed(strict, key_for(Seat(people["viewer"], project, "viewer"))).status_code == 200
+    strict.force_login(people["viewer"])
+    assert call(strict, PUBLISHED).status_code == 403
+    strict.get(API.removesuffix("api/getanswer"))
+    token = strict.cookies["csrftoken"].value
+    assert call(strict, PUBLISHED, headers={"X-CSRFToken": token}).status_code == 200
+
+
+def test_where_nothing_is_indexed_the_answer_says_what_to_do(viewer, project):
+    assert "index build" in call(viewer, PUBLISHED).json()["errors"]["questions"]
+
+
+def test_nobody_asks_in_a_project_of_others(viewer, corpus):
+    other = make_project()
+    assert call(Client(), PUBLISHED).status_code == 302
+    answer = viewer.post(API.replace("reading", other.slug), "{}", content_type="application/json")
+    assert answer.status_code == 404
+
+
+def test_looking_is_not_asking(viewer, corpus):
+    assert viewer.get(API).status_code == 405
+
+
+def test_ids_that_come_twice_have_their_corpus_before_them(viewer, corpus, project, tmp_path):
+    make_corpus(tmp_path, "A monopoly of salt.", project=project, slug="salt")
+    body = call(viewer, {"questions": ["monopoly"]}).json()
+    assert sorted(body["ids"]) == ["salt/p1", "textbooks/p1"]
+    only = call(viewer, {"questions": ["monopoly"], "corpora": ["salt"]}).json()
+    assert only["ids"] == ["p1"]
+
+
+# Keys
+
+
+def keyed(client, key):
+    return call(client, PUBLISHED, headers={"Authorization": f"Bearer {key}"})
+
+
+def test_a_program_asks_with_the_key_that_the_page_shows(viewer, corpus):
+    page = viewer.get(API.removesuffix("api/getanswer"))
+    key = page.context["api_key"]
+    assert f"Bearer {key}" in page.content.decode()
+    assert keyed(Client(), key).status_code == 200
+
+
+def test_a_key_holds_for_a_week(viewer, corpus):
+    with time_machine.travel("2026-11-01T12:00:00Z", tick=False):
+        key = viewer.get(API.removesuffix("api/getanswer")).context["api_key"]
+    with time_machine.travel("2026-11-08T11:59:00Z", tick=False):
+        assert keyed(Client(), key).status_code == 200
+    with time_machine.travel("2026-11-08T12:01:00Z", tick=False):
+        answer = keyed(Client(), key)
+    assert answer.status_code == 401
+    assert "not any more" in answer.json()["errors"][""]
+
+
+def test_a_key_holds_as_long_as_its_member_may_look(people, corpus, project):
+    key = key_for(Seat(people["viewer"], project, "viewer"))
+    assert keyed(Client(), key).status_code == 200
+    project.memberships.filter(user=people["viewer"]).delete()
+    assert keyed(Client(), key).status_code == 401
+
+
+def test_a_key_of_another_project_or_nobody_does_not_hold(people, corpus, project):
+    other = make_project(owner=people["viewer"])
+    key = key_for(Seat(people["viewer"], other, "owner"))
+    assert keyed(Client(), key).status_code == 401
+    assert keyed(Client(), "made up").status_code == 401
+    people["viewer"].is_active = False
+    people["viewer"].save()
+    assert keyed(Client(), key_for(Seat(people["viewer"], project, "viewer"))).status_code == 401

@@ -1,0 +1,301 @@
+"""The search page: asking, following up, clearing, options, and sending what was found to curation."""
+
+# ruff: noqa: F811  # fixtures come from the desk's tests by import
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+
+from annotation.models import CandidatePassage, Query
+from annotation.searching.samples import ABOUT_TEXTBOOKS
+from projects.models import Event
+from tests.annotation.queries_world import make_query, make_source
+from tests.desk.conftest import HOSTILE, as_, manager, people, project  # noqa: F401
+from tests.retrieval.world import make_corpus
+
+pytestmark = pytest.mark.django_db
+PAGE = "/desk/projects/reading/search/"
+SEND = "/desk/projects/reading/search/send/"
+TEXTS = (
+    "A monopoly is a firm that is alone on its market. It sets the price.",
+    "An oligopoly is a market with few firms. They may form a cartel.",
+    "Mead went to Samoa to study how girls grow up there.",
+)
+
+
+@pytest.fixture
+def viewer(as_):
+    return as_("viewer")
+
+
+@pytest.fixture
+def corpus(project, tmp_path):
+    return make_corpus(tmp_path, *TEXTS, project=project, slug="textbooks", title="Two textbooks")
+
+
+def ask(client, question, *before, follow=True, **fields):
+    """Post the form as the page has it."""
+    data = {"do": "ask", "question": question, "q": list(before), "o": [""] * len(before), **fields}
+    return client.post(PAGE, data, follow=follow)
+
+
+def text_of(answer):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", answer.content.decode()))
+
+
+# Asking
+
+
+def test_a_project_without_passages_says_how_to_add_some(viewer, project):
+    page = viewer.get(PAGE)
+    assert page.status_code == 200
+    assert "Nothing to search yet" in text_of(page)
+    assert "manage.py corpus add reading FILE" in text_of(page)
+
+
+def test_a_question_leads_to_an_address_that_answers_it(viewer, corpus):
+    answer = ask(viewer, "what is a monopoly?")
+    assert answer.redirect_chain == [(f"{PAGE}?q=what+is+a+monopoly%3F&o=", 302)]
+    assert [each.key for each in answer.context["turns"][0].results] == ["p1"]
+    assert "It sets the price." in text_of(answer)
+
+
+def test_follow_ups_stack_with_the_newest_on_top(viewer, corpus):
+    answer = ask(viewer, "and an oligopoly?", "what is a monopoly?")
+    page = text_of(answer)
+    assert page.index("Turn 2") < page.index("An oligopoly is") < page.index("Turn 1 what is")
+    assert [turn.number for turn in answer.context["turns"]] == [2, 1]
+
+
+def test_an_earlier_answer_is_not_changed_by_a_later_question(viewer, corpus):
+    alone = ask(viewer, "what is a monopoly?").context["turns"][0]
+    later = ask(viewer, "who went to Samoa?", "what is a monopoly?").context["turns"][1]
+    assert (alone.question, alone.results) == (later.question, later.results)
+
+
+def test_each_answer_keeps_the_options_that_it_was_asked_with(viewer, corpus):
+    address = ask(viewer, "monopoly", results="1").redirect_chain[0][0]
+    assert parse_qs(urlsplit(address).query)["o"] == ["results:1"]
+    answer = ask(viewer, "market", "monopoly", o=["results:1"], results="2")
+    assert [len(turn.results) for turn in answer.context["turns"]] == [2, 1]
+
+
+def test_reload_and_a_second_click_ask_nothing_twice(viewer, corpus):
+    first, second = (ask(viewer, "monopoly", follow=False) for _ in range(2))
+    assert first["Location"] == second["Location"]
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ("", "Type a question."),
+        ("  \u200b ", "Type a question."),
+        ("?!…", "no word"),
+        ("x" * 10_000, "2,000 characters at most"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_stays_and_is_not_added(viewer, corpus, question, why):
+    answer = ask(viewer, question, "monopoly", follow=False)
+    assert answer.status_code == 422
+    assert why in text_of(answer)
+    assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
+    assert answer.context["form"]["question"].value() == question
+
+
+@pytest.mark.parametrize("question", ["to be or not to be", "xyzzy plugh", "'\"; DROP TABLE", "AND OR *:*"])
+def test_odd_questions_are_answered_or_find_nothing(viewer, corpus, question):
+    answer = ask(viewer, question)
+    assert answer.status_code == 200
+    assert answer.context["turns"][0].question == question
+
+
+def test_a_question_without_any_known_word_says_so(viewer, corpus):
+    assert "No passage has any of these words." in text_of(ask(viewer, "xyzzy"))
+
+
+def test_a_long_conversation_is_shown_without_an_address(viewer, corpus):
+    before = ["market " * 250] * 5
+    answer = ask(viewer, "monopoly", *before, follow=False)
+    assert answer.status_code == 200
+    assert len(answer.context["turns"]) == 6
+    assert dict(answer.context["kept"])["q"] == "monopoly"
+
+
+def test_an_address_that_no_page_has_made_is_refused_in_words(viewer, corpus):
+    answer = viewer.get(PAGE, {"q": ["x"] * 31})
+    assert answer.status_code == 400
+    assert "30 turns at most" in text_of(answer)
+    answer = viewer.get(PAGE, {"q": "monopoly", "o": "alpha:many"})
+    assert "is no number" in text_of(answer)
+    answer = viewer.get(PAGE, {"q": "monopoly", "in": "nowhere"})
+    assert "There is no corpus" in text_of(answer)
+
+
+# Clearing
+
+
+def test_clear_last_takes_one_turn_and_its_answer(viewer, corpus):
+    data = {"do": "clear-last", "q": ["monopoly", "oligopoly"], "o": ["", ""], "question": ""}
+    answer = viewer.post(PAGE, data, follow=True)
+    assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
+
+
+def test_clear_all_begins_anew_and_keeps_the_options(viewer, corpus):
+    data = {"do": "clear-all", "q": ["monopoly"], "o": [""], "alpha": "0.8"}
+    answer = viewer.post(PAGE, data, follow=True)
+    assert answer.context["turns"] == []
+    assert answer.context["form"]["alpha"].value() == "0.8"
+
+
+# Options
+
+
+def test_refused_options_are_explained_and_nothing_typed_is_lost(viewer, corpus):
+    answer = ask(viewer, "what is a monopoly?", follow=False, alpha="abc", results="0")
+    assert answer.status_code == 422
+    assert "“abc” is no number" in text_of(answer)
+    assert "is not in the range from 1 to 20" in text_of(answer)
+    form = answer.context["form"]
+    assert (form["alpha"].value(), form["question"].value()) == ("abc", "what is a monopoly?")
+    assert answer.context["turns"] == []
+
+
+def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
+    weights = {f"crown-2020-weight_{name}": ".5" for name in ("prior", "node", "edge", "pos")}
+    answer = ask(viewer, "monopoly", follow=False, profile="crown-2020", **weights)
+    assert answer.status_code == 422
+    assert "The weights must add up to 1; these add up to 2." in text_of(answer)
+    names = ("bm25", "node", "edge", "pos", "coverage", "early")
+    weights = {f"balanced-weight_{name}": ".9" for name in names}
+    assert ask(viewer, "monopoly", profile="crown-2020", **weights).status_code == 200
+
+
+def test_the_form_shows_the_options_of_the_address(viewer, corpus):
+    options = "profile:crown-2020,alpha:0.8,weight_prior:0.1,weight_node:0.2,weight_edge:0.3,weight_pos:0.4"
+    form = viewer.get(PAGE, {"q": "monopoly", "o": options}).context["form"]
+    assert form["profile"].value() == "crown-2020"
+    assert form["alpha"].value() == "0.8"
+    assert form["crown-2020-weight_pos"].value() == "0.4"
+    assert form["balanced-weight_coverage"].value() == "0.2927"
+
+
+def test_restore_defaults_changes_values_only(viewer, corpus):
+    data = {"do": "restore", "q": ["monopoly"], "o": [""], "question": "and", "alpha": "x", "results": "9"}
+    answer = viewer.post(PAGE, data)
+    form = answer.context["form"]
+    assert (form["alpha"].value(), form["results"].value(), form["question"].value()) == ("0.75", "3", "and")
+    assert [turn.question for turn in answer.context["turns"]] == ["monopoly"]
+
+
+def test_one_of_several_corpora_can_be_searched_alone(viewer, corpus, tmp_path, project):
+    make_corpus(tmp_path, "A monopoly of salt.", project=project, slug="salt", index=True)
+    everywhere = ask(viewer, "monopoly")
+    assert {each.corpus for each in everywhere.context["turns"][0].results} == {"salt", "textbooks"}
+    alone = ask(viewer, "monopoly", **{"in": "salt"})
+    assert {each.corpus for each in alone.context["turns"][0].results} == {"salt"}
+    assert alone.context["form"]["in"].value() == "salt"
+
+
+# The sample
+
+
+def test_the_textbooks_have_a_sample_conversation_of_five_turns(viewer, corpus):
+    sample = viewer.get(PAGE).context["sample"]
+    assert list(sample.questions) == list(ABOUT_TEXTBOOKS)
+    answer = viewer.get(PAGE + sample.address)
+    assert len(answer.context["turns"]) == 5
+    assert answer.context["sample"] is None
+
+
+def test_a_conversation_of_the_project_comes_before_it(viewer, corpus, project):
+    source = make_source(project)
+    context = [{"text": "who went to Samoa?"}]
+    make_query(source, "and why?", turn=2, context=context, conversation="c")
+    assert viewer.get(PAGE).context["sample"].questions == ["who went to Samoa?", "and why?"]
+
+
+def test_other_passages_have_no_sample(viewer, project, tmp_path):
+    make_corpus(tmp_path, "A cat.", project=project, slug="pets")
+    assert viewer.get(PAGE).context["sample"] is None
+
+
+# Sending
+
+
+def test_what_was_found_becomes_the_candidates_of_a_query(manager, corpus):
+    data = {"q": ["what is a monopoly?", "and an oligopoly?"], "o": ["", "alpha:0.8"], "keep": "2"}
+    answer = manager.post(SEND, data, follow=True)
+    query = Query.objects.get()
+    assert answer.redirect_chain == [(f"/desk/projects/reading/queries/{query.pk}/", 302)]
+    assert "A new query of the project has 2 candidates now." in text_of(answer)
+    assert query.context == [{"text": "what is a monopoly?"}]
+    first = CandidatePassage.objects.get(query=query, rank=1)
+    assert first.key == "p2"
+    assert first.retrieval["parameters"]["alpha"] == 0.8
+
+
+def test_a_second_click_sends_nothing_twice(manager, corpus):
+    data = {"q": "what is a monopoly?", "keep": "5"}
+    manager.post(SEND, data)
+    before = list(CandidatePassage.objects.values())
+    answer = manager.post(SEND, data, follow=True)
+    assert "Nothing was changed." in text_of(answer)
+    assert list(CandidatePassage.objects.values()) == before
+    assert Event.objects.filter(action="query.sent_to_curation").count() == 1
+
+
+def test_a_turn_that_is_a_query_says_so_and_is_not_offered_again(manager, corpus):
+    manager.post(SEND, {"q": "what is a monopoly?"})
+    turn = manager.get(PAGE, {"q": "what is a monopoly?"}).context["turns"][0]
+    assert turn.known.pk == Query.objects.get().pk
+    assert not turn.sendable
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        ({"keep": "5"}, "There is no question to send."),
+        ({"q": "monopoly", "keep": "0"}, "Send between 1 and 100 candidates."),
+        ({"q": "monopoly", "keep": "ten"}, "Send between 1 and 100 candidates."),
+        ({"q": "xyzzy"}, "Nothing was found"),
+        ({"q": "monopoly", "o": "alpha:7"}, "is not in the range"),
+    ],
+)
+def test_what_cannot_be_sent_is_told_and_nothing_is_made(manager, corpus, data, why):
+    assert why in text_of(manager.post(SEND, data, follow=True))
+    assert not Query.objects.exists()
+
+
+def test_a_viewer_may_ask_but_not_send(viewer, corpus):
+    assert viewer.post(SEND, {"q": "monopoly"}).status_code == 404
+    assert "Send to curation" not in text_of(ask(viewer, "monopoly"))
+
+
+# What people type
+
+
+def test_hostile_text_is_text(viewer, project, tmp_path):
+    make_corpus(
+        tmp_path,
+        {"text": f"monopoly {HOSTILE} <mark>x</mark>", "title": HOSTILE, "url": "javascript:alert(1)"},
+        project=project,
+        slug="hostile",
+    )
+    page = ask(viewer, f"monopoly {HOSTILE}").content.decode()
+    assert "<script>alert" not in page
+    assert "<mark>x</mark>" not in page
+    assert 'href="javascript' not in page
+    assert "&lt;mark&gt;x&lt;/mark&gt;" in page
+
+
+def test_the_page_asks_the_database_a_bounded_number_of_times(viewer, corpus, django_assert_max_num_queries):
+    with django_assert_max_num_queries(20):
+        viewer.get(PAGE, {"q": list(ABOUT_TEXTBOOKS)})
+
+
+def test_nobody_asks_without_the_token_of_the_form(project, people):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(people["viewer"])
+    assert strict.post(PAGE, {"do": "ask", "question": "x"}).status_code == 403

@@ -1,0 +1,65 @@
+"""A project with two textbooks to search, on a running server."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.inside import Inside, serve
+from tests.server import RunningServer
+
+
+class Searching(Inside):
+    """A project inside the installation of a server; a context manager."""
+
+    module = "tests.browser.searching"
+
+    def __init__(self, server: RunningServer) -> None:
+        super().__init__(self.module, server)
+
+    def project(self, owner: str, password: str) -> None:
+        """The project `textbooks` with the passages of the sample, indexed, and somebody who owns it."""
+        self.ask("project", owner=owner, password=password)
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Queries of the project with their turns and the provenance of their candidates."""
+        found: list[dict[str, Any]] = self.ask("candidates")
+        return found
+
+
+def _project(*, owner: str, password: str) -> None:
+    from django.contrib.auth.models import User
+
+    import annotation.sample
+    from projects.services import create_project, set_role
+    from retrieval.reading import open_passages
+    from retrieval.services.corpora import add_passages, create_corpus
+    from retrieval.services.indexing import build_index
+    from retrieval.services.networks import build_network
+
+    project = create_project(slug="textbooks", title="Textbooks")
+    user = User.objects.create_user(owner, password=password, is_staff=True)
+    set_role(project=project, user=user, role="owner")
+    corpus = create_corpus(project=project, slug="textbooks", title="Two OpenStax textbooks")
+    add_passages(
+        corpus=corpus, file=open_passages(Path(annotation.sample.__file__).with_name("passages.jsonl"))
+    )
+    build_index(corpus=corpus)
+    build_network(corpus=corpus)
+
+
+def _candidates() -> list[dict[str, Any]]:
+    from annotation.models import Query
+
+    return [
+        {
+            "text": query.text,
+            "turns": [turn["text"] for turn in query.context],
+            "status": query.status,
+            "rankers": sorted({each.retrieval["ranker"] for each in query.candidates.all()}),
+            "shown": query.candidates.filter(folded_into=None).count(),
+        }
+        for query in Query.objects.order_by("pk")
+    ]
+
+
+if __name__ == "__main__":
+    serve({"project": _project, "candidates": _candidates})

@@ -1,0 +1,245 @@
+"""How files go into a corpus: split, without repetitions, bit by bit; and what is deleted again."""
+
+import json
+
+import pytest
+from django.core.management import CommandError
+
+from projects.models import Event
+from retrieval.errors import FileRefusedError
+from retrieval.models import Corpus, Index, Passage
+from retrieval.reading import open_passages
+from retrieval.selectors import search
+from retrieval.services import corpora, repeats
+from retrieval.services.corpora import Adding, add_file, add_passages
+from retrieval.services.indexing import build_index
+from retrieval.text.windows import Splitting
+from tests.retrieval.test_commands import run
+from tests.retrieval.world import make_corpus, make_project, write
+
+pytestmark = pytest.mark.django_db
+
+LONG = "Oaks grow slowly. They live long. Acorns fall. Jays eat them. Some sprout."
+OAKS = "The oak is a large tree that grows slowly and lives for many hundred years in the woods of the north."
+
+
+def keys(corpus):
+    return list(Passage.objects.filter(corpus=corpus).order_by("pk").values_list("key", flat=True))
+
+
+def added(corpus, tmp_path, *passages, **options):
+    return add_file(corpus=corpus, file=open_passages(write(tmp_path, *passages)), options=Adding(**options))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return make_corpus(tmp_path, index=False)
+
+
+# Splitting
+
+
+def test_documents_become_passages_with_their_place_in_the_document(corpus, tmp_path):
+    document = {"id": "oaks", "text": LONG, "title": "Oaks", "url": "https://example.org/oaks"}
+    assert added(corpus, tmp_path, document, splitting=Splitting(3, 2)).passages == 2
+    first, second = Passage.objects.filter(corpus=corpus).order_by("pk")
+    assert (first.key, first.text) == ("oaks#1", "Oaks grow slowly. They live long. Acorns fall.")
+    assert (second.key, second.text) == ("oaks#2", "Acorns fall. Jays eat them. Some sprout.")
+    assert (second.page, second.title, second.url) == ("oaks", "Oaks", "https://example.org/oaks")
+    assert LONG[second.start : second.end] == second.text
+
+
+def test_a_part_of_a_page_that_is_split_stays_in_its_page(corpus, tmp_path):
+    part = {"id": "a", "text": "One is. Two is.", "group": "page", "start": 100, "end": 115}
+    added(corpus, tmp_path, part, splitting=Splitting(1, 1))
+    found = Passage.objects.filter(corpus=corpus).order_by("pk").values_list("page", "start", "end")
+    assert list(found) == [("page", 100, 107), ("page", 108, 115)]
+
+
+def test_documents_may_be_longer_than_passages(corpus, tmp_path):
+    text = "A sentence of some words. " * 20_000
+    with pytest.raises(FileRefusedError, match="has 520,000 characters; 200,000 are kept"):
+        added(corpus, tmp_path, text)
+    assert added(corpus, tmp_path, text, splitting=Splitting(100, 100)).passages == 200
+
+
+def test_an_id_that_gets_too_long_is_a_fault(corpus, tmp_path):
+    with pytest.raises(FileRefusedError, match=r"line 1 \[id\]: with the number of its passage it has 201"):
+        added(corpus, tmp_path, {"id": "a" * 199, "text": "One."}, splitting=Splitting(1, 1))
+
+
+# Repetitions
+
+
+def test_repetitions_are_not_looked_for_unless_asked(corpus, tmp_path):
+    assert added(corpus, tmp_path, "A cat.", "a CAT").repeats.total == 0
+    assert set(Passage.objects.filter(corpus=corpus).values_list("digest", flat=True)) == {""}
+
+
+def test_repetitions_are_told_and_stay(corpus, tmp_path):
+    told = []
+    file = open_passages(write(tmp_path, "A cat.", "A dog.", "a CAT", "a cat!"))
+    found = add_file(corpus=corpus, file=file, options=Adding(repeats="report"), told=told.append)
+    assert (found.passages, found.repeats.counts) == (4, {"words": 2})
+    assert [(each.line, each.key, each.of) for each in told] == [(3, "p3", "p1"), (4, "p4", "p1")]
+    assert str(told[0]) == "p3 has the words of p1"
+
+
+def test_repetitions_are_left_out(corpus, tmp_path):
+    assert added(corpus, tmp_path, "A cat.", "A dog.", "a CAT", repeats="skip").passages == 2
+    assert keys(corpus) == ["p1", "p2"]
+    assert Event.objects.get(project=corpus.project, action="passages.added").details["repeats"] == {
+        "words": 1
+    }
+
+
+def test_repetitions_of_earlier_batches_and_earlier_additions_are_found(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "BATCH", 2)
+    monkeypatch.setattr(repeats, "_AT_ONCE", 1)
+    add_passages(
+        corpus=corpus,
+        file=open_passages(
+            write(tmp_path, {"id": "old", "text": "A cat."}, {"id": "older", "text": "A fox."})
+        ),
+    )
+    found = added(corpus, tmp_path, "A dog.", "One.", "a dog", "Two.", "a cat", repeats="skip")
+    assert [(each.key, each.of) for each in found.repeats.examples] == [("p3", "p1"), ("p5", "old")]
+    assert keys(corpus) == ["old", "older", "p1", "p2", "p4"]
+
+
+def test_near_repetitions_are_left_out_too(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "BATCH", 2)
+    add_passages(corpus=corpus, file=open_passages(write(tmp_path, {"id": "old", "text": OAKS})))
+    other = OAKS.replace("north", "south")
+    found = added(
+        corpus, tmp_path, "Something else.", other, {"id": "c", "text": OAKS[4:]}, repeats="skip", near=0.7
+    )
+    assert [(each.key, each.of, each.by) for each in found.repeats.examples] == [
+        ("p2", "old", "text"),
+        ("c", "old", "text"),
+    ]
+    assert str(found.repeats.examples[0]) == "p2 is nearly old (90% in common)"
+    assert keys(corpus) == ["old", "p1"]
+
+
+def test_regions_of_one_page_that_are_nearly_one_are_left_out(corpus, tmp_path):
+    one = {"text": "x " * 50, "group": "page", "start": 0, "end": 100}
+    two = {"text": "y " * 45, "group": "page", "start": 10, "end": 100}
+    found = added(
+        corpus, tmp_path, one, two, {**two, "group": "other", "text": "z " * 45}, repeats="skip", near=0.8
+    )
+    assert (found.passages, str(found.repeats.examples[0])) == (2, "p2 is the region of p1 (90% in common)")
+
+
+def test_a_refused_file_leaves_nothing_behind_with_all_options_on(corpus, tmp_path):
+    with pytest.raises(FileRefusedError):
+        added(corpus, tmp_path, OAKS, {"id": "p1", "text": "Another."}, repeats="skip", near=0.8)
+    assert keys(corpus) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"repeats": "drop"}, "one of keep, report, skip, not drop"),
+        ({"near": 0.8}, "looked for only with report or skip"),
+        ({"repeats": "skip", "near": 0.1}, r"0\.3 to 1 in common, not 0\.1"),
+        ({"repeats": "skip", "near": float("nan")}, "not nan"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_words(options, words):
+    with pytest.raises(ValueError, match=words):
+        Adding(**options)
+
+
+# Bit by bit
+
+
+def test_what_the_corpus_has_can_be_left_out_of_a_file_that_has_grown(corpus, tmp_path):
+    added(corpus, tmp_path, "One.", "Two.")
+    found = added(corpus, tmp_path, "One, again.", "Two.", "Three.", skip_known=True)
+    assert (found.passages, found.known) == (1, 2)
+    assert keys(corpus) == ["p1", "p2", "p3"]
+
+
+def test_ids_that_repeat_within_the_file_stay_a_fault(corpus, tmp_path):
+    with pytest.raises(FileRefusedError, match="the id 'a' is on line 1 already"):
+        added(corpus, tmp_path, {"id": "a", "text": "x"}, {"id": "a", "text": "y"}, skip_known=True)
+
+
+# Commands
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+def test_the_command_splits_and_leaves_out_and_reports(project, tmp_path):
+    path = write(tmp_path, {"id": "a", "text": LONG}, {"id": "b", "text": "Oaks grow slowly."})
+    report = tmp_path / "repeats.jsonl"
+    said = run(
+        *("corpus", "add", project.slug, path, "--slug", "oaks", "--split", "1"),
+        *("--duplicates", "skip", "--near-duplicates", "0.8", "--report", report),
+    )
+    assert said.splitlines()[:3] == [
+        f"5 passages added to {project.slug}/oaks.",
+        "1 repeat others (1 word for word) and were left out:",
+        "  b#1 has the words of a#1",
+    ]
+    assert json.loads(report.read_text()) == {
+        "line": 2,
+        "key": "b#1",
+        "of": "a#1",
+        "by": "words",
+        "share": 1.0,
+    }
+
+
+def test_the_command_tells_of_repetitions_by_itself(project, tmp_path):
+    path = write(tmp_path, "A cat.", "a cat")
+    said = run("corpus", "add", project.slug, path, "--slug", "cats")
+    assert "1 repeat others (1 word for word) and are in all the same" in said
+    again = run("corpus", "add", project.slug, path, "--slug", "cats", "--skip-known", "--json")
+    assert json.loads(again) == {"corpus": "cats", "added": 0, "known": 2, "repeats": {}, "left_out": False}
+
+
+def test_passages_are_deleted_by_a_file_of_ids(project, tmp_path):
+    run("corpus", "add", project.slug, write(tmp_path, "A red cat.", "A black cat."), "--slug", "cats")
+    corpus = Corpus.objects.get(project=project)
+    build_index(corpus=corpus)
+    ids = tmp_path / "ids.txt"
+    ids.write_text("p1\n\np7\np1\n")
+    said = run("corpus", "delete", project.slug, "cats", "--ids", ids)
+    assert said == f"1 passages deleted from {project.slug}/cats.\n1 of the 2 ids are not in it.\n"
+    assert [hit.passage.key for hit in search([corpus], "cat")] == ["p2"]
+    assert Index.objects.get(corpus=corpus).passages == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--stride", "3"), "--stride needs --split"),
+        (("--split", "0"), "A window has 1 to 100 sentences, not 0"),
+        (("--split", "5", "--stride", "9"), "The stride is 1 to 5 sentences"),
+        (("--near-duplicates", "7"), "not 7"),
+        (("--duplicates", "keep", "--report", "x"), "--report needs"),
+        (("--report", "/nowhere/x"), "cannot be written: No such file"),
+    ],
+)
+def test_options_that_cannot_be_are_sentences_and_make_no_corpus(project, tmp_path, arguments, words):
+    with pytest.raises(CommandError, match=words):
+        run("corpus", "add", project.slug, write(tmp_path, "x"), *arguments)
+    assert not Corpus.objects.filter(project=project).exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"\n \n", "There is no id"), (b"\xff", r"no UTF-8 text \(byte 1\)"), (None, "No such")],
+)
+def test_a_file_of_ids_that_is_none_is_refused(project, tmp_path, content, words):
+    run("corpus", "add", project.slug, write(tmp_path, "x"), "--slug", "cats")
+    ids = tmp_path / "ids.txt"
+    if content is not None:
+        ids.write_bytes(content)
+    with pytest.raises(CommandError, match=words):
+        run("corpus", "delete", project.slug, "cats", "--ids", ids)

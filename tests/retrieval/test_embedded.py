@@ -1,0 +1,142 @@
+"""The embedded engine alone: its files, its locks, and what tantivy does not forgive."""
+
+import json
+import multiprocessing
+import os
+
+import pytest
+import tantivy
+
+from retrieval.engine import embedded, lock
+from retrieval.engine.embedded import schema
+from retrieval.errors import BusyError, IndexBrokenError
+from tests.retrieval.test_engine import CATS, found
+
+
+@pytest.fixture
+def kind():
+    return "tantivy"
+
+
+def test_tantivy_still_deletes_nothing_by_a_term_of_an_unsigned_field():
+    """Why we delete by query. If this fails, tantivy has learnt it."""
+    index = tantivy.Index(schema())
+    index.register_tokenizer("words", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).build())
+    writer = index.writer(15_000_000, 1)
+    document = tantivy.Document()
+    document.add_unsigned("pk", 5)
+    writer.add_document(document)
+    writer.commit()
+    writer.delete_documents_by_term("pk", 5)
+    writer.commit()
+    index.reload()
+    assert index.searcher().num_docs == 1
+
+
+def test_a_new_generation_takes_over_at_once_and_the_old_files_go(engine, engine_for):
+    engine.index(CATS)
+    reader = engine_for()
+    assert reader.count() == 3
+    assert engine.rebuild([(4, "A newer cat.")]) == 1
+    assert found(reader, "cat") == [4]
+    assert reader.generation() == 2
+    assert sorted(path.name for path in engine._files.path.iterdir()) == ["current", "g2", "lock"]
+
+
+def test_a_rebuild_that_breaks_off_leaves_the_old_generation(engine):
+    engine.index(CATS)
+
+    def passages():
+        yield 1, "cat"
+        raise RuntimeError("the database is gone")
+
+    with pytest.raises(RuntimeError):
+        engine.rebuild(passages())
+    assert (found(engine, "cats"), engine.generation()) == ([2, 1], 1)
+    assert sorted(path.name for path in engine._files.path.glob("g*")) == ["g1"]
+
+
+def _hold(path, ready, done):
+    with lock.only_writer(path, "it"):
+        ready.set()
+        done.wait(30)
+
+
+def test_a_second_writer_is_told_which_process_writes_when_it_has_waited_long_enough(engine, monkeypatch):
+    engine.index(CATS)
+    monkeypatch.setattr(lock, "PATIENCE", 0.2)
+    context = multiprocessing.get_context("spawn")
+    ready, done = context.Event(), context.Event()
+    holder = context.Process(target=_hold, args=(engine._files.lock, ready, done))
+    holder.start()
+    try:
+        assert ready.wait(30)
+        with pytest.raises(BusyError, match=rf"number {holder.pid}.*the test index.*0\.2 s"):
+            engine.index([(9, "cat")])
+    finally:
+        done.set()
+        holder.join()
+    assert engine.index([(9, "cat")]) == 1
+
+
+def test_a_writer_of_somebody_else_is_an_error_not_a_loss(engine):
+    engine.index(CATS)
+    theirs = tantivy.Index(schema(), path=str(engine._files.of(1))).writer(15_000_000, 1)
+    with pytest.raises(BusyError, match="Something else writes the test index"):
+        engine.index([(4, "cat")])
+    del theirs
+    assert engine.count() == 3
+
+
+def test_after_a_fork_the_child_opens_its_own(engine):
+    engine.index(CATS)
+    assert found(engine, "cats") == [2, 1]
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            os.write(write, json.dumps(found(engine, "cats")).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert json.loads(os.read(read, 100)) == [2, 1]
+    os.close(read)
+    os.close(write)
+
+
+@pytest.mark.parametrize("pattern", ["*.term", "*.store", "*.fast", "meta.json"])
+def test_damaged_files_are_an_error_with_a_remedy_and_a_rebuild_heals_them(
+    engine, engine_for, pattern, capfd
+):
+    engine.index(CATS)
+    for path in engine._files.of(1).glob(pattern):
+        path.write_bytes(path.read_bytes()[:3])
+    with pytest.raises(IndexBrokenError):
+        engine_for().search({"cat": 1.0}, 3)
+    engine.rebuild(CATS)
+    assert found(engine_for(), "cats") == [2, 1]
+
+
+def test_a_pointer_that_cannot_be_read_is_an_error_with_a_remedy(engine):
+    engine.index(CATS)
+    (engine._files.path / "current").write_text("{")
+    with pytest.raises(IndexBrokenError, match="index build"):
+        engine.count()
+    engine.rebuild(CATS)
+    assert engine.count() == 3
+
+
+def test_what_is_dropped_is_gone(engine):
+    engine.index(CATS)
+    engine.drop()
+    assert not engine._files.path.exists()
+    engine.drop()
+
+
+def test_a_process_keeps_only_so_many_indexes_open(engine_for, monkeypatch):
+    monkeypatch.setattr(embedded, "MOST_OPEN", 2)
+    engines = [engine_for(name=f"index-{number}") for number in range(4)]
+    for each in engines:
+        each.index([(1, "cat")])
+    for each in [*engines, engines[0]]:
+        assert found(each, "cat") == [1]
+    assert len(embedded._open) == 2
