@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from retrieval.crown.evidence import Evidence, Inflections
-from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches, segments
+from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches
 from retrieval.crown.options import CROWN_2020
 from retrieval.crown.parameters import Parameters
 from retrieval.crown.passages import FloatArray, IntArray, Passages
@@ -78,7 +78,7 @@ def combined(raw: Mapping[str, FloatArray], parameters: Parameters) -> Scores:
 
 def _network_parts(passages: Passages, found: Matches, pairs: Edges) -> dict[str, FloatArray]:
     """Node, edge and position scores of the paper, as they are there."""
-    segment = segments(passages)
+    segment = passages.segments
     n_segments = int(segment[-1]) + 1 if len(segment) else 0
     # Only tokens that weigh anything: the others add nothing.
     heavy = np.flatnonzero(found.active[passages.tokens])
@@ -119,7 +119,7 @@ def _coverages(
     if not len(relevant):
         return nothing
     best = similar[passages.tokens[relevant]]
-    in_sentence, segment_begins = _largest(best, segments(passages)[relevant])
+    in_sentence, segment_begins = _largest(best, passages.segments[relevant])
     sentence = relevant[segment_begins]
     within = in_sentence @ importance / (total * np.sqrt(passages.sentence[sentence]))
     in_passage, begins = _largest(in_sentence, passages.passage[sentence])
