@@ -1,7 +1,7 @@
 """Jobs of corpora: a file added, an index or a network built, a corpus removed."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib.auth import get_user_model
 
@@ -16,6 +16,9 @@ from retrieval.models import Corpus, Passage
 from retrieval.reading import open_passages
 from retrieval.services.corpora import add_file, counting_passages, remove_corpus
 from retrieval.services.indexing import build_index
+
+if TYPE_CHECKING:
+    from retrieval.services.networks import NetworkBuilt
 
 _KIB = 1024
 Result = TypeVar("Result")
@@ -69,6 +72,7 @@ def index(context: JobContext) -> dict[str, Any]:
 def network(context: JobContext) -> dict[str, Any]:
     """Bring the word proximity network of a corpus up to date."""
     from retrieval.services.networks import build_network  # noqa: PLC0415  # only where it is built
+    from retrieval.services.sharding import as_many_as_needed  # noqa: PLC0415  # only where it is built
 
     corpus = _corpus(context)
     every = counting_passages(corpus).count()
@@ -76,7 +80,12 @@ def network(context: JobContext) -> dict[str, Any]:
     def progress(step: str, passages: int) -> None:
         context.progress(min(passages, every), every, step[:1].upper() + step[1:])
 
-    built = _told(lambda: build_network(corpus=corpus, actor=_actor(context), progress=progress))
+    def work() -> "NetworkBuilt":
+        return build_network(
+            corpus=corpus, counter=as_many_as_needed, actor=_actor(context), progress=progress
+        )
+
+    built = _told(work)
     return {"passages": built.passages, "words": built.words, "edges": built.edges}
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ _MANY_PAIRS = 1 << 19
 #: Source of word vectors that are made of the counts.
 OWN = "ppmi-svd"
 Texts = Iterable[tuple[int, str]]
+_Piece = list[tuple[int, str]]
 #: A shard ends with so many passages, or so many characters: 300 MB for the process that counts it.
 SHARD_PASSAGES, SHARD_CHARACTERS = 65_536, 48_000_000
 
@@ -149,10 +151,15 @@ def count_here(
     processes: int = 1,
     progress: Listener = lambda now: None,
 ) -> list[Segment]:
-    """Shards of the passages in their order, counted below `scratch` by this process or several."""
-    pieces = ((piece, scratch / f"{number}") for number, piece in enumerate(_pieces(texts)))
+    """Shards of the passages in their order, counted below `scratch` by this process or several.
+
+    A single shard is counted by this process.
+    """
+    given = _pieces(texts)
+    begun = list(islice(given, 2))
+    pieces = ((piece, scratch / f"{number}") for number, piece in enumerate(_given(begun, given)))
     found: Iterator[Segment]
-    if processes <= 1:
+    if processes <= 1 or len(begun) < 2:
         found = (count_shard(piece, path, language) for piece, path in pieces)
     else:
         found = _in_processes(pieces, language, processes)
@@ -164,8 +171,8 @@ def count_here(
     return shards or [count_shard((), scratch / "0", language)]
 
 
-def _pieces(texts: Texts) -> Iterator[list[tuple[int, str]]]:
-    piece: list[tuple[int, str]] = []
+def _pieces(texts: Texts) -> Iterator[_Piece]:
+    piece: _Piece = []
     characters = 0
     for pk, text in texts:
         piece.append((pk, text))
@@ -177,9 +184,14 @@ def _pieces(texts: Texts) -> Iterator[list[tuple[int, str]]]:
         yield piece
 
 
-def _in_processes(
-    pieces: Iterator[tuple[list[tuple[int, str]], Path]], language: str, processes: int
-) -> Iterator[Segment]:
+def _given(begun: list[_Piece], others: Iterator[_Piece]) -> Iterator[_Piece]:
+    """Those first, then the others; each is let go of when it is given."""
+    while begun:
+        yield begun.pop(0)
+    yield from others
+
+
+def _in_processes(pieces: Iterator[tuple[_Piece, Path]], language: str, processes: int) -> Iterator[Segment]:
     """Shards in order, with a bounded number of them under way."""
     pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
     under_way: deque[Future[Segment]] = deque()

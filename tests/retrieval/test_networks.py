@@ -15,7 +15,7 @@ from retrieval.services.corpora import delete_passages, remove_corpus, working_o
 from retrieval.services.counting import together
 from retrieval.services.differing import Options
 from retrieval.services.networks import build_network
-from retrieval.services.sharding import SHARD, over_workers
+from retrieval.services.sharding import SHARD, as_many_as_needed, over_workers
 from retrieval.text.titles import with_title
 from tests.retrieval.network.worlds import passages, tree
 from tests.retrieval.world import add, make_corpus
@@ -203,6 +203,25 @@ def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(
     jobs = Job.objects.filter(kind=SHARD)
     assert [job.state for job in jobs] == ["done"] * 7
     assert sum(job.progress_done for job in jobs) == 40
+
+
+def test_a_large_corpus_is_counted_in_as_many_shards_as_it_needs(corpus, monkeypatch):
+    monkeypatch.setattr("retrieval.network.building.SHARD_PASSAGES", 15)
+    build_network(corpus=corpus, counter=as_many_as_needed)
+    assert Job.objects.filter(kind=SHARD, state="done").count() == 3
+
+    monkeypatch.setattr("retrieval.network.building.SHARD_PASSAGES", 50)
+    build_network(corpus=corpus, counter=as_many_as_needed, anew=True)
+    assert Job.objects.filter(kind=SHARD).count() == 3
+
+
+def test_its_row_says_what_a_threshold_means(corpus):
+    build_network(corpus=corpus)
+    options, network = state(corpus).options, network_of(corpus)
+
+    assert options["neighbours"] == round(network.neighbours(0.75), 2)
+    assert (options["source"], options["words_with_vectors"]) == ("ppmi-svd", network.vectors.facts.words)
+    assert options["rules"] == network.pointer.rules
 
 
 def test_more_shards_than_passages_are_as_many_as_passages(tmp_path):

@@ -1,6 +1,7 @@
 """`manage.py wpn`: word proximity networks of corpora."""
 
 import json
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,9 @@ class Command(BaseCommand):
             metavar="FILE",
             help="word vectors: word2vec, GloVe or fastText (default: own, from its own counts)",
         )
-        build.add_argument("--processes", type=int, default=1, metavar="N", help="that count (default: 1)")
+        build.add_argument(
+            "--processes", type=int, default=_processors(), metavar="N", help="that count (default: all)"
+        )
         build.add_argument(
             "--shards", type=int, metavar="N", help="count in N durable jobs, with the workers that run"
         )
@@ -188,6 +191,10 @@ class Command(BaseCommand):
         self.stdout.write(
             f"With a node threshold of {alpha:.2f}, common words have {facts['neighbours']:.2f} neighbours."
         )
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _corpora(name: str) -> list[Corpus]:
