@@ -40,7 +40,7 @@ def synthesise(folder: Path, count: int, path: Path) -> int:
         for source in sorted(folder.glob("*/passages.jsonl"))
         for line in source.open(encoding="utf-8")
     ]
-    ranks = np.random.default_rng(1).zipf(1.35, _POOL) % _STRANGE
+    ranks = np.random.default_rng(1).zipf(1.12, _POOL) % _STRANGE
     pool = [_letters(int(rank)) for rank in ranks]
     chance, characters, drawn = random.Random(1), 0, 0
     with path.open("w", encoding="utf-8") as file:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from retrieval.errors import NetworkBrokenError, NoNetworkError
 from retrieval.network import Network, build
 from retrieval.network.codes import codes_of
+from retrieval.ranking.columns import columns
 from tests.retrieval.network import literal
 from tests.retrieval.network.worlds import TEXTS, passages, tree
 
@@ -145,6 +146,23 @@ def test_stored_tokens_are_those_of_the_text(tmp_path):
     assert columns.passage.tolist() == [1, 1, 1, 1, 1, 1, 2]
     assert columns.sentence.tolist() == [1, 1, 1, 2, 2, 2, 1]
     assert columns.count == 3
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    texts=st.lists(st.text(alphabet="aBé1 .!?\n中。the'-", max_size=40), min_size=1, max_size=8),
+    language=st.sampled_from(["en", "zh"]),
+    numbers=st.booleans(),
+)
+def test_stored_tokens_are_those_that_scoring_cuts_itself(tmp_path_factory, texts, language, numbers):
+    network = build(enumerate(texts, 1), tmp_path_factory.mktemp("n"), language)
+    stored = network.columns(range(1, len(texts) + 1), numbers=numbers)
+    cut = columns(texts, language, numbers=numbers)
+
+    assert [stored.words[token] for token in stored.tokens] == [cut.words[token] for token in cut.tokens]
+    assert stored.passage.tolist() == cut.passage.tolist()
+    assert stored.sentence.tolist() == cut.sentence.tolist()
+    assert stored.count == cut.count
 
 
 def test_stored_tokens_without_numbers_have_no_holes_in_their_sentences(tmp_path):
