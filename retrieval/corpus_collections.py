@@ -40,7 +40,13 @@ class CorpusCollection:
     @property
     def generation(self) -> Mapping[str, Any]:
         """Which index and which network answered."""
-        state = {"engine": self.corpus.index.engine, "index": self.engine.generation()}
+        from retrieval.engine.analysis import chain_name  # noqa: PLC0415  # heavy
+
+        state = {
+            "engine": self.corpus.index.engine,
+            "index": self.engine.generation(),
+            "chain": chain_name(self.language),
+        }
         network = self.__dict__.get("network")  # only one that was asked
         if network is not None:
             state |= {"network": network.generation, "rules": network.pointer.rules}

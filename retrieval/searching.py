@@ -13,6 +13,7 @@ from retrieval.rankers import ranker_named
 from retrieval.selectors import NOTHING_YET, searchable
 
 if TYPE_CHECKING:
+    from retrieval.crown.evidence import Evidence
     from retrieval.crown.explaining import Explanation
     from retrieval.crown.parameters import Parameters
     from retrieval.ranking.base import Ranked, Ranker
@@ -104,9 +105,9 @@ def search_conversation(
         raise NotIndexedError(NOTHING_YET)
     parameters = parameters or defaults()
     collections = _collections(corpora)
-    chosen = ranker_named(ranker) if isinstance(ranker, str) and ranker else ranker or Crown(parameters)
-    assert not isinstance(chosen, str)
-    ranking = chosen.rank(collections, turns, parameters.results if results is None else results)
+    if isinstance(ranker, str):
+        ranker = ranker_named(ranker) if ranker else Crown(parameters)
+    ranking = ranker.rank(collections, turns, parameters.results if results is None else results)
     passages = Passage.objects.in_bulk([each.pk for each in ranking.results])
     # A passage may have been deleted since the index was asked.
     there = [(each, passages[each.pk]) for each in ranking.results if each.pk in passages]
@@ -169,7 +170,8 @@ def _explanations(
     return explained
 
 
-def _evidence(collection: CorpusCollection) -> Any:  # an Evidence; see TYPE_CHECKING in ranking.base
+def _evidence(collection: CorpusCollection) -> "Evidence":
+    """The network of a collection; exact words where there is none that can be used."""
     from retrieval.ranking.exact import ExactWords  # noqa: PLC0415  # heavy
 
     try:

@@ -10,10 +10,12 @@ from typing import Any
 
 from retrieval.crown.evidence import Evidence
 from retrieval.crown.passages import Passages
+from retrieval.engine.analysis import chain_name
 from retrieval.engine.base import Engine
 from retrieval.engine.embedded import TantivyEngine
 from retrieval.network.building import SHARD_PASSAGES, build
 from retrieval.network.network import Network
+from retrieval.network.vectorfiles import check
 from retrieval.ranking.columns import columns
 from retrieval.ranking.texts import TextFile
 from retrieval.reading import open_passages
@@ -64,18 +66,28 @@ class FolderCollection:
         `vectors` are word vectors of a file instead of the network's own; `network=False` leaves the network
         out, which BM25 does not need. FileRefusedError lists the faults of the file.
         """
+        state: dict[str, Any] = {"engine": "tantivy", "chain": chain_name(language)}
+        if vectors is not None:
+            check(vectors)
+            state["vectors"] = _digest(vectors)
         folder.mkdir(parents=True, exist_ok=True)
         texts = TextFile(folder / "texts")
         keys: list[str] = []
         engine = TantivyEngine(folder / "index", language, what=f"the index of {passages.name}")
         with closing(texts):
             engine.rebuild(_rows(passages, texts, keys, progress))
-        state = {"file": _digest(passages), "passages": len(keys), "engine": "tantivy"}
+        state |= {"file": _digest(passages), "passages": len(keys)}
         built = None
         if network:
             with closing(texts):
-                built = build(iter(texts), folder / "network", language, processes=_processes(len(keys)))
-            state |= {"rules": built.pointer.rules}
+                built = build(
+                    iter(texts),
+                    folder / "network",
+                    language,
+                    processes=_processes(len(keys)),
+                    vectors=vectors,
+                )
+            state["rules"] = built.pointer.rules
         name = passages.parent.name or passages.stem
         return cls(
             name=name,
