@@ -151,7 +151,9 @@ def _holders(corpus: Corpus, digests: Sequence[str]) -> Iterator[tuple[str, str]
     """Digests that passages of the corpus have, and the id of the first that does, last."""
     for at in range(0, len(digests), _KEYS):
         held = Passage.objects.filter(corpus=corpus, digest__in=digests[at : at + _KEYS])
-        yield from held.order_by("-pk").values_list("digest", "key")
+        # Sorted here: a database that is asked to do so may walk through the whole corpus in that order.
+        found = sorted(held.values_list("pk", "digest", "key"), reverse=True)
+        yield from ((digest, key) for _, digest, key in found)
 
 
 def _texts(corpus: Corpus, keys: Sequence[str]) -> Mapping[str, str]:
