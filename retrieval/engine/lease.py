@@ -82,7 +82,7 @@ class Lease:
         return self._cluster.read(_unless(404, lambda client: client.get(index=self._index, id=self._name)))
 
     def _renewed(self, mark: dict[str, int]) -> bool:
-        answer = self._cluster.write(
+        answer = self._cluster.read(
             _unless(
                 409,
                 lambda client: client.index(index=self._index, id=self._name, body=_owner(), params=mark),
