@@ -1,6 +1,6 @@
 """Measures how good the rankers are on judged sets: BM25, both profiles of CROWN, the query models.
 
-    python benchmarks/retrieval_quality.py FOLDER [--json FILE] [--markdown FILE] [--together] [--only NAME]
+    python benchmarks/retrieval_quality.py FOLDER [--most N] [--together] [--only NAME] [--json FILE]
 
 FOLDER holds one folder per set with `passages.jsonl`, `qrels.tsv` (TREC) and `queries.jsonl` ({id, text}),
 `conversations.jsonl` ({id, turns}) or both; each of the two is a task. Queries without a relevant passage are
@@ -14,6 +14,7 @@ import json
 import sys
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,14 +55,31 @@ class Task:
 
 @dataclass(frozen=True)
 class Measured:
-    """A task with all systems, and the same on the half that nobody looked at."""
+    """A task with all systems, the same on the half that nobody looked at, and BM25 with all query models."""
 
     task: Task
     all: Evaluation
     held_out: Evaluation
+    models: Evaluation | None
 
 
-def tasks_of(folder: Path, prefix: str = "") -> Iterator[Task]:
+def sampled(questions: Sequence[Question], most: int) -> list[Question]:
+    """At most so many questions (0: all), whole conversations, chosen by a checksum, in their order."""
+    if not most or len(questions) <= most:
+        return list(questions)
+    names = sorted(
+        {each.conversation for each in questions}, key=lambda name: zlib.crc32(name[::-1].encode())
+    )
+    sizes = Counter(each.conversation for each in questions)
+    chosen, left = set(), most
+    for name in names:
+        if sizes[name] <= left:
+            chosen.add(name)
+            left -= sizes[name]
+    return [each for each in questions if each.conversation in chosen]
+
+
+def tasks_of(folder: Path, most: int, prefix: str = "") -> Iterator[Task]:
     """The tasks of a set. `prefix` stands before ids of passages where sets are searched together."""
     judgments = read_qrels(folder / "qrels.tsv")
     grades = {
@@ -73,7 +91,7 @@ def tasks_of(folder: Path, prefix: str = "") -> Iterator[Task]:
         path = folder / f"{name}.jsonl"
         if path.is_file() and path.stat().st_size:
             questions = read_questions(path)
-            found = judged_questions(qrels, questions, answerable=True)
+            found = sampled(judged_questions(qrels, questions, answerable=True), most)
             yield Task(f"{folder.name} {name}", qrels, found, questions.conversational)
 
 
@@ -86,28 +104,34 @@ def measure(task: Task, haystack: FileHaystack) -> Measured:
     """All systems on all queries of a task."""
     names = dict.fromkeys((*SYSTEMS, *MODELS) if task.conversational else SYSTEMS)
     measures = parse_measures(DEFAULT)
-    asked = []
+    asked = {}
     for name in names:
         print(f"{task.name}: {name}", file=sys.stderr, flush=True)
-        asked.append(ask(parse_system(name), haystack, task.questions, DEPTH, name=name))
-    halves = [question for question in task.questions if is_held_out(question)]
+        asked[name] = ask(parse_system(name), haystack, task.questions, DEPTH, name=name)
+    half = [question for question in task.questions if is_held_out(question)]
+
+    def evaluated(questions: Sequence[Question], systems: Sequence[str]) -> Evaluation:
+        chosen = [asked[name] for name in systems]
+        return evaluate(task.qrels, questions, chosen, measures, baseline=BASELINE)
+
     return Measured(
         task,
-        evaluate(task.qrels, task.questions, asked, measures, baseline=BASELINE),
-        evaluate(task.qrels, halves or task.questions, asked, measures, baseline=BASELINE),
+        evaluated(task.questions, SYSTEMS),
+        evaluated(half or task.questions, SYSTEMS),
+        evaluated(task.questions, MODELS) if task.conversational else None,
     )
 
 
-def alone(folders: Sequence[Path]) -> Iterator[Measured]:
+def alone(folders: Sequence[Path], most: int) -> Iterator[Measured]:
     """Every set on its own passages."""
     for folder in folders:
         path = folder / "passages.jsonl"
         with temporary_collection(path) as collection:
-            for task in tasks_of(folder):
+            for task in tasks_of(folder, most):
                 yield measure(task, FileHaystack(path, collection))
 
 
-def together(folders: Sequence[Path]) -> Iterator[Measured]:
+def together(folders: Sequence[Path], most: int) -> Iterator[Measured]:
     """Every set on the passages of all."""
     with tempfile.TemporaryDirectory(prefix="distillery-quality-") as scratch:
         path = Path(scratch) / "passages.jsonl"
@@ -118,7 +142,7 @@ def together(folders: Sequence[Path]) -> Iterator[Measured]:
                         out.write(json.dumps({**record, "id": f"{folder.name}:{record['id']}"}) + "\n")
         with temporary_collection(path) as collection:
             for folder in folders:
-                for task in tasks_of(folder, f"{folder.name}:"):
+                for task in tasks_of(folder, most, f"{folder.name}:"):
                     yield measure(task, FileHaystack(path, collection))
 
 
@@ -146,7 +170,10 @@ def figure(evaluation: Evaluation, system: str, measure: str) -> str:
 def systems_table(measured: Sequence[Measured], measure: str, *, held_out: bool = False) -> str:
     """A row per system, a column per task, and the mean over tasks."""
     evaluations = [each.held_out if held_out else each.all for each in measured]
-    head = ["", *(f"{each.task.name} ({len(e.questions):,})" for each, e in zip(measured, evaluations))]
+    head = [
+        "",
+        *(f"{each.task.name} ({len(e.questions):,})" for each, e in zip(measured, evaluations, strict=True)),
+    ]
     rows = []
     for system in SYSTEMS:
         means = [evaluation.mean(system, measure) for evaluation in evaluations]
@@ -157,15 +184,18 @@ def systems_table(measured: Sequence[Measured], measure: str, *, held_out: bool 
 
 def models_table(measured: Sequence[Measured]) -> str:
     """BM25 with every query model on conversations: nDCG@10 / R@100."""
-    spoken = [each for each in measured if each.task.conversational]
+    spoken = {each.task.name: each.models for each in measured if each.models is not None}
     rows = [
         [
             name if name != BASELINE else "bm25 (cq2)",
-            *(f"{figure(each.all, name, MAIN)} / {figure(each.all, name, 'R@100')}" for each in spoken),
+            *(
+                f"{figure(models, name, MAIN)} / {figure(models, name, 'R@100')}"
+                for models in spoken.values()
+            ),
         ]
         for name in MODELS
     ]
-    return table(["", *(each.task.name for each in spoken)], rows) if spoken else ""
+    return table(["", *spoken], rows) if spoken else ""
 
 
 def differences_table(measured: Sequence[Measured]) -> str:
@@ -176,12 +206,18 @@ def differences_table(measured: Sequence[Measured]) -> str:
             test = each.all.of(system, MAIN)
             assert test is not None
             interval = f"{test.interval[0]:+.4f} … {test.interval[1]:+.4f}" if test.interval else ""
-            ps = [f"{p:.4f}" if p is not None else "" for p in (test.t_p_holm, test.randomisation_p_holm)]
+            ps = [_p(p) for p in (test.t_p_holm, test.randomisation_p_holm)]
             counts = f"{test.better:,} / {test.equal:,} / {test.worse:,}"
             rows.append([each.task.name, system, f"{test.difference:+.4f}", interval, counts, *ps])
     return table(
         ["", "", "difference", "95 %", "better / equal / worse", "t-test p", "randomisation p"], rows
     )
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return ""
+    return f"{p:.4f}" if p >= 0.0001 else "< .0001"
 
 
 def goals(measured: Sequence[Measured]) -> list[tuple[str, bool]]:
@@ -196,9 +232,9 @@ def goals(measured: Sequence[Measured]) -> list[tuple[str, bool]]:
             gains[worst] >= LOSS,
         ),
     ]
-    spoken = [each for each in measured if each.task.conversational]
+    spoken = [each.models for each in measured if each.models is not None]
     if spoken:
-        weighted = [gain(each.all, BASELINE, "bm25:cq2-unweighted") for each in spoken]
+        weighted = [gain(models, BASELINE, "bm25:cq2-unweighted") for models in spoken]
         mean = sum(weighted) / len(weighted)
         found.append((f"cq2 weighted - unweighted, mean nDCG@10: {mean:+.4f} (wanted: 0 or more)", mean >= 0))
     return found
@@ -236,7 +272,12 @@ def facts(measured: Sequence[Measured]) -> Mapping[str, Any]:
     return {
         "machine": machine(),
         "tasks": {
-            each.task.name: {"all": said(each.all), "held_out": said(each.held_out)} for each in measured
+            each.task.name: {
+                "all": said(each.all),
+                "held_out": said(each.held_out),
+                "models": said(each.models) if each.models is not None else None,
+            }
+            for each in measured
         },
         "goals": [{"goal": words, "met": met} for words, met in goals(measured)],
     }
@@ -248,6 +289,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these sets")
     parser.add_argument("--together", action="store_true", help="search the passages of all sets at once")
+    parser.add_argument("--most", type=int, default=0, metavar="N", help="queries of a task (default: all)")
     parser.add_argument("--markdown", type=Path, help="write the tables to this file too")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     options = parser.parse_args()
@@ -256,7 +298,7 @@ def main() -> None:
         folders = [folder for folder in folders if folder.name in options.only]
     if not folders:
         sys.exit(f"There is no set in {options.folder}.")
-    measured = list(together(folders) if options.together else alone(folders))
+    measured = list((together if options.together else alone)(folders, options.most))
     text = page(measured, together=options.together)
     print(text)
     if options.markdown:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval.crown.evidence import Evidence
+from retrieval.crown.evidence import Evidence, Inflections
 from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches, segments
 from retrieval.crown.options import CROWN_2020
 from retrieval.crown.parameters import Parameters
@@ -21,6 +21,8 @@ from retrieval.crown.passages import FloatArray, IntArray, Passages
 _RANK_DECIMALS = 4
 #: Final scores that differ by less are equal: what is left of the order of adding.
 _FINAL_DECIMALS = 10
+#: How similar a form of a word is to the word, for coverage. Measured: see docs/crown.md.
+SAME_STEM = 0.5
 
 
 @dataclass(frozen=True)
@@ -96,17 +98,23 @@ def _coverages(
 ) -> dict[str, FloatArray]:
     """Share of the query, by rarity and weight of its words, that has a similar word in the passage.
 
-    coverage = Σ_q idf_q w_q max_p sim(q, p) / Σ_q idf_q w_q over words p of the passage with sim ≥ α;
+    coverage = Σ_q idf_q² w_q max_p sim(q, p) / Σ_q idf_q² w_q over words p of the passage with sim ≥ α;
     early    = the largest over its sentences j of the same within the sentence, divided by √j.
+
+    The rarity is that of the word in the query and of the word in the passage, as in the cosine of two tf-idf
+    vectors. A word with the stem of q is similar by `SAME_STEM` at least, whatever α is.
     """
     nothing = {"coverage": np.zeros(passages.count), "early": np.zeros(passages.count)}
     if not terms or not len(passages.tokens):
         return nothing
-    importance = evidence.idf(list(terms)) * np.fromiter(terms.values(), np.float64, len(terms))
+    words = list(terms)
+    importance = evidence.idf(words) ** 2 * np.fromiter(terms.values(), np.float64, len(terms))
     total = importance.sum()
     if not total > 0:
         return nothing
     similar = np.where(is_similar(found.similarity, alpha, strict=False), found.similarity, 0.0)
+    if isinstance(evidence, Inflections):
+        similar = np.maximum(similar, SAME_STEM * evidence.same_stem(passages.words, words))
     is_any = similar.any(axis=1)
     relevant = np.flatnonzero(is_any[passages.tokens])
     if not len(relevant):

@@ -36,18 +36,25 @@ class Collection(Protocol):
         """Tokens of passages in this order, from the stored ones where there are any."""
 
     def texts(self, pks: Sequence[int]) -> Mapping[int, str]:
-        """Their texts."""
+        """What is searched of them: title and text. Passages that are not there any more are left out."""
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """One passage of a ranking: rank from 1, final score, and what the score is made of by name."""
+    """One passage of a ranking.
+
+    rank: from 1. score: bigger is better. parts: what the score is made of, by name, made comparable between
+    candidates. raw: the same before that, and other figures worth keeping. found_at: its rank among the
+    engine's candidates.
+    """
 
     rank: int
     score: float
     collection: str
     pk: int
     parts: Mapping[str, float] = field(default_factory=dict)
+    raw: Mapping[str, float] = field(default_factory=dict)
+    found_at: int | None = None
 
 
 @dataclass(frozen=True)

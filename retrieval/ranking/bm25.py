@@ -38,7 +38,14 @@ class BM25:
             generations=generations(collections),
             terms=found.terms,
             results=[
-                Ranked(rank, each.score, collections[each.place].name, each.pk, {"bm25": each.score})
+                Ranked(
+                    rank,
+                    each.score,
+                    collections[each.place].name,
+                    each.pk,
+                    parts={"bm25": each.score},
+                    found_at=rank,
+                )
                 for rank, each in enumerate(found.candidates[:k], 1)
             ],
             notes=[*notes, *notes_on(found)],

@@ -17,6 +17,7 @@ from retrieval.network.network import Network
 from retrieval.ranking.columns import columns
 from retrieval.ranking.texts import TextFile
 from retrieval.reading import open_passages
+from retrieval.text.titles import with_title
 
 _CHUNK = 1 << 20
 
@@ -97,7 +98,7 @@ class FolderCollection:
         return columns([self._texts.text(pk) for pk in pks], self.language, numbers=numbers)
 
     def texts(self, pks: Sequence[int]) -> Mapping[int, str]:
-        """Texts of passages."""
+        """Texts of passages with their titles."""
         return {pk: self._texts.text(pk) for pk in pks}
 
     def close(self) -> None:
@@ -112,10 +113,11 @@ def _rows(
     file = open_passages(passages)
     for row in file.rows():
         keys.append(row.key)
-        number = texts.append(row.text)
+        searched = with_title(row.title, row.text)
+        number = texts.append(searched)
         if number % 1000 == 0:
             progress(number)
-        yield number, f"{row.title}\n{row.text}" if row.title else row.text
+        yield number, searched
     if file.faults:
         raise file.refused()
     progress(len(keys))

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.crown.conversation import DEFAULT, model_named
+from retrieval.crown.options import BALANCED, CROWN_2020, PREFIX, WEIGHTS
+from retrieval.crown.parameters import Parameters
 from retrieval.errors import ModelError, ParametersError
 from retrieval.ranking import crossencoder
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.bm25 import BM25
+from retrieval.ranking.crown import Crown
 from retrieval.ranking.fusion import DEPTH, ReciprocalRankFusion
 from retrieval.ranking.fusion import K as FUSION_K
 
@@ -90,6 +93,24 @@ def _bm25(parsed: _Parsed, _: Path | None) -> Ranker:
     return BM25(model)
 
 
+def _crown(profile: str) -> Callable[[_Parsed, Path | None], Ranker]:
+    def make(parsed: _Parsed, _: Path | None) -> Ranker:
+        _no_inner(parsed)
+        for name in ("profile", "results"):
+            if name in parsed.options:
+                raise _refused(f"{parsed.text!r} has no option {name!r}.")
+        named = {
+            f"{PREFIX}{name}" if name in WEIGHTS[profile] else name: value
+            for name, value in parsed.options.items()
+        }
+        try:
+            return Crown(Parameters.of({**named, "profile": profile}))
+        except ParametersError as error:
+            raise _refused(f"{parsed.text!r}: {error}") from error
+
+    return make
+
+
 def _fusion(parsed: _Parsed, _: Path | None) -> Ranker:
     if len(parsed.inner) < 2:
         raise _refused(f"{parsed.text!r}: give at least two systems to fuse, as in rrf(bm25+balanced).")
@@ -122,6 +143,9 @@ def _query_model(parsed: _Parsed) -> str:
 
 _MAKERS: dict[str, Callable[[_Parsed, Path | None], Ranker]] = {
     "bm25": _bm25,
+    "crown": _crown(BALANCED),
+    BALANCED: _crown(BALANCED),
+    CROWN_2020: _crown(CROWN_2020),
     "rrf": _fusion,
     "cross-encoder": _cross_encoder,
 }

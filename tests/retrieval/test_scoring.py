@@ -115,12 +115,31 @@ def test_coverage_is_the_share_of_the_query_by_rarity_and_weight():
         evidence,
         profile="balanced",
     )
-    assert values(found.raw["coverage"]) == [round(4 / 6, 6), round(0.8 / 6, 6), 0]
+    assert values(found.raw["coverage"]) == [round(10 / 18, 6), round(0.8 / 18, 6), 0]
 
 
 def test_early_coverage_is_that_of_the_best_sentence_by_the_root_of_its_number():
     found = scored([["a", "x", "x", "a b"], ["x", "b"]], {"a": 1, "b": 1}, profile="balanced")
     assert values(found.raw["early"]) == [0.5, round(0.5 / 2**0.5, 6)]
+
+
+class Forms(Known):
+    """Evidence in which `movie` is a form of `movies`."""
+
+    def same_stem(self, words, terms):
+        return np.array([[word.rstrip("s") == term.rstrip("s") for term in terms] for word in words])
+
+
+def test_a_form_of_a_word_covers_half_of_it_and_is_no_node():
+    found = scored([["movie"], ["movies"], ["x"]], {"movies": 1}, Forms(), profile="balanced")
+    assert values(found.raw["coverage"]) == [0.5, 1, 0]
+    assert values(found.raw["early"]) == [0.5, 1, 0]
+    assert values(found.raw["node"]) == [0, 1, 0]
+
+
+def test_a_form_that_is_more_similar_keeps_its_similarity():
+    evidence = Forms({("movie", "movies"): 0.9})
+    assert values(scored([["movie"]], {"movies": 1}, evidence, profile="balanced").raw["coverage"]) == [0.9]
 
 
 def test_a_similarity_of_exactly_alpha_covers():

@@ -1,0 +1,150 @@
+"""CROWN: the engines' candidates in another order, by words like the question's and how they hang together.
+
+Profiles `crown-2020` (as published) and `balanced`; see `retrieval.crown` and docs/crown.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from retrieval.crown.conversation import query_terms
+from retrieval.crown.parameters import Parameters, defaults
+from retrieval.crown.passages import FloatArray, IntArray
+from retrieval.crown.scoring import Scores, combined, score
+from retrieval.errors import NetworkBrokenError
+from retrieval.ranking.base import Collection, Ranked, Ranking
+from retrieval.ranking.bm25 import BM25, generations, notes_on
+from retrieval.ranking.candidates import MOST_TERMS, Found, find
+from retrieval.text.tokens import tokens
+
+NO_NETWORK = "{} has no word proximity network, so the order is BM25's. Build one: manage.py wpn build."
+NO_CONTENT = "The question has function words only, so the order is BM25's."
+_SHORT = ("alpha", "beta", "candidates")
+
+
+@dataclass(frozen=True)
+class Crown:
+    """Scores the engines' candidates by a profile with its options."""
+
+    parameters: Parameters
+
+    @property
+    def name(self) -> str:
+        """balanced or crown-2020, with what differs from the profile's usual options after it."""
+        usual, given = defaults(self.parameters.profile), self.parameters
+        options = [given.query_model] if given.query_model != usual.query_model else []
+        options += [
+            f"{name}={getattr(given, name):g}"
+            for name in _SHORT
+            if getattr(given, name) != getattr(usual, name)
+        ]
+        if given.weights != usual.weights:
+            options += [f"{name}={value:g}" for name, value in given.weights.items()]
+        return ":".join([given.profile, *options])
+
+    def rank(self, collections: Sequence[Collection], turns: Sequence[str], k: int) -> Ranking:
+        """The k candidates of the greatest scores; equal ones as BM25 has them.
+
+        Where a collection has no network that can be used, the order is BM25's, and a note says so.
+        """
+        model = self.parameters.query_model
+        found = find(collections, turns, model, max(k, self.parameters.candidates))
+        terms = [content_terms(collection.language, turns, self.parameters) for collection in collections]
+        why_not = _without_network(collections) or ([] if any(terms) else [NO_CONTENT])
+        if why_not or not found.candidates:
+            return BM25(model).ranking(collections, found, k, notes=why_not)
+        scores = self._scored(collections, found, terms)
+        return Ranking(
+            ranker=self.name,
+            parameters=self.parameters.as_dict(),
+            generations=generations(collections),
+            terms=_merged(terms),
+            results=_ranked(collections, found, scores, k),
+            notes=notes_on(found),
+        )
+
+    def _scored(
+        self, collections: Sequence[Collection], found: Found, terms: Sequence[Mapping[str, float]]
+    ) -> Scores:
+        """Scores of the candidates in the engines' order. Each collection is judged by its own network.
+
+        What a collection's network says of its candidates is put together before anything is compared, so
+        that a share is one of the best of all candidates, whichever collection they are of.
+        """
+        own = [
+            [number for number, each in enumerate(found.candidates) if each.place == place]
+            for place in range(len(collections))
+        ]
+        if sum(map(bool, own)) == 1:
+            [place] = [place for place, numbers in enumerate(own) if numbers]
+            return self._scored_one(collections[place], found, range(len(found.candidates)), terms[place])
+        raw: dict[str, FloatArray] = {}
+        for place, numbers in enumerate(own):
+            if not numbers:
+                continue
+            theirs = self._scored_one(collections[place], found, numbers, terms[place])
+            for name, values in theirs.raw.items():
+                raw.setdefault(name, np.zeros(len(found.candidates)))[numbers] = values
+        return combined(raw, self.parameters)
+
+    def _scored_one(
+        self, collection: Collection, found: Found, numbers: Sequence[int], terms: Mapping[str, float]
+    ) -> Scores:
+        evidence = collection.evidence
+        assert evidence is not None  # asked before
+        mine = [found.candidates[number] for number in numbers]
+        passages = collection.columns([each.pk for each in mine], numbers=self.parameters.numbers)
+        return score(passages, terms, evidence, self.parameters, [each.score for each in mine])
+
+
+def content_terms(language: str, turns: Sequence[str], parameters: Parameters) -> dict[str, float]:
+    """The conversational query: content words of turns with their weights, the question's first."""
+    cut = [tokens(turn, language, numbers=parameters.numbers) for turn in turns]
+    return dict(islice(query_terms(cut, parameters.query_model).items(), MOST_TERMS))
+
+
+def _without_network(collections: Sequence[Collection]) -> list[str]:
+    """A note for each collection whose network is missing or cannot be used."""
+    notes = []
+    for collection in collections:
+        try:
+            if collection.evidence is None:
+                notes.append(NO_NETWORK.format(collection.name))
+        except NetworkBrokenError as error:
+            notes.append(f"{collection.name}: {error} Until then the order is BM25's.")
+    return notes
+
+
+def _ranked(collections: Sequence[Collection], found: Found, scores: Scores, k: int) -> list[Ranked]:
+    """The first k candidates by score, with what their scores are made of."""
+    places = scores.order[:k]
+    parts, raw = _rows(scores.parts, places), _rows(scores.raw, places)
+    finals = scores.final[places].tolist()
+    return [
+        Ranked(
+            rank=rank,
+            score=finals[rank - 1],
+            collection=collections[found.candidates[place].place].name,
+            pk=found.candidates[place].pk,
+            parts=parts[rank - 1],
+            raw=raw[rank - 1],
+            found_at=place + 1,
+        )
+        for rank, place in enumerate(places.tolist(), 1)
+    ]
+
+
+def _rows(columns: Mapping[str, FloatArray], places: IntArray) -> list[dict[str, float]]:
+    """Values of some candidates, by name."""
+    values = zip(*(column[places].tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in values]
+
+
+def _merged(terms: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    merged: dict[str, float] = {}
+    for each in terms:
+        for term, weight in each.items():
+            merged[term] = max(merged.get(term, 0.0), weight)
+    return merged
