@@ -61,6 +61,7 @@ def test_list_and_status(project, tmp_path):
     run("index", "build", project.slug)
     status = json.loads(run("index", "status", project.slug, "--json"))
     assert (status[0]["state"], status[0]["indexed"], status[0]["generation"]) == ("ready", 1, 1)
+    assert status[0]["engine"] == "tantivy"
     assert "ready" in run("index", "status", project.slug)
 
 
