@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.errors import EvaluationError, FileRefusedError
@@ -225,6 +225,7 @@ def test_every_fault_of_a_run_is_told_with_its_place(file):
 ids = st.text("ab#é中", min_size=1, max_size=5)
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(ids, st.floats(-1e30, 1e30), min_size=1, max_size=8), st.booleans())
 def test_a_run_that_was_written_reads_back_in_its_order(tmp_path_factory, scores, equal):
     found = sorted(scores.items(), key=lambda pair: -pair[1])

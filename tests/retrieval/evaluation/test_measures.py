@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -82,6 +82,7 @@ def one(system, baseline, units=None, **options):
     return test
 
 
+@settings(deadline=None, max_examples=50)
 @given(arrays(float, st.tuples(st.integers(3, 12), st.just(2)), elements=st.integers(0, 8)))
 def test_the_t_test_is_that_of_scipy(values):
     test = one(values[:, 0], values[:, 1])
@@ -93,6 +94,7 @@ def test_the_t_test_is_that_of_scipy(values):
         assert test.interval == pytest.approx(tuple(expected.confidence_interval(0.95)))
 
 
+@settings(deadline=None, max_examples=50)
 @given(arrays(float, st.tuples(st.integers(1, 9), st.just(2)), elements=st.integers(0, 8)))
 def test_few_queries_are_swapped_in_every_way(values):
     test = one(values[:, 0], values[:, 1])
