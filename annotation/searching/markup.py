@@ -34,8 +34,16 @@ def svg(drawing: Drawing) -> SafeString:
         "",
         '<circle cx="{}" cy="{}" r="{}" class="{}"/><text x="{}" y="{}" text-anchor="{}">{}</text>',
         (
-            (dot.x, dot.y, dot.radius, "scored" if dot.scored else "other", dot.label_x, dot.label_y)
-            + (dot.anchor, dot.label)
+            (
+                dot.x,
+                dot.y,
+                dot.radius,
+                "scored" if dot.scored else "other",
+                dot.label_x,
+                dot.label_y,
+                dot.anchor,
+                dot.label,
+            )
             for dot in drawing.dots
         ),
     )
@@ -48,3 +56,17 @@ def svg(drawing: Drawing) -> SafeString:
         lines,
         dots,
     )
+
+
+def rows(figures: Sequence[tuple[str, Sequence[float | None]]], decimals: int) -> SafeString:
+    """Rows of a table: a label, then figures, a dash for what there is not."""
+    return format_html_join(
+        "",
+        '<tr><th scope="row"><bdi>{}</bdi></th>{}</tr>',
+        ((label, _cells(values, decimals)) for label, values in figures),
+    )
+
+
+def _cells(values: Sequence[float | None], decimals: int) -> SafeString:
+    said = ("\N{EN DASH}" if value is None else f"{value:.{decimals}f}" for value in values)
+    return format_html_join("", '<td class="number">{}</td>', ((text,) for text in said))

@@ -44,6 +44,8 @@ class Shown:
     words: Sequence[tuple[str, float]]
     pairs: Sequence[tuple[str, str, float]]
     drawing: SafeString | None
+    rows_of_parts: SafeString
+    rows_of_words: SafeString
 
 
 def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float]) -> Shown:
@@ -51,6 +53,7 @@ def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float
     passage, why = found.passage, found.explanation
     words = [(node.word, node.weight) for node in why.nodes] if why else []
     pairs = [(edge.first, edge.second, edge.npmi) for edge in why.edges] if why else []
+    parts = [Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()]
     drawing = draw(dict(words), pairs)
     return Shown(
         rank=found.rank,
@@ -62,12 +65,20 @@ def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float
         corpus=found.corpus,
         language=language,
         text=markup.passage(_pieces(found)),
-        parts=[
-            Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()
-        ],
+        parts=parts,
         words=words,
         pairs=pairs,
         drawing=markup.svg(drawing) if drawing else None,
+        rows_of_parts=markup.rows(
+            [(part.label, (part.value, part.weight, part.adds)) for part in parts], decimals=4
+        ),
+        rows_of_words=markup.rows(
+            [
+                *((word, (weight,)) for word, weight in words),
+                *((f"{one} \N{EN DASH} {other}", (strength,)) for one, other, strength in pairs),
+            ],
+            decimals=3,
+        ),
     )
 
 
