@@ -1,6 +1,6 @@
 """Measures how good the rankers are on judged sets: BM25, both profiles of CROWN, the query models.
 
-    python benchmarks/retrieval_quality.py FOLDER [--json FILE] [--markdown FILE] [--together] [--only NAME]
+    python benchmarks/retrieval_quality.py FOLDER [--most N] [--together] [--only NAME] [--json FILE]
 
 FOLDER holds one folder per set with `passages.jsonl`, `qrels.tsv` (TREC) and `queries.jsonl` ({id, text}),
 `conversations.jsonl` ({id, turns}) or both; each of the two is a task. Queries without a relevant passage are
@@ -14,6 +14,7 @@ import json
 import sys
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,23 @@ class Measured:
     models: Evaluation | None
 
 
-def tasks_of(folder: Path, prefix: str = "") -> Iterator[Task]:
+def sampled(questions: Sequence[Question], most: int) -> list[Question]:
+    """At most so many questions (0: all), whole conversations, chosen by a checksum, in their order."""
+    if not most or len(questions) <= most:
+        return list(questions)
+    names = sorted(
+        {each.conversation for each in questions}, key=lambda name: zlib.crc32(name[::-1].encode())
+    )
+    sizes = Counter(each.conversation for each in questions)
+    chosen, left = set(), most
+    for name in names:
+        if sizes[name] <= left:
+            chosen.add(name)
+            left -= sizes[name]
+    return [each for each in questions if each.conversation in chosen]
+
+
+def tasks_of(folder: Path, most: int, prefix: str = "") -> Iterator[Task]:
     """The tasks of a set. `prefix` stands before ids of passages where sets are searched together."""
     judgments = read_qrels(folder / "qrels.tsv")
     grades = {
@@ -74,7 +91,7 @@ def tasks_of(folder: Path, prefix: str = "") -> Iterator[Task]:
         path = folder / f"{name}.jsonl"
         if path.is_file() and path.stat().st_size:
             questions = read_questions(path)
-            found = judged_questions(qrels, questions, answerable=True)
+            found = sampled(judged_questions(qrels, questions, answerable=True), most)
             yield Task(f"{folder.name} {name}", qrels, found, questions.conversational)
 
 
@@ -105,16 +122,16 @@ def measure(task: Task, haystack: FileHaystack) -> Measured:
     )
 
 
-def alone(folders: Sequence[Path]) -> Iterator[Measured]:
+def alone(folders: Sequence[Path], most: int) -> Iterator[Measured]:
     """Every set on its own passages."""
     for folder in folders:
         path = folder / "passages.jsonl"
         with temporary_collection(path) as collection:
-            for task in tasks_of(folder):
+            for task in tasks_of(folder, most):
                 yield measure(task, FileHaystack(path, collection))
 
 
-def together(folders: Sequence[Path]) -> Iterator[Measured]:
+def together(folders: Sequence[Path], most: int) -> Iterator[Measured]:
     """Every set on the passages of all."""
     with tempfile.TemporaryDirectory(prefix="distillery-quality-") as scratch:
         path = Path(scratch) / "passages.jsonl"
@@ -125,7 +142,7 @@ def together(folders: Sequence[Path]) -> Iterator[Measured]:
                         out.write(json.dumps({**record, "id": f"{folder.name}:{record['id']}"}) + "\n")
         with temporary_collection(path) as collection:
             for folder in folders:
-                for task in tasks_of(folder, f"{folder.name}:"):
+                for task in tasks_of(folder, most, f"{folder.name}:"):
                     yield measure(task, FileHaystack(path, collection))
 
 
@@ -272,6 +289,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these sets")
     parser.add_argument("--together", action="store_true", help="search the passages of all sets at once")
+    parser.add_argument("--most", type=int, default=0, metavar="N", help="queries of a task (default: all)")
     parser.add_argument("--markdown", type=Path, help="write the tables to this file too")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     options = parser.parse_args()
@@ -280,7 +298,7 @@ def main() -> None:
         folders = [folder for folder in folders if folder.name in options.only]
     if not folders:
         sys.exit(f"There is no set in {options.folder}.")
-    measured = list(together(folders) if options.together else alone(folders))
+    measured = list((together if options.together else alone)(folders, options.most))
     text = page(measured, together=options.together)
     print(text)
     if options.markdown:

@@ -4,9 +4,10 @@ JSONL with {id, text} or {id, title, turns: [{id, text, rewrite}]}; TREC CAsT's 
 TREC's topics with <top>; tables with tabs (id, text), with or without a header. The content decides.
 """
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,8 @@ class Questions:
 
     format: str
     field: str
-    found: list[Question] = field(default_factory=list)
-    without: list[str] = field(default_factory=list)
+    found: list[Question] = dataclasses.field(default_factory=list)
+    without: list[str] = dataclasses.field(default_factory=list)
     repeated: int = 0
 
     @property
@@ -105,7 +106,9 @@ class _Reader:
         self._faults.check()
         if not self._questions:
             raise self._faults.stop(1, "there is no query in the file", _FORM)
-        found = [replace(each, conversation=self._root(each.conversation)) for each in self._questions]
+        found = [
+            dataclasses.replace(each, conversation=self._root(each.conversation)) for each in self._questions
+        ]
         return Questions(self.format, self._field or "text", found, self._without, self._repeated)
 
     def jsonl(self, numbered: Iterable[tuple[int, str]]) -> None:

@@ -1,11 +1,13 @@
 """A network from passages: shards counted by several processes, merged, word vectors made, swapped in."""
 
 import multiprocessing
+import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +22,11 @@ from retrieval.network.network import Network
 from retrieval.network.rules import rules_of
 from retrieval.network.segment import Segment
 from retrieval.network.shards import count_shard
-from retrieval.network.vectorfiles import check, load
+from retrieval.network.vectorfiles import Loaded, check, load
 from retrieval.network.vectors import Made, Vectors, write_vectors
 
+#: From so many pairs on, word vectors are made in a process of its own.
+_MANY_PAIRS = 1 << 19
 #: Source of word vectors that are made of the counts.
 OWN = "ppmi-svd"
 Texts = Iterable[tuple[int, str]]
@@ -81,7 +85,6 @@ def assemble(
         check(vectors)
     files = NetworkFolder(folder)
     with files.writing():
-        files.tidy()
         scratch = files.fresh("s")
         scratch.mkdir()
         try:
@@ -108,16 +111,34 @@ def assemble(
 
 
 def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
-    """Word vectors of a file, or of the network's own counts."""
-    by_stem = 0
-    if file is None:
-        numbers, rows = embedded(whole)
-    else:
+    """Word vectors of a file, or of the network's own counts.
+
+    Many counts are worked on by a process of its own in which linear algebra has one thread: the bytes do not
+    depend on the number of processors then, and threads that wait for each other do not take a busy machine.
+    """
+    if file is not None:
         loaded = load(file, whole.spelled(np.arange(whole.facts.words)))
-        numbers, rows, by_stem = loaded.places, loaded.rows, loaded.by_stem
-    commonest = np.argsort(-whole.df[numbers], kind="stable")[:COMMONEST]
-    source = file.name if file else OWN
-    return write_vectors(folder, Made(source, whole.codes[numbers], rows, commonest, by_stem))
+        return _write(whole, folder, file.name, loaded)
+    if whole.facts.pairs < _MANY_PAIRS or multiprocessing.current_process().daemon:
+        return _own_vectors(whole, folder)
+    alone = ProcessPoolExecutor(
+        1,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=os.putenv,
+        initargs=("OPENBLAS_NUM_THREADS", "1"),
+    )
+    with alone, _ended_process_told():
+        return alone.submit(_own_vectors, whole, folder).result()
+
+
+def _own_vectors(whole: Segment, folder: Path) -> Vectors:
+    return _write(whole, folder, OWN, Loaded(*embedded(whole), by_stem=0))
+
+
+def _write(whole: Segment, folder: Path, source: str, found: Loaded) -> Vectors:
+    commonest = np.argsort(-whole.df[found.places], kind="stable")[:COMMONEST]
+    codes = whole.codes[found.places]
+    return write_vectors(folder, Made(source, codes, found.rows, commonest, found.by_stem))
 
 
 def count_here(
@@ -163,16 +184,23 @@ def _in_processes(
     pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
     under_way: deque[Future[Segment]] = deque()
     try:
-        for piece, path in pieces:
-            under_way.append(pool.submit(count_shard, piece, path, language))
-            if len(under_way) > processes:
+        with _ended_process_told():
+            for piece, path in pieces:
+                under_way.append(pool.submit(count_shard, piece, path, language))
+                if len(under_way) > processes:
+                    yield under_way.popleft().result()
+            while under_way:
                 yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
-    except BrokenProcessPool as error:
-        raise NetworkBrokenError(
-            "A process that counted was ended from outside, most likely because memory ran out. Build with "
-            "fewer processes. The network that was there still answers."
-        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ended_process_told() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise NetworkBrokenError(
+            "A process that built the network was ended from outside, most likely because memory ran out. "
+            "Build with fewer processes. The network that was there still answers."
+        ) from error

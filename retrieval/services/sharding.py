@@ -86,6 +86,8 @@ def count_one(context: JobContext) -> None:
         context.progress(passages, passages, "Counting the words of passages")
         if not target.exists():
             mine.rename(target)
+    except OSError as error:
+        raise PermanentError(f"It cannot be written: {error}.") from error
     finally:
         shutil.rmtree(mine, ignore_errors=True)
 

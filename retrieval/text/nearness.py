@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,8 @@ class NearRepeats:
             mixed = (mixed ^ used[:, place]) * self._factors[place]
             mixed ^= mixed >> np.uint64(31)
         mixed = (mixed + np.arange(self._bands, dtype=np.uint64)[:, None]) * self._factors[-1]
-        return mixed.T.astype(np.int64)
+        bands: NDArray[np.int64] = mixed.T.astype(np.int64)
+        return bands
 
     def _known_bands(self, hashed: Sequence[Sequence[int]]) -> dict[int, str]:
         wanted = list({each for hashes in hashed for each in hashes})
@@ -147,7 +148,7 @@ class NearRepeats:
             found[page].append(Candidate(key, "", page, start, end))
         return found
 
-    def _among(self, query: str, values: Sequence[object]) -> Iterable[tuple[object, ...]]:
+    def _among(self, query: str, values: Sequence[object]) -> Iterable[Any]:  # rows of SQLite
         for at in range(0, len(values), _PARAMETERS):
             some = values[at : at + _PARAMETERS]
             yield from self._store.execute(f"{query} ({', '.join('?' * len(some))})", some)
