@@ -48,10 +48,10 @@ def provenance_of(kept: Any) -> Provenance | None:
 
 
 def _pairs(found: Any, before: str = "") -> Iterator[tuple[str, str]]:
-    """Names and values, those in an inner object with its name before them."""
+    """Names and values in the order of the names, those in an inner object with its name before them."""
     if not isinstance(found, Mapping):
         return
-    for name, value in found.items():
+    for name, value in sorted(found.items()):
         words = f"{before}{name}".replace("_", " ")
         if isinstance(value, Mapping):
             yield from _pairs(value, f"{words}: ")

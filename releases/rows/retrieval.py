@@ -73,9 +73,10 @@ def _number(found: Any) -> int | None:
 
 
 def _parts(found: Any) -> list[dict[str, Any]]:
+    """Parts in the order of their names: databases keep the members of an object in orders of their own."""
     return [
         {"name": fit(name), "value": float(value)}
-        for name, value in (found.items() if isinstance(found, dict) else ())
+        for name, value in (sorted(found.items()) if isinstance(found, dict) else ())
         if isinstance(value, int | float)
     ]
 

@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.models import CandidatePassage
@@ -43,7 +43,13 @@ def test_one_query_has_no_interval():
     assert (found.recall, found.low) == (0.5, None)
 
 
-@given(st.lists(st.builds(Seen, st.integers(0, 9), st.integers(0, 3), st.integers(3, 9), st.integers(9, 99))))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(
+        st.builds(Seen, st.integers(0, 9), st.integers(0, 3), st.integers(3, 9), st.integers(9, 99)),
+        max_size=8,
+    )
+)
 def test_recall_lies_in_its_interval_and_between_0_and_1(seen):
     found = estimate(seen)
     if found.recall is not None and found.low is not None and found.high is not None:
