@@ -186,7 +186,8 @@ class Network:
 
     def holds(self, pks: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which passages it counts."""
-        return places_of(self.segments, pks)[0] >= 0
+        there: NDArray[np.bool_] = places_of(self.segments, pks)[0] >= 0
+        return there
 
     def stored(self, pks: NDArray[np.int64]) -> Stored:
         """Tokens of passages that it counts."""
