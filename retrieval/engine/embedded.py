@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
+from operator import neg
 from pathlib import Path
+from typing import cast
 
 from tantivy import (
     Document,
@@ -117,13 +119,11 @@ class TantivyEngine:
             if len(hits) < limit or hits[-1][0] < worst or limit >= most:
                 break
             limit = min(limit * 8, most)
-        hits = [hit for hit in hits if hit[0] >= worst]
+        scores = [score for score, _ in hits if score >= worst]
         with damage_told(f"{self._what} cannot be searched", self._files.path):
-            numbers = searcher.fast_field_values("pk", [address for _, address in hits])
-        found = sorted(
-            (-score, number) for number, (score, _) in zip(numbers, hits, strict=True) if number is not None
-        )
-        return [Scored(int(number), float(-score)) for score, number in found[:k]]
+            numbers = searcher.fast_field_values("pk", [address for _, address in hits[: len(scores)]])
+        best = sorted(zip(map(neg, scores), cast(list[int], numbers), strict=True))[:k]
+        return [Scored(number, -score) for score, number in best]
 
     def count(self) -> int:
         """How many passages it holds."""
