@@ -51,6 +51,7 @@ check: env-dev ## linters, types, import floors, migrations, settings
 lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest versions)
 	$(COMPILE) requirements/base.in -o requirements/base.txt
 	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
 
 benchmark: env-dev ## measure the statistics, the metrics, the marketplace, our side of it and the desk, on SQLite and PostgreSQL; an hour
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py

@@ -49,6 +49,7 @@ def _kinds() -> None:
 def _pages() -> None:
     """Tabs, steps of the funnel, rows of the page of agreement."""
     add_page(Page("Queries", "annotation:queries", "queries"))
+    add_page(Page("Corpora", "annotation:corpora", "corpora", position=44))
     add_page(Page("Search", "annotation:search", "search", position=45))
     add_room(Room("annotation", funnel.say, position=10))
     add_source(Source(agreements.KINDS, agreements.rows_of))

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
+from annotation.corpora import work  # noqa: F401  # jobs of corpora
 from annotation.importing.design import Design
 from annotation.services import staging
 from annotation.services.importing import ImportRefusedError, Options, import_queries

@@ -132,13 +132,16 @@ def indexing(_: str) -> dict[str, Any]:
 
 def searching(queries: str) -> dict[str, Any]:
     """One query after the other, then two threads: the engine alone, and with texts from the database."""
-    from retrieval.models import Corpus
-    from retrieval.selectors import search
+    from retrieval.models import Corpus, Passage
 
     corpus = Corpus.objects.select_related("index").get(slug="speed")
     texts = json.loads(queries)
+
+    def whole_answer(text: str) -> object:
+        return Passage.objects.in_bulk(numbers(corpus, text, 10))
+
     for text in texts[:50]:
-        search([corpus], text, 10)
+        whole_answer(text)
 
     def timed(ask: Callable[[str], object]) -> list[float]:
         times = []
@@ -149,7 +152,7 @@ def searching(queries: str) -> dict[str, Any]:
         return sorted(times)
 
     alone = timed(lambda text: numbers(corpus, text, 100))
-    whole = timed(lambda text: search([corpus], text, 10))
+    whole = timed(whole_answer)
     at = time.perf_counter()
     threads = [
         threading.Thread(target=lambda: [numbers(corpus, text, 100) for text in texts]) for _ in range(2)
@@ -170,6 +173,19 @@ def searching(queries: str) -> dict[str, Any]:
 def percentiles(times: list[float]) -> tuple[float, float]:
     """Median and 95th percentile of sorted times."""
     return times[len(times) // 2], times[int(len(times) * 0.95)]
+
+
+def opening(_: str) -> dict[str, Any]:
+    """The index in a process that has not seen it: opened alone, then up to its first answer."""
+    from retrieval.engines import engine_of
+    from retrieval.models import Corpus
+
+    engine = engine_of(Corpus.objects.select_related("index").get(slug="speed"))
+    at = time.perf_counter()
+    engine.count()
+    opened = time.perf_counter()
+    engine.search(dict.fromkeys(engine.terms("what causes inflation"), 1.0), 100)
+    return {"ms": (opened - at) * 1000, "first": (time.perf_counter() - at) * 1000}
 
 
 def one_more(_: str) -> dict[str, Any]:
@@ -301,6 +317,7 @@ def speed_run(folders: list[Path], count: int, scratch: Path) -> Any:  # a Run, 
     indexed = step("indexing")
     queries = [query["text"] for folder in folders for query in lines(folder / "queries.jsonl")]
     sample = queries[:: max(1, len(queries) // QUERIES)][:QUERIES]
+    opened = step("opening")
     found = step("searching", json.dumps(sample))
     more = step("one_more")
     stored = added["passages"] / added["seconds"]
@@ -319,14 +336,29 @@ def speed_run(folders: list[Path], count: int, scratch: Path) -> Any:  # a Run, 
         "",
         [
             Figure("file into the database", f"{stored:,.0f}/s", note=used(added)),
-            Figure("database into the index", f"{rate:,.0f}/s", "≥ 40,000/s", rate >= 40_000, used(indexed)),
+            Figure("database into the index", f"{rate:,.0f}/s", "≥ 50,000/s", rate >= 50_000, used(indexed)),
             Figure("size of the index", f"{indexed['bytes'] / 1e6:,.0f} MB"),
-            Figure("search, 100 numbers", both(found["engine"]), note="median / p95"),
+            Figure(
+                "open the index",
+                f"{opened['ms']:.0f} ms",
+                "< 100 ms",
+                opened["ms"] < 100,
+                f"{opened['first']:.0f} ms with the first search",
+            ),
+            Figure(
+                "search, 100 numbers",
+                both(found["engine"]),
+                "p95 < 3 ms",
+                found["engine"][1] < 3,
+                "median / p95",
+            ),
             Figure("search, 10 with texts", both(found["whole"]), note="median / p95"),
             Figure(
                 "queries per second",
                 f"{found['qps']:,.0f}, two threads {found['qps_two']:,.0f}",
-                note=f"peak {found['rss']:.0f} MB",
+                "≥ 1,500",
+                found["qps"] >= 1_500,
+                f"peak {found['rss']:.0f} MB",
             ),
             Figure("add one passage and commit", f"{more['ms']:.1f} ms"),
         ],

@@ -31,6 +31,7 @@ from kombu.exceptions import OperationalError
 
 from distillery.celery import app as celery_app
 from jobs import selectors as jobs_selectors
+from retrieval.errors import RetrievalError
 
 Level = Literal["ok", "warning", "error"]
 
@@ -374,6 +375,20 @@ def _redis() -> Finding:
     return Finding("ok", "broker", "Redis answers.")
 
 
+def search_engine() -> Finding:
+    """The server that finds passages answers, where there is one."""
+    if settings.RETRIEVAL_ENGINE != "opensearch":
+        return Finding("ok", "search engine", "")
+    from retrieval.engine.cluster import cluster  # noqa: PLC0415  # only where OpenSearch is used
+
+    try:
+        place = cluster(settings.OPENSEARCH_URL, settings.OPENSEARCH_CERTIFICATES, os.getpid())
+        version = place.read(lambda client: client.info())["version"]["number"]
+    except RetrievalError as error:
+        return Finding("warning", "search engine", str(error), "Candidates cannot be found until it answers.")
+    return Finding("ok", "search engine", f"OpenSearch {version} answers at {place.where}.")
+
+
 def worker() -> Finding:
     """A jobs worker did something lately."""
     silence = jobs_selectors.worker_silence()
@@ -478,5 +493,6 @@ _ALWAYS: tuple[Callable[[], Finding], ...] = (
     disk_space,
     static_files,
     broker,
+    search_engine,
     database,
 )

@@ -1,39 +1,24 @@
 """What is known about corpora, and what is found in them."""
 
-import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, QuerySet
 
 from projects.models import Project
 from retrieval.engine.lock import is_held
-from retrieval.engines import engine_of, folder_of
-from retrieval.errors import CorpusError, NotIndexedError
-from retrieval.models import Corpus, Index, Passage
+from retrieval.engines import folder_of
+from retrieval.errors import CorpusError
+from retrieval.models import Corpus, Index
+
+if TYPE_CHECKING:
+    from retrieval.searching import FoundPassage
 
 NOTHING_YET = (
     "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "
     "(manage.py index build)."
 )
-
-
-@dataclass(frozen=True)
-class Turn:
-    """Something that was said in a conversation, and how much its words weigh beside the others'."""
-
-    text: str
-    weight: float = 1.0
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A passage that was found: 1 is the best rank; scores compare within one corpus."""
-
-    rank: int
-    score: float
-    corpus: str
-    passage: Passage
 
 
 @dataclass(frozen=True)
@@ -55,8 +40,10 @@ def corpus_named(project: Project, slug: str) -> Corpus:
 
 
 def corpora_of(project: Project) -> QuerySet[Corpus]:
-    """All corpora of a project with their indexes."""
-    return Corpus.objects.filter(project=project).select_related("index", "project").order_by("slug")
+    """All corpora of a project with their indexes and networks."""
+    return (
+        Corpus.objects.filter(project=project).select_related("index", "network", "project").order_by("slug")
+    )
 
 
 def searchable(project: Project) -> list[Corpus]:
@@ -78,27 +65,8 @@ def is_up_to_date(corpus: Corpus) -> bool:
     return corpus.index.state == Index.State.READY
 
 
-def search(corpora: Sequence[Corpus], turns: str | Sequence[Turn], k: int = 10) -> list[Hit]:
-    """Best passages for a query, or for the turns of a conversation, with their texts in one query.
+def search(corpora: Sequence[Corpus], query: str, k: int = 10) -> "Sequence[FoundPassage]":
+    """The best passages for a query by BM25 alone, with their texts in one query of the database."""
+    from retrieval.searching import search_conversation  # noqa: PLC0415  # which asks this module
 
-    Several corpora are merged by score. BM25 scores of two corpora are on two scales, as a word may be rare
-    in one and common in the other: what is to be searched together belongs in one corpus.
-    """
-    if not corpora:
-        raise NotIndexedError(NOTHING_YET)
-    said = [Turn(turns)] if isinstance(turns, str) else turns
-    found = [(-score, pk, corpus.slug) for corpus in corpora for pk, score in _search_one(corpus, said, k)]
-    best = heapq.nsmallest(k, found)
-    passages = Passage.objects.in_bulk([pk for _, pk, _ in best])
-    # A passage may have been deleted since the index was asked.
-    there = [(passages[pk], -score, slug) for score, pk, slug in best if pk in passages]
-    return [Hit(rank, score, slug, passage) for rank, (passage, score, slug) in enumerate(there, 1)]
-
-
-def _search_one(corpus: Corpus, turns: Iterable[Turn], k: int) -> list[tuple[int, float]]:
-    engine = engine_of(corpus)
-    weights: dict[str, float] = {}
-    for turn in turns:
-        for term in engine.terms(turn.text):
-            weights[term] = max(weights.get(term, 0.0), turn.weight)
-    return [(hit.pk, hit.score) for hit in engine.search(weights, k)]
+    return search_conversation(corpora, [query], ranker="bm25", results=k, explain=False).results

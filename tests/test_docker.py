@@ -14,6 +14,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 DOCKER = ROOT / "docker"
 COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
+SEARCH: dict[str, Any] = yaml.safe_load((DOCKER / "opensearch.yaml").read_text(encoding="utf-8"))
 OURS = [name for name, service in COMPOSE["services"].items() if "build" in service]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -109,6 +110,28 @@ def test_host_names_have_to_be_given():
 def test_the_port_is_open_to_this_machine_only_until_somebody_says_otherwise():
     assert COMPOSE["services"]["web"]["ports"] == ["${LISTEN:-127.0.0.1:8000}:8000"]
     assert [name for name, service in COMPOSE["services"].items() if "ports" in service] == ["web"]
+
+
+def test_with_opensearch_every_part_of_ours_uses_it_and_nobody_else_reaches_it():
+    services = dict(SEARCH["services"])
+    added = services.pop("opensearch")
+    assert re.fullmatch(r"opensearchproject/opensearch:\d+\.\d+\.\d+", added["image"])
+    assert "ports" not in added
+    assert added["environment"]["DISABLE_SECURITY_PLUGIN"] == "true"
+    assert [volume.split(":")[0] for volume in added["volumes"]] == list(SEARCH["volumes"])
+    assert set(services) == set(OURS)
+    for service in services.values():
+        assert service["environment"] == {
+            "RETRIEVAL_ENGINE": "opensearch",
+            "OPENSEARCH_URL": "http://opensearch:9200",
+        }
+    for name in ("web", "worker"):
+        assert services[name]["depends_on"] == {"opensearch": {"condition": "service_healthy"}}
+
+
+def test_the_image_holds_the_client_of_opensearch():
+    assert "opensearch.txt" in next(line for line in arguments_of("RUN") if "pip" in line)
+    assert "requirements/opensearch.txt" in " ".join(arguments_of("COPY"))
 
 
 def prepared(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from annotation.corpora.urls import PATHS as CORPORA
 from annotation.desk import adjudication, agreement, imports, queries, review, reviewactions
 from annotation.searching.urls import PATHS as SEARCHING
 
@@ -46,5 +47,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_CASE}unanswerable/", adjudication.unanswerable, name="unanswerable"),
     path(f"{_S}agreement/", agreement.agreement, name="agreement"),
     *_REVIEW,
+    *CORPORA,
     *SEARCHING,
 ]

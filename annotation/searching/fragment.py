@@ -9,24 +9,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 #: The drawing's own units.
-WIDTH, HEIGHT = 360, 240
-_RADIUS_X, _RADIUS_Y = 128, 80
+WIDTH, HEIGHT = 440, 240
+_RADIUS_X, _RADIUS_Y = 105, 85
 _LEAST_DOT, _MOST_DOT = 4.0, 11.0
 _LEAST_LINE, _MOST_LINE = 1.0, 5.0
 _LONGEST_WORD = 14
-_LABEL_BELOW, _LABEL_ABOVE = 15, 7
+#: From a dot to its label: below, above, beside; and half the height of a letter.
+_BELOW, _ABOVE, _BESIDE, _HALF_A_LETTER = 15, 7, 6, 4.5
+#: Dots so near to the middle, as a share of the ellipse, have their labels above or below.
+_MIDDLE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A word: its place, its radius, and where its label stands; `scored` if it has a weight of its own."""
+    """A word: its place, its radius, and where its label stands; `scored` if it has a weight of its own.
+
+    anchor: which part of the label stands at its place: start, middle or end.
+    """
 
     word: str
     label: str
     x: float
     y: float
     radius: float
+    label_x: float
     label_y: float
+    anchor: str
     scored: bool
 
 
@@ -108,11 +116,16 @@ def _places(count: int) -> list[tuple[float, float]]:
 
 def _dot(word: str, place: tuple[float, float], weight: float | None, most: float) -> Dot:
     radius = _LEAST_DOT if weight is None else _between(_LEAST_DOT + 1, _MOST_DOT, weight, most)
-    x, y = place
-    above = y < HEIGHT / 2
-    label_y = y - radius - _LABEL_ABOVE if above else y + radius + _LABEL_BELOW
+    (x, y), anchor = place, "middle"
+    aside = (x - WIDTH / 2) / _RADIUS_X
+    label_x, label_y = x, y - radius - _ABOVE if y < HEIGHT / 2 else y + radius + _BELOW
+    if abs(aside) > _MIDDLE:
+        anchor = "start" if aside > 0 else "end"
+        label_x, label_y = x + math.copysign(radius + _BESIDE, aside), y + _HALF_A_LETTER
     label = word if len(word) <= _LONGEST_WORD else f"{word[: _LONGEST_WORD - 1]}…"
-    return Dot(word, label, x, y, radius, round(label_y, 1), scored=weight is not None)
+    return Dot(
+        word, label, x, y, radius, round(label_x, 1), round(label_y, 1), anchor, scored=weight is not None
+    )
 
 
 def _between(least: float, most: float, value: float, largest: float) -> float:

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.searching.fragment import Drawing, draw
+from django.utils.safestring import SafeString
+
+from annotation.searching import markup
+from annotation.searching.fragment import draw
 from retrieval.crown.marking import Piece, marked
 from retrieval.crown.options import describe
 from retrieval.searching import FoundPassage
@@ -36,11 +39,13 @@ class Shown:
     link: str
     corpus: str
     language: str
-    pieces: Sequence[Piece]
+    text: SafeString
     parts: Sequence[Part]
     words: Sequence[tuple[str, float]]
     pairs: Sequence[tuple[str, str, float]]
-    drawing: Drawing | None
+    drawing: SafeString | None
+    rows_of_parts: SafeString
+    rows_of_words: SafeString
 
 
 def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float]) -> Shown:
@@ -48,6 +53,8 @@ def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float
     passage, why = found.passage, found.explanation
     words = [(node.word, node.weight) for node in why.nodes] if why else []
     pairs = [(edge.first, edge.second, edge.npmi) for edge in why.edges] if why else []
+    parts = [Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()]
+    drawing = draw(dict(words), pairs)
     return Shown(
         rank=found.rank,
         score=found.score,
@@ -57,13 +64,21 @@ def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float
         link=passage.url if passage.url.startswith(("https://", "http://")) else "",
         corpus=found.corpus,
         language=language,
-        pieces=_pieces(found),
-        parts=[
-            Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()
-        ],
+        text=markup.passage(_pieces(found)),
+        parts=parts,
         words=words,
         pairs=pairs,
-        drawing=draw(dict(words), pairs),
+        drawing=markup.svg(drawing) if drawing else None,
+        rows_of_parts=markup.rows(
+            [(part.label, (part.value, part.weight, part.adds)) for part in parts], decimals=4
+        ),
+        rows_of_words=markup.rows(
+            [
+                *((word, (weight,)) for word, weight in words),
+                *((f"{one} \N{EN DASH} {other}", (strength,)) for one, other, strength in pairs),
+            ],
+            decimals=3,
+        ),
     )
 
 

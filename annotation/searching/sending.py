@@ -5,9 +5,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from annotation.retrieving import SHOWN, Recipe
 from annotation.searching import answering
 from annotation.searching.conversation import RefusedError, read
-from annotation.searching.views import KEEP, PAGE
+from annotation.searching.views import PAGE
 from annotation.services.searched import AlreadySentError, send_to_curation
 from crowd.desk.doors import Role, Seat, on_project, posted
 from crowd.errors import CrowdError
@@ -15,8 +16,6 @@ from retrieval.errors import RetrievalError
 from retrieval.selectors import searchable
 
 MOST_KEPT = 100
-#: Passages looked at for each that is kept, so that folded ones leave no gap.
-_SPARE = 3
 
 
 @posted
@@ -25,10 +24,10 @@ def send(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Search again and keep the best passages; a query that has candidates is left as it is."""
     try:
         conversation = read(request.POST)
-        keep = _number(request.POST.get("keep") or str(KEEP))
+        keep = _number(request.POST.get("keep") or str(SHOWN))
         if not conversation.turns:
             raise RefusedError("There is no question to send.")
-        found = answering.answer(searchable(seat.project), conversation, results=keep * _SPARE)
+        found = answering.answer(searchable(seat.project), conversation, results=Recipe(shown=keep).depth)
         sent = send_to_curation(
             project=seat.project, turns=conversation.questions, found=found, keep=keep, actor=seat.user
         )

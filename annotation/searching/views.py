@@ -7,6 +7,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from annotation.retrieving import SHOWN
 from annotation.searching import answering
 from annotation.searching.conversation import Conversation, RefusedError, read
 from annotation.searching.forms import AskForm
@@ -18,8 +19,6 @@ from retrieval.models import Corpus
 from retrieval.selectors import searchable
 
 PAGE = "annotation:search"
-#: Candidates that are sent to curation unless another number is typed.
-KEEP = 10
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -106,7 +105,7 @@ def _page(
         searchable=bool(corpora),
         many_corpora=len(corpora) > 1,
         sample=sample_for(seat.project, slugs, conversation) if empty and corpora else None,
-        keep=KEEP,
+        keep=SHOWN,
         api_key=key_for(seat) if corpora else "",
         api_url=request.build_absolute_uri(reverse("annotation:search_api", args=[seat.project.slug])),
     )

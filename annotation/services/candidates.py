@@ -69,7 +69,8 @@ def provide_for(project: Project, recipe: Recipe = _USUAL) -> Provided:
     known = waiting.values_list("pk", flat=True) if before == built else ()
     empty = sorted(nothing_for.intersection(known))[:_MOST_EMPTY]
     waiting = waiting.exclude(pk__in=empty)
-    filled, last, notes = 0, 0, dict.fromkeys(())
+    filled, last = 0, 0
+    notes: dict[str, None] = {}
     while queries := list(waiting.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
         last = queries[-1].pk
         try:

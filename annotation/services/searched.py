@@ -7,14 +7,15 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.candidates import Choice, Region, choose
 from annotation.importing.text import normal, query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
+from annotation.retrieving import Recipe
+from annotation.services.candidates import give_candidates
 from crowd.errors import CrowdError
 from crowd.services.readonly import refuse_read_only
 from projects.models import Project
 from projects.services import record
-from retrieval.searching import FoundAnswer, FoundPassage
+from retrieval.searching import FoundAnswer
 
 #: `QuerySource.format` of questions that were asked on the search page; a project has one source of them.
 FORMAT = "search"
@@ -22,7 +23,6 @@ ACTION = "query.sent_to_curation"
 _NAME = "Search page"
 _REASON = "asked on the search page"
 Status = Query.Status
-Chosen = tuple[FoundPassage, Choice]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ def send_to_curation(
             "take candidates.",
             locked,
         )
-    shown = _store(locked, found, keep)
+    give_candidates(query=locked, answer=found, recipe=Recipe(shown=keep))
+    shown = CandidatePassage.objects.filter(query=locked, folded_into=None).count()
     record(
         project=project,
         action=ACTION,
@@ -152,61 +153,3 @@ def _report(stored: int) -> dict[str, Any]:
         "rules": {},
         "design": {"words": "all that were sent", "seed": "none"},
     }
-
-
-def _store(query: Query, found: FoundAnswer, keep: int) -> int:
-    """Store the candidates, repetitions folded into the better ranked; how many are shown."""
-    regions = [
-        Region(each.passage.key, each.passage.text, each.passage.page, each.passage.start, each.passage.end)
-        for each in found.results
-    ]
-    chosen: list[Chosen] = list(zip(found.results, choose(regions, keep), strict=False))
-    keys = _keys([each for each, _ in chosen])
-    shown = {
-        place: _candidate(query, found, each, choice, keys[place])
-        for place, (each, choice) in enumerate(chosen)
-        if choice.folded_into is None
-    }
-    CandidatePassage.objects.bulk_create(shown.values())
-    CandidatePassage.objects.bulk_create(
-        _candidate(query, found, each, choice, keys[place], shown[choice.folded_into])
-        for place, (each, choice) in enumerate(chosen)
-        if choice.folded_into is not None
-    )
-    return len(shown)
-
-
-def _keys(found: Sequence[FoundPassage]) -> list[str]:
-    """The passages' own ids; with the corpus before it where an id comes twice."""
-    used = [each.passage.key for each in found]
-    return [
-        key if used.count(key) == 1 else f"{each.corpus}/{key}"[:200]
-        for key, each in zip(used, found, strict=True)
-    ]
-
-
-def _candidate(  # noqa: PLR0917  # made in one place
-    query: Query,
-    found: FoundAnswer,
-    each: FoundPassage,
-    choice: Choice,
-    key: str,
-    into: CandidatePassage | None = None,
-) -> CandidatePassage:
-    passage = each.passage
-    return CandidatePassage(
-        query=query,
-        rank=each.rank,
-        score=each.score,
-        origin=f"index:{each.corpus}"[:60],
-        retrieval=found.provenance(each),
-        key=key,
-        text=passage.text,
-        title=passage.title,
-        url=passage.url,
-        page=passage.page,
-        start=passage.start,
-        end=passage.end,
-        folded_into=into,
-        fold_reason=choice.reason,
-    )

@@ -38,8 +38,10 @@ def _rows(scope: Scope, queries: Collection[int]) -> Iterator[Row]:
             _probability(found, folded=into is not None),
             score,
             fit(found.get("ranker")),
-            found.get("rank") if isinstance(found.get("rank"), int) else None,
+            _number(found.get("rank")),
+            _number(found.get("found_at")),
             _parts(found.get("parts")),
+            _parts(found.get("raw")),
             _json(found.get("parameters")),
             _json(found.get("generation")),
             split,
@@ -66,10 +68,15 @@ def _probability(found: dict[str, Any], *, folded: bool) -> float:
     return below[0] / below[1] if below else 1.0
 
 
+def _number(found: Any) -> int | None:
+    return found if isinstance(found, int) else None
+
+
 def _parts(found: Any) -> list[dict[str, Any]]:
+    """Parts in the order of their names: databases keep the members of an object in orders of their own."""
     return [
         {"name": fit(name), "value": float(value)}
-        for name, value in (found.items() if isinstance(found, dict) else ())
+        for name, value in (sorted(found.items()) if isinstance(found, dict) else ())
         if isinstance(value, int | float)
     ]
 

@@ -76,7 +76,8 @@ class Explanation:
     @property
     def keywords(self) -> list[Span]:
         """Places of the words of top nodes and edges, in the order of the text, each once."""
-        return sorted({span for named in (*self.nodes, *self.edges) for span in named.spans})
+        of_nodes = {span for node in self.nodes for span in node.spans}
+        return sorted(of_nodes.union(*(edge.spans for edge in self.edges)))
 
 
 @dataclass(frozen=True)

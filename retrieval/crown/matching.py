@@ -72,7 +72,7 @@ def is_similar(similarity: FloatArray, alpha: float, *, strict: bool) -> BoolArr
 
 def edges(passages: Passages, found: Matches, evidence: Evidence, beta: float) -> Edges:
     """Every occurrence of every edge, by distance, then place."""
-    segment = segments(passages)
+    segment = passages.segments
     tokens, active = passages.tokens, found.active[passages.tokens]
     label = found.label[tokens]
     firsts: list[IntArray] = []
@@ -90,18 +90,6 @@ def edges(passages: Passages, found: Matches, evidence: Evidence, beta: float) -
     strength = _strengths(passages, tokens[first], tokens[second], evidence)
     strong = strength > beta  # false for NaN: no edge
     return Edges(first[strong], second[strong], strength[strong])
-
-
-def segments(passages: Passages) -> IntArray:
-    """Number of the sentence of each token, from 0, over all passages."""
-    if not len(passages.tokens):
-        return np.empty(0, np.int64)
-    begins = np.empty(len(passages.tokens), np.int64)
-    begins[0] = 0
-    begins[1:] = (passages.passage[1:] != passages.passage[:-1]) | (
-        passages.sentence[1:] != passages.sentence[:-1]
-    )
-    return begins.cumsum()
 
 
 def _strengths(passages: Passages, first: IntArray, second: IntArray, evidence: Evidence) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -33,6 +34,16 @@ class Passages:
     passage: IntArray
     sentence: IntArray
     count: int
+
+    @cached_property
+    def segments(self) -> IntArray:
+        """Number of the sentence of each token, from 0, over all passages."""
+        if not len(self.tokens):
+            return np.empty(0, np.int64)
+        begins = np.zeros(len(self.tokens), np.bool_)
+        np.not_equal(self.passage[1:], self.passage[:-1], out=begins[1:])
+        begins[1:] |= self.sentence[1:] != self.sentence[:-1]
+        return begins.cumsum()
 
     def words_at(self, places: IntArray) -> Sequence[str]:
         """Distinct words by their places."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from retrieval.crown.evidence import Evidence, Inflections
-from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches, segments
+from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches
 from retrieval.crown.options import CROWN_2020
 from retrieval.crown.parameters import Parameters
 from retrieval.crown.passages import FloatArray, IntArray, Passages
@@ -78,15 +78,15 @@ def combined(raw: Mapping[str, FloatArray], parameters: Parameters) -> Scores:
 
 def _network_parts(passages: Passages, found: Matches, pairs: Edges) -> dict[str, FloatArray]:
     """Node, edge and position scores of the paper, as they are there."""
-    segment = segments(passages)
+    segment = passages.segments
     n_segments = int(segment[-1]) + 1 if len(segment) else 0
     # Only tokens that weigh anything: the others add nothing.
     heavy = np.flatnonzero(found.active[passages.tokens])
     weight = found.weight[passages.tokens[heavy]]
-    node = np.bincount(passages.passage[heavy], weight, passages.count)
-    edge = np.bincount(passages.passage[pairs.first], pairs.strength, passages.count)
-    inside = np.bincount(segment[heavy], weight, n_segments)
-    inside += np.bincount(segment[pairs.first], pairs.strength, n_segments)
+    node = _sums(passages.passage[heavy], weight, passages.count)
+    edge = _sums(passages.passage[pairs.first], pairs.strength, passages.count)
+    inside = _sums(segment[heavy], weight, n_segments)
+    inside += _sums(segment[pairs.first], pairs.strength, n_segments)
     begins = np.flatnonzero(np.diff(segment, prepend=-1))
     pos = np.zeros(passages.count)
     np.maximum.at(pos, passages.passage[begins], inside / passages.sentence[begins])
@@ -115,12 +115,11 @@ def _coverages(
     similar = np.where(is_similar(found.similarity, alpha, strict=False), found.similarity, 0.0)
     if isinstance(evidence, Inflections):
         similar = np.maximum(similar, SAME_STEM * evidence.same_stem(passages.words, words))
-    is_any = similar.any(axis=1)
-    relevant = np.flatnonzero(is_any[passages.tokens])
+    relevant = np.flatnonzero(similar.max(axis=1)[passages.tokens])
     if not len(relevant):
         return nothing
     best = similar[passages.tokens[relevant]]
-    in_sentence, segment_begins = _largest(best, segments(passages)[relevant])
+    in_sentence, segment_begins = _largest(best, passages.segments[relevant])
     sentence = relevant[segment_begins]
     within = in_sentence @ importance / (total * np.sqrt(passages.sentence[sentence]))
     in_passage, begins = _largest(in_sentence, passages.passage[sentence])
@@ -129,6 +128,11 @@ def _coverages(
     coverage[which] = in_passage @ importance / total
     np.maximum.at(early, passages.passage[sentence], within)
     return {"coverage": coverage, "early": early}
+
+
+def _sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Sum of the values of each of `count` groups."""
+    return np.bincount(groups, values, count).astype(np.float64, copy=False)
 
 
 def _largest(rows: FloatArray, group: IntArray) -> tuple[FloatArray, IntArray]:

@@ -37,7 +37,7 @@ class Cluster:
         if not hosts:
             raise CorpusError("OPENSEARCH_URL is not set: say where OpenSearch is, or use tantivy.")
         self.where = ", ".join(_without_password(host) for host in hosts)
-        more = {"ca_certs": certificates} if certificates else {}
+        more: dict[str, Any] = {"ca_certs": certificates} if certificates else {}
         self.client = OpenSearch(hosts=hosts, max_retries=0, ssl_show_warn=False, **more)
         #: What is known about indexes by name: they never change it.
         self.known: dict[str, Any] = {}

@@ -1,12 +1,14 @@
 """Many passages cut into words at once: each written form is analysed once, then it is a look-up.
 
 A passage of English has some 80 words, and a million passages have some hundred thousand written forms. So
-texts are split at spaces, the different pieces of a batch are looked up (or analysed, the first time), and
-the texts are put together again from what came out. Arrow does all but the look-ups, without holding the GIL.
+texts are brought to lower case as far as ASCII goes and split at spaces, the different pieces of a batch are
+looked up (or analysed, the first time), and the texts are put together again from what came out. Arrow does
+all but the look-ups, without holding the GIL.
 What comes out is, word for word, what `analysis.passage_chain` makes of each text: its rules look at no more
 than one word at a time, and no word goes over a space.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -23,8 +25,9 @@ BATCH = 5_000
 MOST_CHARACTERS = 4_000_000
 #: Fewer texts than this are cut one by one: Arrow takes longer to be imported.
 FEW = 200
-#: Batches that are cut ahead of the one that is being written.
-_AHEAD = 2
+#: Threads that cut, and batches that are cut ahead of the one that is being written.
+CUTTERS = max(1, min(3, (os.cpu_count() or 1) // 4))
+_AHEAD = CUTTERS + 1
 Key = TypeVar("Key")
 
 
@@ -59,7 +62,8 @@ def _by_columns(texts: list[str], forms: _Forms) -> list[str]:
     import pyarrow  # noqa: PLC0415  # heavy, and not needed to search
     from pyarrow import compute  # noqa: PLC0415
 
-    pieces = compute.split_pattern(pyarrow.array(texts, pyarrow.string()), " ")
+    lowered = compute.ascii_lower(pyarrow.array(texts, pyarrow.string()))
+    pieces = compute.split_pattern(lowered, " ")
     coded = compute.dictionary_encode(pieces.values)
     words = pyarrow.array(map(forms.__getitem__, coded.dictionary.to_pylist()), pyarrow.string())
     cut = pyarrow.ListArray.from_arrays(pieces.offsets, words.take(coded.indices))
@@ -69,7 +73,7 @@ def _by_columns(texts: list[str], forms: _Forms) -> list[str]:
 
 def cut(passages: Iterable[tuple[Key, str]], language: str) -> Iterator[tuple[Key, str]]:
     """Passages with their words instead of their text, in the same order, cut some batches ahead."""
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(CUTTERS) as pool:
         waiting: list[tuple[list[Key], Future[list[str]]]] = []
         for batch in batches(passages):
             keys = [key for key, _ in batch]

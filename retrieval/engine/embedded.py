@@ -39,19 +39,20 @@ from retrieval.engine.files import IndexFolder, Pointer
 from retrieval.engine.lock import only_writer
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
 
-#: Memory for passages that are not on disk yet, in bytes, and the threads that share it: stemming is what
-#: takes the time, and tantivy does it in these.
-HEAP = 128_000_000
-WRITERS = min(4, os.cpu_count() or 1)
+#: Memory for passages that are not on disk yet, in bytes, and the threads that share it: enough for a million
+#: passages in fewer segments than tantivy would merge. The other half of the processors cuts passages.
+HEAP = 256_000_000
+WRITERS = max(1, min(4, (os.cpu_count() or 1) // 2))
 #: Passages between two commits of a long run: what a kill may cost.
-COMMIT_EVERY = 250_000
-#: Passages with the score of the last place among which the lowest numbers are looked for.
-MOST_TIED = 2_000
+COMMIT_EVERY = 500_000
+#: Passages with the score of the last place among which the lowest numbers are looked for: at first, at most.
+SPARE, MOST_TIED = 64, 2_000
 _CHAIN = "words"
 _DELETE_AT_ONCE = 10_000
 _OPEN_ATTEMPTS = 5
 
 
+@cache
 def schema() -> Schema:
     """A number and words with their frequencies: no positions, no stored text."""
     builder = SchemaBuilder()
@@ -107,22 +108,22 @@ class TantivyEngine:
     def _best(self, searcher: Searcher, query: Query | None, k: int) -> list[Scored]:
         if query is None or k < 1:
             return []
-        limit, most = k + 1, k + MOST_TIED
+        limit, most = k + SPARE, k + MOST_TIED
         while True:
             with damage_told(f"{self._what} cannot be searched", self._files.path):
                 hits = searcher.search(query, limit, count=False).hits
+            worst = hits[k - 1][0] if len(hits) > k else -math.inf
             # Passages as good as the last one may stand beyond the limit, with lower numbers.
-            if len(hits) < limit or hits[-1][0] < hits[k - 1][0] or limit >= most:
+            if len(hits) < limit or hits[-1][0] < worst or limit >= most:
                 break
             limit = min(limit * 8, most)
+        hits = [hit for hit in hits if hit[0] >= worst]
         with damage_told(f"{self._what} cannot be searched", self._files.path):
             numbers = searcher.fast_field_values("pk", [address for _, address in hits])
-        found = [
-            Scored(int(number), float(score))
-            for number, (score, _) in zip(numbers, hits, strict=True)
-            if number is not None
-        ]
-        return sorted(found, key=lambda hit: (-hit.score, hit.pk))[:k]
+        found = sorted(
+            (-score, number) for number, (score, _) in zip(numbers, hits, strict=True) if number is not None
+        )
+        return [Scored(int(number), float(-score)) for score, number in found[:k]]
 
     def count(self) -> int:
         """How many passages it holds."""

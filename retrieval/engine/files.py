@@ -10,6 +10,7 @@ import os
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from retrieval.errors import IndexBrokenError, NotIndexedError
@@ -21,6 +22,13 @@ class Pointer:
 
     generation: int
     chain: str
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, seen: tuple[int, ...]) -> Pointer:
+    """The pointer in a file, read once for each state that was seen of it."""
+    facts = json.loads(path.read_bytes())
+    return Pointer(int(facts["generation"]), str(facts["chain"]))
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,8 @@ class IndexFolder:
     def current(self) -> Pointer:
         """The generation that answers. NotIndexedError where there is none yet."""
         try:
-            facts = json.loads(self.pointer.read_bytes())
-            return Pointer(int(facts["generation"]), str(facts["chain"]))
+            status = self.pointer.stat()
+            return _read(self.pointer, (status.st_ino, status.st_mtime_ns, status.st_size))
         except FileNotFoundError as error:
             raise NotIndexedError("There is no index yet. Run manage.py index build.") from error
         except (ValueError, KeyError, TypeError) as error:

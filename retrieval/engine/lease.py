@@ -6,6 +6,7 @@ can). No clocks of two machines are compared.
 """
 
 import os
+import secrets
 import socket
 import threading
 import time
@@ -28,6 +29,7 @@ class Lease:
 
     def __init__(self, cluster: Cluster, index: str, name: str, what: str) -> None:
         self._cluster, self._index, self._name, self._what = cluster, index, name, what
+        self._token = secrets.token_hex(8)
         self._mark: dict[str, int] = {}
         self._lost = False
         self._done = threading.Event()
@@ -58,6 +60,8 @@ class Lease:
             holder = self._holder()
             if holder is None:
                 continue
+            if self._is_ours(holder):
+                return
             now = time.monotonic()
             if holder["_seq_no"] != seen:
                 seen, since = holder["_seq_no"], now
@@ -72,7 +76,7 @@ class Lease:
 
     def _created(self) -> bool:
         answer = self._cluster.write(
-            _unless(409, lambda client: client.create(index=self._index, id=self._name, body=_owner()))
+            _unless(409, lambda client: client.create(index=self._index, id=self._name, body=self._said()))
         )
         if answer is not None:
             self._mark = _mark(answer)
@@ -82,20 +86,30 @@ class Lease:
         return self._cluster.read(_unless(404, lambda client: client.get(index=self._index, id=self._name)))
 
     def _renewed(self, mark: dict[str, int]) -> bool:
-        answer = self._cluster.write(
+        answer = self._cluster.read(
             _unless(
                 409,
-                lambda client: client.index(index=self._index, id=self._name, body=_owner(), params=mark),
+                lambda client: client.index(index=self._index, id=self._name, body=self._said(), params=mark),
             )
         )
         if answer is not None:
             self._mark = _mark(answer)
         return answer is not None
 
+    def _is_ours(self, holder: Any) -> bool:
+        """Whether it is ours after all: an answer was lost, and what was then asked twice was refused."""
+        if holder is None or holder["_source"].get("token") != self._token:
+            return False
+        self._mark = _mark(holder)
+        return True
+
+    def _said(self) -> dict[str, str]:
+        return {"owner": f"number {os.getpid()} on {socket.gethostname()}", "token": self._token}
+
     def _beat(self) -> None:
         while not self._done.wait(LEASE / _BEATS):
             try:
-                if not self._renewed(self._mark):
+                if not self._renewed(self._mark) and not self._is_ours(self._holder()):
                     self._lost = True
                     return
             except (EngineError, NotIndexedError):
@@ -112,10 +126,6 @@ class Lease:
             )
         except (EngineError, NotIndexedError):
             return
-
-
-def _owner() -> dict[str, str]:
-    return {"owner": f"number {os.getpid()} on {socket.gethostname()}"}
 
 
 def _mark(answer: Any) -> dict[str, int]:
@@ -148,7 +158,7 @@ def _made(index: str) -> Any:
                 index=index,
                 body={
                     "settings": {"index": settings},
-                    "mappings": {"properties": {"owner": {"type": "keyword"}}},
+                    "mappings": {"properties": {name: {"type": "keyword"} for name in ("owner", "token")}},
                 },
             )
         except Exception as error:

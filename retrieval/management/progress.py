@@ -31,6 +31,20 @@ def watched_passages(name: str, total: int, *, quiet: bool) -> Iterator[Callable
         yield progress
 
 
+@contextmanager
+def watched_steps(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    """A bar over passages, with what is being done in words before it."""
+    with _bar(quiet) as bar:
+        task = bar.add_task(name, total=total or None, words="")
+
+        def progress(step: str, passages: int) -> None:
+            bar.update(
+                task, completed=passages, description=f"{name}: {step}", words=f"{passages:,} passages"
+            )
+
+        yield progress
+
+
 def _bar(quiet: bool) -> Progress:
     return Progress(
         TextColumn("{task.description}"),

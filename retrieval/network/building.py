@@ -1,12 +1,15 @@
 """A network from passages: shards counted by several processes, merged, word vectors made, swapped in."""
 
 import multiprocessing
+import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +23,15 @@ from retrieval.network.network import Network
 from retrieval.network.rules import rules_of
 from retrieval.network.segment import Segment
 from retrieval.network.shards import count_shard
-from retrieval.network.vectorfiles import check, load
+from retrieval.network.vectorfiles import Loaded, check, load
 from retrieval.network.vectors import Made, Vectors, write_vectors
 
+#: From so many pairs on, word vectors are made in a process of its own.
+_MANY_PAIRS = 1 << 19
 #: Source of word vectors that are made of the counts.
 OWN = "ppmi-svd"
 Texts = Iterable[tuple[int, str]]
+_Piece = list[tuple[int, str]]
 #: A shard ends with so many passages, or so many characters: 300 MB for the process that counts it.
 SHARD_PASSAGES, SHARD_CHARACTERS = 65_536, 48_000_000
 
@@ -81,7 +87,6 @@ def assemble(
         check(vectors)
     files = NetworkFolder(folder)
     with files.writing():
-        files.tidy()
         scratch = files.fresh("s")
         scratch.mkdir()
         try:
@@ -108,16 +113,34 @@ def assemble(
 
 
 def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
-    """Word vectors of a file, or of the network's own counts."""
-    by_stem = 0
-    if file is None:
-        numbers, rows = embedded(whole)
-    else:
+    """Word vectors of a file, or of the network's own counts.
+
+    Many counts are worked on by a process of its own in which linear algebra has one thread: the bytes do not
+    depend on the number of processors then, and threads that wait for each other do not take a busy machine.
+    """
+    if file is not None:
         loaded = load(file, whole.spelled(np.arange(whole.facts.words)))
-        numbers, rows, by_stem = loaded.places, loaded.rows, loaded.by_stem
-    commonest = np.argsort(-whole.df[numbers], kind="stable")[:COMMONEST]
-    source = file.name if file else OWN
-    return write_vectors(folder, Made(source, whole.codes[numbers], rows, commonest, by_stem))
+        return _write(whole, folder, file.name, loaded)
+    if whole.facts.pairs < _MANY_PAIRS or multiprocessing.current_process().daemon:
+        return _own_vectors(whole, folder)
+    alone = ProcessPoolExecutor(
+        1,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=os.putenv,
+        initargs=("OPENBLAS_NUM_THREADS", "1"),
+    )
+    with alone, _ended_process_told():
+        return alone.submit(_own_vectors, whole, folder).result()
+
+
+def _own_vectors(whole: Segment, folder: Path) -> Vectors:
+    return _write(whole, folder, OWN, Loaded(*embedded(whole), by_stem=0))
+
+
+def _write(whole: Segment, folder: Path, source: str, found: Loaded) -> Vectors:
+    commonest = np.argsort(-whole.df[found.places], kind="stable")[:COMMONEST]
+    codes = whole.codes[found.places]
+    return write_vectors(folder, Made(source, codes, found.rows, commonest, found.by_stem))
 
 
 def count_here(
@@ -128,10 +151,15 @@ def count_here(
     processes: int = 1,
     progress: Listener = lambda now: None,
 ) -> list[Segment]:
-    """Shards of the passages in their order, counted below `scratch` by this process or several."""
-    pieces = ((piece, scratch / f"{number}") for number, piece in enumerate(_pieces(texts)))
+    """Shards of the passages in their order, counted below `scratch` by this process or several.
+
+    A single shard is counted by this process.
+    """
+    given = _pieces(texts)
+    begun = list(islice(given, 2))
+    pieces = ((piece, scratch / f"{number}") for number, piece in enumerate(_given(begun, given)))
     found: Iterator[Segment]
-    if processes <= 1:
+    if processes <= 1 or len(begun) < 2:
         found = (count_shard(piece, path, language) for piece, path in pieces)
     else:
         found = _in_processes(pieces, language, processes)
@@ -143,8 +171,8 @@ def count_here(
     return shards or [count_shard((), scratch / "0", language)]
 
 
-def _pieces(texts: Texts) -> Iterator[list[tuple[int, str]]]:
-    piece: list[tuple[int, str]] = []
+def _pieces(texts: Texts) -> Iterator[_Piece]:
+    piece: _Piece = []
     characters = 0
     for pk, text in texts:
         piece.append((pk, text))
@@ -156,23 +184,35 @@ def _pieces(texts: Texts) -> Iterator[list[tuple[int, str]]]:
         yield piece
 
 
-def _in_processes(
-    pieces: Iterator[tuple[list[tuple[int, str]], Path]], language: str, processes: int
-) -> Iterator[Segment]:
+def _given(begun: list[_Piece], others: Iterator[_Piece]) -> Iterator[_Piece]:
+    """Those first, then the others; each is let go of when it is given."""
+    while begun:
+        yield begun.pop(0)
+    yield from others
+
+
+def _in_processes(pieces: Iterator[tuple[_Piece, Path]], language: str, processes: int) -> Iterator[Segment]:
     """Shards in order, with a bounded number of them under way."""
     pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
     under_way: deque[Future[Segment]] = deque()
     try:
-        for piece, path in pieces:
-            under_way.append(pool.submit(count_shard, piece, path, language))
-            if len(under_way) > processes:
+        with _ended_process_told():
+            for piece, path in pieces:
+                under_way.append(pool.submit(count_shard, piece, path, language))
+                if len(under_way) > processes:
+                    yield under_way.popleft().result()
+            while under_way:
                 yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
-    except BrokenProcessPool as error:
-        raise NetworkBrokenError(
-            "A process that counted was ended from outside, most likely because memory ran out. Build with "
-            "fewer processes. The network that was there still answers."
-        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ended_process_told() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise NetworkBrokenError(
+            "A process that built the network was ended from outside, most likely because memory ran out. "
+            "Build with fewer processes. The network that was there still answers."
+        ) from error

@@ -25,7 +25,7 @@ def curve(rows: Rows) -> list[float]:
     """
     common = rows[:COMMONEST]
     lengths = np.linalg.norm(common, axis=1, keepdims=True)
-    common = common / np.where(lengths > 0, lengths, 1.0)
+    common = (common / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
     asked = np.arange(0, len(common), EVERY if len(common) > COMMONEST // EVERY else 1)
     if len(common) < 2:
         return [0.0] * len(ALPHAS)

@@ -72,6 +72,7 @@ def _decomposed(matrix: Any, size: int) -> tuple[Rows, Rows]:
     basis = _orthonormal(matrix @ start)
     for _ in range(_ITERATIONS):
         basis = _orthonormal(matrix @ _orthonormal(transposed @ basis))
+    basis = _orthonormal(basis)
     small = transposed @ basis
     squares, inner = np.linalg.eigh(_gram(small))
     largest = np.argsort(-squares, kind="stable")[:size]
@@ -80,15 +81,14 @@ def _decomposed(matrix: Any, size: int) -> tuple[Rows, Rows]:
 
 
 def _orthonormal(columns: Rows) -> Rows:
-    """An orthonormal basis of the columns, by the eigenvectors of their products; twice, for accuracy.
+    """A basis of the columns, orthonormal but for rounding, by the eigenvectors of their products.
 
     (A QR decomposition of such a tall matrix takes as long as all the rest.)
     """
-    for _ in range(2):
-        values, vectors = np.linalg.eigh(_gram(columns))
-        keep = values > values[-1] * 1e-9
-        columns = columns @ (vectors[:, keep] / np.sqrt(values[keep])).astype(np.float32)
-    return columns
+    values, vectors = np.linalg.eigh(_gram(columns))
+    keep = values > values[-1] * 1e-9
+    basis: Rows = columns @ (vectors[:, keep] / np.sqrt(values[keep])).astype(np.float32)
+    return basis
 
 
 def _gram(columns: Rows) -> NDArray[np.float64]:

@@ -58,7 +58,8 @@ def associated_words(
     found = np.unique(np.concatenate(others))
     same = np.repeat(code, len(found))
     counts = network.pair_counts(same, found)
-    found, same, counts = (column[counts >= least_passages] for column in (found, same, counts))
+    often = counts >= least_passages
+    found, same, counts = found[often], same[often], counts[often]
     values = network.npmi(same, found)
     best = np.lexsort((-counts, -values))[:k]
     words = network.spelled(found[best])

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from retrieval.engine.lock import only_writer
-from retrieval.errors import NetworkBrokenError, NoNetworkError
+from retrieval.errors import NetworkBrokenError, NoNetworkError, RetrievalError
 from retrieval.network.segment import write_json
 
 
@@ -93,6 +93,20 @@ class NetworkFolder:
 
     @contextmanager
     def writing(self, what: str = "this network") -> Iterator[None]:
-        """Be the only one who writes; BusyError where somebody else does for long."""
-        with only_writer(self.path / "lock", what):
-            yield
+        """Be the only one who writes; BusyError where somebody else does for long.
+
+        Begins and ends without files that nobody uses. RetrievalError where something cannot be written.
+        """
+        try:
+            with only_writer(self.path / "lock", what):
+                self.tidy()
+                try:
+                    yield
+                except BaseException:
+                    self.tidy()
+                    raise
+        except OSError as error:
+            raise RetrievalError(
+                f"The network cannot be written: {error}. The one that was there still answers. Make room, "
+                "or mend what is wrong with the data folder, and build again."
+            ) from error

@@ -27,11 +27,9 @@ def add(texts: Texts, folder: Path) -> Network:
     """
     files = NetworkFolder(folder)
     with files.writing():
-        files.tidy()
         network = Network.open(folder)
         new = count_shard(texts, files.fresh("s"), network.language)
         if (there := network.holds(new.pks)).any():
-            files.tidy()
             raise ValueError(f"The network has the passage {new.pks[there][0]} already.")
         return _appended(network, new, files)
 
@@ -40,7 +38,6 @@ def remove(pks: Sequence[int], folder: Path) -> Network:
     """Take passages off; those that it does not have are no error."""
     files = NetworkFolder(folder)
     with files.writing():
-        files.tidy()
         network = Network.open(folder)
         asked = np.unique(np.asarray(pks, dtype=np.int64))
         gone = asked[network.holds(asked)]

@@ -1,6 +1,7 @@
 """The word proximity network of a corpus, as scoring asks it: similar words, associated words, rare words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,6 +54,11 @@ class Network:
                 if attempt + 1 == _ATTEMPTS or files.current() == pointer:
                     raise NetworkBrokenError(f"{error} Run manage.py wpn build with --anew.") from error
         raise AssertionError("the last attempt returns or raises")
+
+    def check(self) -> None:
+        """Read all counts and compare their checksums. NetworkBrokenError where a file has changed."""
+        for segment in self.segments:
+            segment.check()
 
     @property
     def language(self) -> str:
@@ -162,7 +168,8 @@ class Network:
         of, row = places_of(self.segments, asked)
         if (of < 0).any():
             return None
-        stored = gathered(self.segments, of, row)
+        with damage_told(self.folder):
+            stored = gathered(self.segments, of, row)
         codes, sentence = stored.codes, np.cumsum(stored.starts, dtype=np.int64)
         passage = np.repeat(np.arange(len(asked)), stored.lengths)
         if not numbers:
@@ -199,13 +206,25 @@ class Network:
         for segment in self.segments:
             numbers = segment.numbers_of(codes[left])
             there = numbers >= 0
-            found = segment.spelled(numbers[there])
+            with damage_told(self.folder):
+                found = segment.spelled(numbers[there])
             for place, word in zip(left[there].tolist(), found, strict=True):
                 words[place] = word
             left = left[~there]
             if not len(left):
                 break
         return words
+
+
+@contextmanager
+def damage_told(folder: Path) -> Iterator[None]:
+    """What numbers and letters that cannot be lead to, as NetworkBrokenError."""
+    try:
+        yield
+    except (IndexError, ValueError) as error:
+        raise NetworkBrokenError(
+            f"The network in {folder} is damaged: {error}. Run manage.py wpn build with --anew."
+        ) from error
 
 
 def npmi(

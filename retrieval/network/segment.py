@@ -4,7 +4,7 @@ A network is one large segment and a few small ones that came later (increments)
 is. Words are numbered by their rank among the codes of the segment's words, so that segments merge by adding
 sorted columns. A segment of passages that went has counts below 0.
 
-FOLDER/facts.json   what it holds: numbers of passages, words, pairs, tokens; language, rules, sizes of files
+FOLDER/facts.json   what it holds: numbers of passages, words, pairs, tokens; language, rules, sizes and sums
 FOLDER/codes        (words,) uint64, rising: the code of each word
 FOLDER/spelling     UTF-8, each word and a line feed, in the order of codes
 FOLDER/ends         (words,) int64: where each ends in it
@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,7 @@ _TYPES = {
     "gone": np.int64,
 }
 FILES = tuple(_TYPES)
+_CHECKED_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Facts:
     gone: int
     least_count: int
     sizes: Mapping[str, int]
+    sums: Mapping[str, int]
     format: int = FORMAT
 
 
@@ -149,6 +152,15 @@ class Segment:
             getattr(self, name)
         return self
 
+    def check(self) -> None:
+        """Read all columns and compare their checksums. NetworkBrokenError where one has changed."""
+        for name in FILES:
+            column, found = getattr(self, name), 0
+            for start in range(0, len(column), _CHECKED_AT_ONCE):
+                found = crc32(np.ascontiguousarray(column[start : start + _CHECKED_AT_ONCE]).data, found)
+            if found != self.facts.sums[name]:
+                raise NetworkBrokenError(f"The network in {self.folder} is damaged: {name} has changed.")
+
     def spelled(self, numbers: NDArray[np.int64]) -> list[str]:
         """Words by their numbers here."""
         if not len(numbers):
@@ -182,7 +194,8 @@ def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     total = np.cumsum(lengths)
     if not len(total):
         return np.zeros(0, dtype=np.int64)
-    return np.arange(total[-1]) + np.repeat(starts - (total - lengths), lengths)
+    found: NDArray[np.int64] = np.arange(total[-1]) + np.repeat(starts - (total - lengths), lengths)
+    return found
 
 
 class Writing:
@@ -192,10 +205,13 @@ class Writing:
         folder.mkdir(parents=True)
         self._folder = folder
         self._files = {name: (folder / name).open("wb") for name in FILES}
+        self._sums = dict.fromkeys(FILES, 0)
 
     def add(self, name: str, values: NDArray[Any]) -> None:
         """Append values to a column."""
-        self._files[name].write(np.ascontiguousarray(values, dtype=_TYPES[name]).data)
+        data = np.ascontiguousarray(values, dtype=_TYPES[name]).data
+        self._sums[name] = crc32(data, self._sums[name])
+        self._files[name].write(data)
 
     def abandon(self) -> None:
         """Close the files of a segment that will not be finished."""
@@ -221,6 +237,7 @@ class Writing:
             gone=lengths["gone"],
             least_count=least_count,
             sizes=sizes,
+            sums=self._sums,
         )
         write_json(self._folder / "facts.json", asdict(facts))
         return Segment(self._folder, facts)

@@ -6,10 +6,11 @@ word without a vector gets the one of its Porter stem, if there is one: so did C
 
 import gzip
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,19 @@ _GZIP = b"\x1f\x8b"
 _LONGEST = 4096
 _MOST_DIMENSIONS = 10_000
 _AT_ONCE = 1 << 20
+
+
+class BinaryFile(Protocol):
+    """An open file whose next bytes can be seen without taking them."""
+
+    def peek(self, size: int, /) -> bytes:
+        """Some of the next bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """So many bytes, fewer at the end."""
+
+    def readline(self, size: int = -1, /) -> bytes:
+        """A line with its line feed."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +77,13 @@ def load(path: Path, words: Sequence[str]) -> Loaded:
 
 def check(path: Path) -> None:
     """FileRefusedError where the first word cannot be read."""
-    if next(read(path), None) is None:
+    with closing(read(path)) as words:
+        first = next(words, None)
+    if first is None:
         raise _refused(path, 1, "it has no words", "Give a file of word vectors")
 
 
-def read(path: Path) -> Iterator[tuple[bytes, Rows]]:
+def read(path: Path) -> Generator[tuple[bytes, Rows], None, None]:
     """Words and rows of a file, in its order."""
     try:
         with _opened(path) as file:
@@ -84,19 +100,20 @@ def read(path: Path) -> Iterator[tuple[bytes, Rows]]:
         raise _refused(path, 0, f"it cannot be read: {error}", "Fetch it again") from error
 
 
-def _opened(path: Path) -> BinaryIO:
-    file = path.open("rb", buffering=_AT_ONCE)
-    magic = file.read(2)
-    file.seek(0)
-    if magic == _GZIP:
-        return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), _AT_ONCE)
-    return file
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryFile]:
+    with io.BufferedReader(io.FileIO(path), _AT_ONCE) as file:
+        is_packed = file.peek(2)[:2] == _GZIP
+        if not is_packed:
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            yield io.BufferedReader(cast(io.RawIOBase, unpacked), _AT_ONCE)
 
 
-def _after_header(path: Path, file: BinaryIO, count: int, dimensions: int) -> Iterator[tuple[bytes, Rows]]:
+def _after_header(path: Path, file: BinaryFile, count: int, dimensions: int) -> Iterator[tuple[bytes, Rows]]:
     """Rows of word2vec's binary or text form; a line of text has as many numbers as the header says."""
-    peeked = cast(io.BufferedReader, file).peek(1)
-    line = peeked.split(b"\n", 1)[0]
+    line = file.peek(1).split(b"\n", 1)[0]
     values = line.split()[-dimensions:]
     if len(values) == dimensions and all(map(_is_number, values[:3])):
         yield from _text(path, file, b"", 2, dimensions)
@@ -116,7 +133,7 @@ def _after_header(path: Path, file: BinaryIO, count: int, dimensions: int) -> It
         yield word, row
 
 
-def _word(path: Path, file: BinaryIO, number: int) -> bytes:
+def _word(path: Path, file: BinaryFile, number: int) -> bytes:
     """The next word of a binary file: up to a space, after the line feed that some writers put."""
     letters = bytearray()
     while (letter := file.read(1)) != b" ":
@@ -130,7 +147,7 @@ def _word(path: Path, file: BinaryIO, number: int) -> bytes:
 
 
 def _text(
-    path: Path, file: BinaryIO, first: bytes, number: int, dimensions: int
+    path: Path, file: BinaryFile, first: bytes, number: int, dimensions: int
 ) -> Iterator[tuple[bytes, Rows]]:
     """Rows of a text file: a word, a space, and the numbers; words may have spaces in them (GloVe's do)."""
     if not 0 < dimensions <= _MOST_DIMENSIONS:

@@ -36,7 +36,7 @@ class Collection(Protocol):
         """Tokens of passages in this order, from the stored ones where there are any."""
 
     def texts(self, pks: Sequence[int]) -> Mapping[int, str]:
-        """Their texts."""
+        """What is searched of them: title and text. Passages that are not there any more are left out."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from retrieval.crown.conversation import query_terms
 from retrieval.crown.parameters import Parameters, defaults
-from retrieval.crown.passages import FloatArray
+from retrieval.crown.passages import FloatArray, IntArray
 from retrieval.crown.scoring import Scores, combined, score
 from retrieval.errors import NetworkBrokenError
 from retrieval.ranking.base import Collection, Ranked, Ranking
@@ -61,10 +61,7 @@ class Crown:
             parameters=self.parameters.as_dict(),
             generations=generations(collections),
             terms=_merged(terms),
-            results=[
-                _ranked(rank, place, collections, found, scores)
-                for rank, place in enumerate(scores.order[:k].tolist(), 1)
-            ],
+            results=_ranked(collections, found, scores, k),
             notes=notes_on(found),
         )
 
@@ -120,17 +117,29 @@ def _without_network(collections: Sequence[Collection]) -> list[str]:
     return notes
 
 
-def _ranked(rank: int, place: int, collections: Sequence[Collection], found: Found, scores: Scores) -> Ranked:
-    candidate = found.candidates[place]
-    return Ranked(
-        rank=rank,
-        score=float(scores.final[place]),
-        collection=collections[candidate.place].name,
-        pk=candidate.pk,
-        parts={name: float(values[place]) for name, values in scores.parts.items()},
-        raw={name: float(values[place]) for name, values in scores.raw.items()},
-        found_at=place + 1,
-    )
+def _ranked(collections: Sequence[Collection], found: Found, scores: Scores, k: int) -> list[Ranked]:
+    """The first k candidates by score, with what their scores are made of."""
+    places = scores.order[:k]
+    parts, raw = _rows(scores.parts, places), _rows(scores.raw, places)
+    finals = scores.final[places].tolist()
+    return [
+        Ranked(
+            rank=rank,
+            score=finals[rank - 1],
+            collection=collections[found.candidates[place].place].name,
+            pk=found.candidates[place].pk,
+            parts=parts[rank - 1],
+            raw=raw[rank - 1],
+            found_at=place + 1,
+        )
+        for rank, place in enumerate(places.tolist(), 1)
+    ]
+
+
+def _rows(columns: Mapping[str, FloatArray], places: IntArray) -> list[dict[str, float]]:
+    """Values of some candidates, by name."""
+    values = zip(*(column[places].tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in values]
 
 
 def _merged(terms: Sequence[Mapping[str, float]]) -> dict[str, float]:

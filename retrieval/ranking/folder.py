@@ -10,13 +10,16 @@ from typing import Any
 
 from retrieval.crown.evidence import Evidence
 from retrieval.crown.passages import Passages
+from retrieval.engine.analysis import chain_name
 from retrieval.engine.base import Engine
 from retrieval.engine.embedded import TantivyEngine
 from retrieval.network.building import SHARD_PASSAGES, build
 from retrieval.network.network import Network
+from retrieval.network.vectorfiles import check
 from retrieval.ranking.columns import columns
 from retrieval.ranking.texts import TextFile
 from retrieval.reading import open_passages
+from retrieval.text.titles import with_title
 
 _CHUNK = 1 << 20
 
@@ -63,18 +66,28 @@ class FolderCollection:
         `vectors` are word vectors of a file instead of the network's own; `network=False` leaves the network
         out, which BM25 does not need. FileRefusedError lists the faults of the file.
         """
+        state: dict[str, Any] = {"engine": "tantivy", "chain": chain_name(language)}
+        if vectors is not None:
+            check(vectors)
+            state["vectors"] = _digest(vectors)
         folder.mkdir(parents=True, exist_ok=True)
         texts = TextFile(folder / "texts")
         keys: list[str] = []
         engine = TantivyEngine(folder / "index", language, what=f"the index of {passages.name}")
         with closing(texts):
             engine.rebuild(_rows(passages, texts, keys, progress))
-        state = {"file": _digest(passages), "passages": len(keys), "engine": "tantivy"}
+        state |= {"file": _digest(passages), "passages": len(keys)}
         built = None
         if network:
             with closing(texts):
-                built = build(iter(texts), folder / "network", language, processes=_processes(len(keys)))
-            state |= {"rules": built.pointer.rules}
+                built = build(
+                    iter(texts),
+                    folder / "network",
+                    language,
+                    processes=_processes(len(keys)),
+                    vectors=vectors,
+                )
+            state["rules"] = built.pointer.rules
         name = passages.parent.name or passages.stem
         return cls(
             name=name,
@@ -97,7 +110,7 @@ class FolderCollection:
         return columns([self._texts.text(pk) for pk in pks], self.language, numbers=numbers)
 
     def texts(self, pks: Sequence[int]) -> Mapping[int, str]:
-        """Texts of passages."""
+        """Texts of passages with their titles."""
         return {pk: self._texts.text(pk) for pk in pks}
 
     def close(self) -> None:
@@ -112,10 +125,11 @@ def _rows(
     file = open_passages(passages)
     for row in file.rows():
         keys.append(row.key)
-        number = texts.append(f"{row.title}\n\n{row.text}" if row.title else row.text)
+        searched = with_title(row.title, row.text)
+        number = texts.append(searched)
         if number % 1000 == 0:
             progress(number)
-        yield number, f"{row.title}\n{row.text}" if row.title else row.text
+        yield number, searched
     if file.faults:
         raise file.refused()
     progress(len(keys))

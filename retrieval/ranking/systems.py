@@ -96,6 +96,9 @@ def _bm25(parsed: _Parsed, _: Path | None) -> Ranker:
 def _crown(profile: str) -> Callable[[_Parsed, Path | None], Ranker]:
     def make(parsed: _Parsed, _: Path | None) -> Ranker:
         _no_inner(parsed)
+        for name in ("profile", "results"):
+            if name in parsed.options:
+                raise _refused(f"{parsed.text!r} has no option {name!r}.")
         named = {
             f"{PREFIX}{name}" if name in WEIGHTS[profile] else name: value
             for name, value in parsed.options.items()

@@ -28,7 +28,7 @@ from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
 from retrieval.reading.splitting import LONGEST_DOCUMENT, split
 from retrieval.services.inserting import insert, known_among
-from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, watching
+from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
 from retrieval.text.windows import Splitting
 
 #: Passages in one transaction.
@@ -249,6 +249,7 @@ def remove_corpus(*, corpus: Corpus, actor: Any = None) -> None:
             corpus.delete()
     folder = folder_of(corpus.index)
     (folder / "work").unlink(missing_ok=True)
+    seen_file(corpus).unlink(missing_ok=True)
     if folder.is_dir():
         folder.rmdir()
 

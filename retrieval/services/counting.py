@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages
+from retrieval.text.titles import with_title
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,12 +36,13 @@ def together(processes: int) -> Counter:
 
 
 def passages_of(corpus: Corpus, *, after: int = 0, upto: int | None = None) -> Iterator[tuple[int, str]]:
-    """Numbers and texts of passages, rising, in constant memory. Titles are no part of what is shown."""
-    rows: Any = counting_passages(corpus).order_by("pk").values_list("pk", "text")
+    """Numbers and texts of passages with their titles, rising, in constant memory."""
+    rows: Any = counting_passages(corpus).order_by("pk").values_list("pk", "title", "text")
     if upto is not None:
         rows = rows.filter(pk__lte=upto)
     while some := list(rows.filter(pk__gt=after)[:READ_AT_ONCE]):
-        yield from some
+        for pk, title, text in some:
+            yield pk, with_title(title, text)
         after = some[-1][0]
 
 

@@ -51,6 +51,7 @@ def difference(corpus: Corpus, folder: Path, stored: Mapping[str, Any], options:
 
     try:
         network = Network.open(folder)
+        network.check()
     except NoNetworkError:
         return Difference("There was none.")
     except NetworkBrokenError as error:

@@ -18,6 +18,8 @@ from retrieval.services.differing import Difference, Options, difference
 if TYPE_CHECKING:
     from retrieval.network import Network, Progress
 
+#: CROWN's node threshold, for which pages say how many neighbours a word has.
+_THRESHOLD = 0.75
 #: Hears what is being done, in words, and how many passages are counted.
 Listener = Callable[[str, int], None]
 
@@ -62,7 +64,8 @@ def build_network(
             _say(row, state=WordNetwork.State.FAILED, note=(str(error) or type(error).__name__)[:300])
             raise
         with transaction.atomic():
-            _say(row, **_facts(network), options=options.as_dict(), note=built.reason)
+            kept = {**options.as_dict(), **_described(network)}
+            _say(row, **_facts(network), options=kept, note=built.reason)
             if built.added or built.removed or built.reason:
                 record(
                     project=corpus.project,
@@ -136,6 +139,17 @@ def _facts(network: "Network") -> dict[str, Any]:
         "edges": network.edge_count,
         "last_passage": int(counted[-1]) if len(counted) else 0,
         "built_at": timezone.now(),
+    }
+
+
+def _described(network: "Network") -> dict[str, Any]:
+    """What pages say about it without opening it: rules for words, vectors, and what a threshold means."""
+    facts = network.vectors.facts if network.vectors else None
+    return {
+        "rules": network.pointer.rules,
+        "source": facts.source if facts else "",
+        "words_with_vectors": facts.words if facts else 0,
+        "neighbours": round(network.neighbours(_THRESHOLD), 2),
     }
 
 

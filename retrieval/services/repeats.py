@@ -5,17 +5,16 @@ that every passage then has, and with a share in `near` those that nearly repeat
 stands in the corpus, and further up in the file.
 """
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.conf import settings
 from django.db import connection, transaction
 
+from retrieval.engines import folder_of
 from retrieval.models import Corpus, Passage
 from retrieval.reading import Row
 from retrieval.text.repeats import digest_of
@@ -124,14 +123,21 @@ def watching(
         return
     from retrieval.text.nearness import Candidate, NearRepeats  # noqa: PLC0415  # numpy
 
-    with tempfile.TemporaryDirectory(prefix="near-", dir=settings.DATA_DIR) as folder:
-        repeats = NearRepeats(Path(folder) / "seen", corpus.language, near, lambda keys: _texts(corpus, keys))
-        try:
-            for some in _batches(corpus, "key", "text", "page", "start", "end"):
-                repeats.register([Candidate(*row) for _, *row in some])
-            yield Watch(corpus, policy, repeats, told)
-        finally:
-            repeats.close()
+    seen = seen_file(corpus)
+    seen.unlink(missing_ok=True)  # of an addition that was killed
+    repeats = NearRepeats(seen, corpus.language, near, lambda keys: _texts(corpus, keys))
+    try:
+        for some in _batches(corpus, "key", "text", "page", "start", "end"):
+            repeats.register([Candidate(*row) for _, *row in some])
+        yield Watch(corpus, policy, repeats, told)
+    finally:
+        repeats.close()
+        seen.unlink(missing_ok=True)
+
+
+def seen_file(corpus: Corpus) -> Path:
+    """What has been seen while near-repetitions are looked for; it lies beside the index."""
+    return folder_of(corpus.index) / "seen"
 
 
 def _fill_digests(corpus: Corpus) -> None:
@@ -145,7 +151,9 @@ def _holders(corpus: Corpus, digests: Sequence[str]) -> Iterator[tuple[str, str]
     """Digests that passages of the corpus have, and the id of the first that does, last."""
     for at in range(0, len(digests), _KEYS):
         held = Passage.objects.filter(corpus=corpus, digest__in=digests[at : at + _KEYS])
-        yield from held.order_by("-pk").values_list("digest", "key")
+        # Sorted here: a database that is asked to do so may walk through the whole corpus in that order.
+        found = sorted(held.values_list("pk", "digest", "key"), reverse=True)
+        yield from ((digest, key) for _, digest, key in found)
 
 
 def _texts(corpus: Corpus, keys: Sequence[str]) -> Mapping[str, str]:
@@ -156,7 +164,7 @@ def _texts(corpus: Corpus, keys: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _batches(corpus: Corpus, *columns: str) -> Iterator[list[tuple[object, ...]]]:
+def _batches(corpus: Corpus, *columns: str) -> Iterator[list[Any]]:  # rows of these columns
     rows, after = Passage.objects.filter(corpus=corpus).order_by("pk").values_list("pk", *columns), 0
     while some := list(rows.filter(pk__gt=after)[:_AT_ONCE]):
         yield some

@@ -23,7 +23,8 @@ from jobs.runner import JobContext, run
 from jobs.services import cancel, enqueue, reconcile
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
-from retrieval.services.counting import Counter, numbers_of, passages_of
+from retrieval.services.corpora import counting_passages
+from retrieval.services.counting import Counter, numbers_of, passages_of, together
 
 if TYPE_CHECKING:
     from retrieval.network.building import Progress
@@ -61,6 +62,17 @@ def over_workers(shards: int, *, still_ours: Callable[[], None] = lambda: None) 
     return count
 
 
+def as_many_as_needed(
+    corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]"
+) -> "Sequence[Segment]":
+    """A `Counter`: a small corpus in this process, a large one in shards over the workers that there are."""
+    from retrieval.network.building import SHARD_PASSAGES  # noqa: PLC0415  # heavy
+
+    shards = -(-counting_passages(corpus).count() // SHARD_PASSAGES)
+    counter = over_workers(shards) if shards > 1 else together(1)
+    return counter(corpus, scratch, progress)
+
+
 def count_one(context: JobContext) -> None:
     """Count the shard of a job into its folder; the handler of SHARD."""
     from retrieval.network.shards import count_shard  # noqa: PLC0415  # heavy
@@ -86,6 +98,8 @@ def count_one(context: JobContext) -> None:
         context.progress(passages, passages, "Counting the words of passages")
         if not target.exists():
             mine.rename(target)
+    except OSError as error:
+        raise PermanentError(f"It cannot be written: {error}.") from error
     finally:
         shutil.rmtree(mine, ignore_errors=True)
 

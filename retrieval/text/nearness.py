@@ -9,12 +9,12 @@ Passages of one page are compared by their regions first: the share of character
 """
 
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ _SEED = 1
 _MARGIN = 0.1
 _OVERLOOKING_WEIGHS = (0.1, 0.9)
 _PARAMETERS = 500
+#: Earlier passages that a passage is compared with at most.
+_COMPARED = 3
 
 
 class Candidate(NamedTuple):
@@ -92,14 +94,13 @@ class NearRepeats:
         own = [triples[begin:end] for begin, end in pairwise(begins)]
         band = self._known_bands(hashed)
         regions = self._known_regions(candidates)
-        earlier = self._triples_of({key for hashes in hashed for each in hashes if (key := band.get(each))})
+        earlier = self._triples_of({key for hashes in hashed for key in _likeliest(hashes, band)})
         found: list[Near | None] = []
         kept = []
         for candidate, hashes, mine in zip(candidates, hashed, own, strict=True):
             near = _nearest_region(candidate, regions[candidate.page], self._share)
             if near is None:
-                keys = dict.fromkeys(key for each in hashes if (key := band.get(each)))
-                near = self._nearest(mine, keys, earlier)
+                near = self._nearest(mine, _likeliest(hashes, band), earlier)
             found.append(near)
             if near is None:
                 kept.append((candidate, hashes))
@@ -132,7 +133,8 @@ class NearRepeats:
             mixed = (mixed ^ used[:, place]) * self._factors[place]
             mixed ^= mixed >> np.uint64(31)
         mixed = (mixed + np.arange(self._bands, dtype=np.uint64)[:, None]) * self._factors[-1]
-        return mixed.T.astype(np.int64)
+        bands: NDArray[np.int64] = mixed.T.astype(np.int64)
+        return bands
 
     def _known_bands(self, hashed: Sequence[Sequence[int]]) -> dict[int, str]:
         wanted = list({each for hashes in hashed for each in hashes})
@@ -147,7 +149,7 @@ class NearRepeats:
             found[page].append(Candidate(key, "", page, start, end))
         return found
 
-    def _among(self, query: str, values: Sequence[object]) -> Iterable[tuple[object, ...]]:
+    def _among(self, query: str, values: Sequence[object]) -> Iterable[Any]:  # rows of SQLite
         for at in range(0, len(values), _PARAMETERS):
             some = values[at : at + _PARAMETERS]
             yield from self._store.execute(f"{query} ({', '.join('?' * len(some))})", some)
@@ -171,6 +173,12 @@ class NearRepeats:
         self._store.executemany("INSERT OR IGNORE INTO band VALUES (?, ?)", sorted(bands))
         self._store.executemany("INSERT INTO region VALUES (?, ?, ?, ?)", regions)
         self._store.execute("COMMIT")
+
+
+def _likeliest(hashes: Iterable[int], band: Mapping[int, str]) -> list[str]:
+    """The passages that share most bands; the others of a common phrase are not worth their comparison."""
+    shared = Counter(key for each in hashes if (key := band.get(each)))
+    return [key for key, _ in shared.most_common(_COMPARED)]
 
 
 def bands_for(share: float) -> tuple[int, int]:

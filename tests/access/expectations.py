@@ -67,15 +67,16 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", ACT, "owner"): "set_member remove_member set_stage_budget",
     ("annotation", LOOK, "viewer"): """
         queries queries_csv query source adjudication case following agreement answers spread_of_answers
-        answer_writers answers_of_worker answers_of_query
+        answer_writers answers_of_worker answers_of_query corpora corpus
     """,
     ("annotation", FORM, "viewer"): "search",
     ("annotation", ACT, "viewer"): "search_api",
-    ("annotation", LOOK, "manager"): "import_job import_live",
-    ("annotation", FORM, "manager"): "import_new import_preview",
+    ("annotation", LOOK, "manager"): "import_job import_live corpus_job corpus_live",
+    ("annotation", FORM, "manager"): "import_new import_preview corpus_new corpus_add",
     ("annotation", ACT, "manager"): """
         take_out put_back accept exclude curate unanswerable draw_holdout approve_unflagged hold_out take_back
         approve_answer ask_rewrite exclude_answer reopen_answer import_cancel search_send
+        corpus_index corpus_network corpus_remove corpus_cancel
     """,
     ("judgments", LOOK, "viewer"): """
         systems system system_csv candidate source agreement agreement_live report_json figure_csv filters

@@ -21,6 +21,7 @@ from projects.models import Project
 from projects.services import create_project, set_role
 from releases.models import Release
 from releases.offering import link_for
+from retrieval.services.corpora import create_corpus
 from sealing import seal
 from tests.annotation import distilling
 from tests.annotation.world import make_query, make_source
@@ -146,12 +147,17 @@ def _annotation(
         "worker": work.worker_id,
         "job": job.pk,
         "sha256": file.sha256,
+        "corpus": create_corpus(project=project, slug=f"corpus-{tag}").slug,
     }
     own["annotation:agreement"] = {"stage": screening.slug}
     own["annotation:source"] = {"pk": source.pk}
     own["annotation:answers_of_worker"] = {"pk": work.worker_id}
     for name in ("approve_answer", "ask_rewrite", "exclude_answer", "reopen_answer"):
         own[f"annotation:{name}"] = {"pk": answer.pk}
+    work_on = {"project": project.pk, "corpus": 0, "slug": "gone", "name": "passages.jsonl"}
+    adding = Job.objects.create(kind="annotation.corpus.add", payload=work_on)
+    for name in ("corpus_job", "corpus_live", "corpus_cancel"):
+        own[f"annotation:{name}"] = {"job": adding.pk}
     rooms["rewriting"] = {"token": tokens.write(again.pk)}
 
 

@@ -5,16 +5,23 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from annotation.candidates import Region, choose, draw_below
 from annotation.kinds.curation import CurationConfig
-from annotation.models import CandidatePassage
+from annotation.models import CandidatePassage, Query
 from annotation.retrieving import Recipe, drawn_below
 from annotation.selectors.candidates import first, shown_candidates
 from annotation.services.candidates import give_candidates, provide_for
+from annotation.services.importing import Options, import_queries
+from distillery.demo.answers import CONVERSATION, FOLDER
+from retrieval.reading import open_passages
 from retrieval.searching import search_conversation
+from retrieval.services.corpora import add_passages, create_corpus
+from retrieval.services.indexing import build_index
+from retrieval.services.networks import build_network
 from tests.annotation.test_candidates import make_query
-from tests.retrieval.world import make_corpus
+from tests.retrieval.world import make_corpus, make_project
 
 BM25 = Recipe(ranker="bm25")
 
@@ -31,13 +38,15 @@ def test_a_candidate_keeps_ranker_parameters_generation_rank_and_parts(tmp_path)
     query = make_query(corpus.project, "Which cat?")
     provide_for(corpus.project, BM25)
     first, second = kept(query)
-    score = CandidatePassage.objects.get(query=query, rank=1).score
+    score = round(CandidatePassage.objects.get(query=query, rank=1).score, 6)
     assert first == {
         "ranker": "bm25",
         "parameters": {"query_model": "cq2"},
         "generation": {"engine": "tantivy", "index": 1},
         "rank": 1,
-        "parts": {"bm25": pytest.approx(score)},
+        "found_at": 1,
+        "score": score,
+        "parts": {"bm25": score},
     }
     assert second["rank"] == 2
 
@@ -48,7 +57,7 @@ def test_a_pool_of_two_rankers_keeps_what_each_gave(tmp_path):
     query = make_query(corpus.project, "cat", context=[{"text": "dog"}])
     provide_for(corpus.project, Recipe(ranker="rrf(bm25:cq1+bm25:current)"))
     found = {each["rank"]: each["parts"] for each in kept(query)}
-    assert found[1] == pytest.approx({"bm25:cq1": 1 / 62, "bm25:current": 1 / 61})
+    assert found[1] == {"bm25:cq1": round(1 / 62, 6), "bm25:current": round(1 / 61, 6)}
 
 
 @pytest.mark.django_db
@@ -168,3 +177,49 @@ def test_the_command_refuses_a_system_that_is_none(tmp_path):
         call_command("candidates", corpus.project.slug, "--ranker", "magic")
     with pytest.raises(CommandError, match="--below is from 0 to 10"):
         call_command("candidates", corpus.project.slug, "--below", "11")
+
+
+# The sample that is shipped
+
+
+@pytest.fixture(scope="module")
+def textbooks(tmp_path_factory, django_db_setup, django_db_blocker):
+    """The sample's passages with their index and word network; its conversation, with candidates."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        project = make_project()
+        corpus = create_corpus(project=project, slug="textbooks", title="Two textbooks")
+        add_passages(corpus=corpus, file=open_passages(FOLDER / "passages.jsonl"))
+        build_index(corpus=corpus)
+        build_network(corpus=corpus)
+        import_queries(project=project, path=FOLDER / CONVERSATION, options=Options(start_at="curation"))
+        assert provide_for(project, Recipe(shown=8)).notes == ()
+        yield project
+        transaction.set_rollback(True)
+
+
+def test_the_shipped_conversation_has_five_turns_with_replies(textbooks):
+    last = Query.objects.get(project=textbooks, key="own/money/5")
+    assert [turn["text"] for turn in last.context] == [
+        "What is money used for?",
+        "What would trade be like without it?",
+        "How does fiat money differ from gold?",
+        "How does the Federal Reserve see to it that enough currency circulates?",
+    ]
+    assert all(turn["answer"] for turn in last.context)
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3, 4, 5])
+def test_each_of_its_turns_finds_a_passage_that_answers_it(textbooks, turn):
+    query = Query.objects.get(project=textbooks, key=f"own/money/{turn}")
+    keys = {each.key for each in shown_candidates([query.pk])[query.pk]}
+    assert set(query.extra["truth"]["passages"]) <= keys
+
+
+def test_balanced_keeps_the_parts_that_its_weights_multiply(textbooks):
+    query = Query.objects.get(project=textbooks, key="own/money/5")
+    best = kept(query)[0]
+    assert best["ranker"] == "balanced"
+    assert set(best["parts"]) >= {"bm25", "node", "edge", "pos", "coverage", "early"}
+    assert best["parameters"]["query_model"] == "cq2"
+    assert best["generation"]["index"] == 1
+    assert "network" in best["generation"]

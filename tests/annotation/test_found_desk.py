@@ -30,7 +30,7 @@ def words_of(answer):
 def test_what_a_candidate_keeps_is_told_in_pairs_of_name_and_words():
     found = provenance_of(KEPT)
     assert (found.ranker, found.rank) == ("rrf(bm25+balanced)", 44)
-    assert found.parts == (("bm25", "12.35"), ("balanced", "0.5"))
+    assert found.parts == (("balanced", "0.5"), ("bm25", "12.35"))
     assert found.parameters == (("k", "60"), ("rankers: balanced: alpha", "0.75"))
     assert found.generation == (("engine", "tantivy"), ("index", "3"))
     assert found.below == "one of 2 drawn at random from 1,061 below the cut"

@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.searching.keys import key_for
 from crowd.desk.doors import Seat
+from retrieval.services.networks import build_network
 from tests.desk.conftest import as_, people, project  # noqa: F401
 from tests.retrieval.world import make_corpus, make_project
 
@@ -84,6 +85,21 @@ def test_results_have_text_offsets_and_what_the_score_is_made_of(viewer, corpus)
         assert cut == body["paragraphs"][number - 1]
     assert body["generations"]["textbooks"]["index"] == 1
     assert set(body) >= {"query", "ranker", "parameters", "notes"}
+
+
+def test_nodes_edges_and_top_sentences_say_why(viewer, corpus):
+    build_network(corpus=corpus)
+    body = call(viewer, {**PUBLISHED, "questions": ["few firms on a market"], "retNbr": 1}).json()
+    assert body["ranker"].startswith("crown-2020")
+    assert body["ids"] == ["p2"]
+    assert set(body["nodes"]["p2"]) == {"market", "firms"}
+    assert body["edges"]["p2"] == ["(firms,market)"]
+    assert body["top_sentences"]["p2"] == [1]
+    (result,) = body["results"]
+    (best,) = result["highlighted"]
+    assert result["text"][best["start"] : best["end"]] == "An oligopoly is a market with few firms."
+    words = {result["text"][start:end] for node in result["nodes"] for start, end in node["places"]}
+    assert words == {"market", "firms"}
 
 
 def test_questions_alone_are_enough(viewer, corpus):

@@ -78,6 +78,14 @@ def test_every_word_of_words_and_pairs_is_drawn_once_inside_of_the_drawing():
     assert all(0 < dot.x < WIDTH and 0 < dot.label_y < HEIGHT for dot in drawing.dots)
 
 
+def test_labels_at_the_sides_stand_outside_of_the_lines():
+    drawing = draw(dict.fromkeys("abcd", 1.0), [])
+    top, right, bottom, left = drawing.dots
+    assert (top.anchor, right.anchor, bottom.anchor, left.anchor) == ("middle", "start", "middle", "end")
+    assert top.label_y < top.y < bottom.y < bottom.label_y
+    assert left.label_x < left.x < right.x < right.label_x
+
+
 def test_weights_are_areas_to_look_at_and_strengths_are_widths():
     drawing = draw({"a": 2.0, "b": 1.0}, [("a", "b", 0.4), ("b", "c", 0.1)])
     large, small, unscored = drawing.dots

@@ -11,6 +11,7 @@ from django.test import Client
 from annotation.models import CandidatePassage, Query
 from annotation.searching.samples import ABOUT_TEXTBOOKS
 from projects.models import Event
+from retrieval.services.networks import build_network
 from tests.annotation.queries_world import make_query, make_source
 from tests.desk.conftest import HOSTILE, as_, manager, people, project  # noqa: F401
 from tests.retrieval.world import make_corpus
@@ -33,6 +34,12 @@ def viewer(as_):
 @pytest.fixture
 def corpus(project, tmp_path):
     return make_corpus(tmp_path, *TEXTS, project=project, slug="textbooks", title="Two textbooks")
+
+
+@pytest.fixture
+def networked(corpus):
+    build_network(corpus=corpus)
+    return corpus
 
 
 def ask(client, question, *before, follow=True, **fields):
@@ -133,6 +140,35 @@ def test_an_address_that_no_page_has_made_is_refused_in_words(viewer, corpus):
     assert "There is no corpus" in text_of(answer)
 
 
+# Why
+
+
+def test_best_sentences_are_marked_and_words_of_the_question_are_bold(viewer, networked):
+    page = ask(viewer, "what is a monopoly?").content.decode()
+    assert "<mark>A <b>monopoly</b> is a firm that is alone on its market.</mark> It sets the price." in page
+
+
+def test_top_words_and_pairs_stand_below_with_a_drawing_and_its_table(viewer, networked):
+    answer = ask(viewer, "few firms on a market")
+    result = answer.context["turns"][0].results[0]
+    assert [word for word, _ in result.words] == ["market", "firms"]
+    assert [(one, other) for one, other, _ in result.pairs] == [("firms", "market")]
+    page = answer.content.decode()
+    assert page.count("<circle") >= 2
+    assert "<bdi>firms</bdi> \N{EN DASH} <bdi>market</bdi>" in page
+
+
+def test_parts_and_weights_make_up_the_score(viewer, networked):
+    result = ask(viewer, "what is a monopoly?").context["turns"][0].results[0]
+    assert sum(part.adds or 0 for part in result.parts) == pytest.approx(result.score)
+
+
+def test_without_a_network_the_order_is_bm25s_and_the_page_says_so(viewer, corpus):
+    answer = ask(viewer, "what is a monopoly?")
+    assert "manage.py wpn build" in text_of(answer)
+    assert answer.context["turns"][0].how.startswith("bm25")
+
+
 # Clearing
 
 
@@ -224,7 +260,7 @@ def test_other_passages_have_no_sample(viewer, project, tmp_path):
 # Sending
 
 
-def test_what_was_found_becomes_the_candidates_of_a_query(manager, corpus):
+def test_what_was_found_becomes_the_candidates_of_a_query(manager, networked):
     data = {"q": ["what is a monopoly?", "and an oligopoly?"], "o": ["", "alpha:0.8"], "keep": "2"}
     answer = manager.post(SEND, data, follow=True)
     query = Query.objects.get()
@@ -234,6 +270,7 @@ def test_what_was_found_becomes_the_candidates_of_a_query(manager, corpus):
     first = CandidatePassage.objects.get(query=query, rank=1)
     assert first.key == "p2"
     assert first.retrieval["parameters"]["alpha"] == 0.8
+    assert first.retrieval["ranker"].startswith("balanced")
 
 
 def test_a_second_click_sends_nothing_twice(manager, corpus):
@@ -279,15 +316,15 @@ def test_a_viewer_may_ask_but_not_send(viewer, corpus):
 def test_hostile_text_is_text(viewer, project, tmp_path):
     make_corpus(
         tmp_path,
-        {"text": f"monopoly {HOSTILE} <mark>x</mark>", "title": HOSTILE, "url": "javascript:alert(1)"},
+        {"text": f"monopoly {HOSTILE} <mark>yes</mark>", "title": HOSTILE, "url": "javascript:alert(1)"},
         project=project,
         slug="hostile",
     )
     page = ask(viewer, f"monopoly {HOSTILE}").content.decode()
     assert "<script>alert" not in page
-    assert "<mark>x</mark>" not in page
+    assert "<mark>yes" not in page
     assert 'href="javascript' not in page
-    assert "&lt;mark&gt;x&lt;/mark&gt;" in page
+    assert "&lt;mark&gt;yes&lt;/mark&gt;" in page
 
 
 def test_the_page_asks_the_database_a_bounded_number_of_times(viewer, corpus, django_assert_max_num_queries):

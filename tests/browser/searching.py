@@ -15,28 +15,31 @@ class Searching(Inside):
     def __init__(self, server: RunningServer) -> None:
         super().__init__(self.module, server)
 
-    def project(self, owner: str, password: str) -> None:
-        """The project `textbooks` with the passages of the sample, indexed, and somebody who owns it."""
-        self.ask("project", owner=owner, password=password)
+    def project(self, password: str) -> str:
+        """A project with the passages of the sample, indexed; its short name, which its owner has too."""
+        slug: str = self.ask("project", password=password)
+        return slug
 
-    def candidates(self) -> list[dict[str, Any]]:
+    def candidates(self, project: str) -> list[dict[str, Any]]:
         """Queries of the project with their turns and the provenance of their candidates."""
-        found: list[dict[str, Any]] = self.ask("candidates")
+        found: list[dict[str, Any]] = self.ask("candidates", project=project)
         return found
 
 
-def _project(*, owner: str, password: str) -> None:
+def _project(*, password: str) -> str:
     from django.contrib.auth.models import User
 
     import annotation.sample
+    from projects.models import Project
     from projects.services import create_project, set_role
     from retrieval.reading import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
     from retrieval.services.indexing import build_index
     from retrieval.services.networks import build_network
 
-    project = create_project(slug="textbooks", title="Textbooks")
-    user = User.objects.create_user(owner, password=password, is_staff=True)
+    slug = f"textbooks-{Project.objects.count() + 1}"
+    project = create_project(slug=slug, title="Textbooks")
+    user = User.objects.create_user(slug, password=password, is_staff=True)
     set_role(project=project, user=user, role="owner")
     corpus = create_corpus(project=project, slug="textbooks", title="Two OpenStax textbooks")
     add_passages(
@@ -44,9 +47,10 @@ def _project(*, owner: str, password: str) -> None:
     )
     build_index(corpus=corpus)
     build_network(corpus=corpus)
+    return slug
 
 
-def _candidates() -> list[dict[str, Any]]:
+def _candidates(*, project: str) -> list[dict[str, Any]]:
     from annotation.models import Query
 
     return [
@@ -57,7 +61,7 @@ def _candidates() -> list[dict[str, Any]]:
             "rankers": sorted({each.retrieval["ranker"] for each in query.candidates.all()}),
             "shown": query.candidates.filter(folded_into=None).count(),
         }
-        for query in Query.objects.order_by("pk")
+        for query in Query.objects.filter(project__slug=project).order_by("pk")
     ]
 
 

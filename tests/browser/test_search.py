@@ -17,16 +17,26 @@ from tests.browser.test_desk import sign_in
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
-PAGE = "/desk/projects/textbooks/search/"
 LARGE = {"30-empty", "32-five-turns", "33-refused"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def searching(server: RunningServer) -> Iterator[Searching]:
-    server.reset(data=True)
     with Searching(server) as inside:
-        inside.project("irena", PASSWORD)
         yield inside
+
+
+@pytest.fixture
+def project(searching: Searching) -> str:
+    """A project with two textbooks, whose owner has its name."""
+    return searching.project(PASSWORD)
+
+
+def open_search(page: Page, project: str) -> None:
+    """Sign in and go to the page by its tab."""
+    sign_in(page, project)
+    page.goto(f"/desk/projects/{project}/")
+    page.get_by_role("link", name="Search").click()
 
 
 def look(page: Page, name: str) -> None:
@@ -52,17 +62,15 @@ def ask(page: Page, question: str) -> None:
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_five_turns_one_after_the_other(
-    searching: Searching, context_of: Callable[..., BrowserContext], script: bool
+    project: str, context_of: Callable[..., BrowserContext], script: bool
 ) -> None:
     page = context_of(java_script_enabled=script).new_page()
-    sign_in(page, "irena")
-    page.goto("/desk/projects/textbooks/")
-    page.get_by_role("link", name="Search").click()
+    open_search(page, project)
     for number, question in enumerate(ABOUT_TEXTBOOKS, 1):
         ask(page, question)
         expect(turns(page)).to_have_count(number)
         expect(turns(page).first.get_by_role("heading", level=2)).to_contain_text(question)
-        expect(turns(page).first.locator(".found")).to_have_count(3)
+        expect(turns(page).first.locator(".hit")).to_have_count(3)
     newest = turns(page).first
     expect(newest.locator(".found-text").first).to_contain_text("prisoner")
     expect(newest.locator("mark").first).to_be_visible()
@@ -80,11 +88,10 @@ def test_five_turns_one_after_the_other(
 
 
 def test_the_page_looks_well_and_follows_its_options(
-    searching: Searching, context_of: Callable[..., BrowserContext]
+    project: str, context_of: Callable[..., BrowserContext]
 ) -> None:
     page = context_of().new_page()
-    sign_in(page, "irena")
-    page.goto(PAGE)
+    open_search(page, project)
     look(page, "30-empty")
     page.get_by_role("link", name="Answer the sample").click()
     expect(turns(page)).to_have_count(5)
@@ -100,24 +107,24 @@ def test_the_page_looks_well_and_follows_its_options(
     expect(box(page)).to_have_value("What is fiat money?")
     page.get_by_label("Profile").select_option("crown-2020")
     expect(page.get_by_role("group", name="Weights of balanced")).to_be_hidden()
-    page.get_by_label("Position").fill("0.2")
+    weights = page.get_by_role("group", name="Weights of crown-2020")
+    weights.get_by_label("Position").fill("0.2")
     expect(page.get_by_text("They add up to 1.1000.")).to_be_visible()
     page.get_by_label("Engine's rank").fill("0.3")
     page.get_by_label("Number of results").fill("1")
     page.get_by_role("button", name="Answer", exact=True).click()
     expect(turns(page)).to_have_count(6)
     expect(turns(page).first).to_contain_text("crown-2020")
-    expect(turns(page).first.locator(".found")).to_have_count(1)
+    expect(turns(page).first.locator(".hit")).to_have_count(1)
     expect(turns(page).nth(1)).to_contain_text("balanced")
-    expect(turns(page).nth(1).locator(".found")).to_have_count(3)
+    expect(turns(page).nth(1).locator(".hit")).to_have_count(3)
 
 
 def test_a_turn_goes_to_curation_with_its_candidates_once(
-    searching: Searching, context_of: Callable[..., BrowserContext]
+    searching: Searching, project: str, context_of: Callable[..., BrowserContext]
 ) -> None:
     page = context_of().new_page()
-    sign_in(page, "irena")
-    page.goto(PAGE)
+    open_search(page, project)
     ask(page, ABOUT_TEXTBOOKS[0])
     ask(page, ABOUT_TEXTBOOKS[1])
     expect(turns(page)).to_have_count(2)
@@ -129,7 +136,7 @@ def test_a_turn_goes_to_curation_with_its_candidates_once(
     page.reload()
     expect(turns(page).first).to_contain_text("This question is a query of the project")
     expect(turns(page).first.get_by_role("button", name="Send to curation")).to_have_count(0)
-    assert searching.candidates() == [
+    assert searching.candidates(project) == [
         {
             "text": ABOUT_TEXTBOOKS[1],
             "turns": [ABOUT_TEXTBOOKS[0]],
@@ -140,10 +147,9 @@ def test_a_turn_goes_to_curation_with_its_candidates_once(
     ]
 
 
-def test_the_keyboard_is_enough(searching: Searching, context_of: Callable[..., BrowserContext]) -> None:
+def test_the_keyboard_is_enough(project: str, context_of: Callable[..., BrowserContext]) -> None:
     page = context_of().new_page()
-    sign_in(page, "irena")
-    page.goto(PAGE)
+    open_search(page, project)
     tab_to(page, "Your question")
     page.keyboard.type("What is a monopoly?")
     page.keyboard.press("Enter")

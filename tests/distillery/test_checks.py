@@ -6,13 +6,15 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from distillery import checks
+from distillery import checks, env
 from jobs import services
 from jobs.models import Job, WorkerHeartbeat
+from tests.retrieval.opensearch.server import serving
 
 FOR_THIS_MACHINE = ["localhost", "127.0.0.1", "[::1]"]
 
@@ -284,6 +286,33 @@ def test_a_database_that_does_not_answer_and_a_broker_that_is_gone_are_said(inst
     assert set(errors) == {"database", "broker"}
     assert "does not answer" in errors["database"]
     assert "does not answer" in errors["broker"]
+
+
+def test_a_search_server_is_asked_only_where_there_is_one(settings, monkeypatch):
+    assert checks.search_engine().sentence == ""
+    monkeypatch.setattr("retrieval.engine.cluster.READING", 0.0)
+    settings.RETRIEVAL_ENGINE, settings.OPENSEARCH_URL = "opensearch", "http://127.0.0.1:1"
+    found = checks.search_engine()
+    assert (found.level, found.remedy) == ("warning", "Candidates cannot be found until it answers.")
+    assert "OpenSearch at http://127.0.0.1:1 does not answer." in found.sentence
+    with serving("3.6.0") as server:
+        settings.OPENSEARCH_URL = server.url
+        assert checks.search_engine().sentence == f"OpenSearch 3.6.0 answers at {server.url}."
+
+
+def test_opensearch_without_its_address_is_one_sentence(installation):
+    examined = installation.manage("doctor", RETRIEVAL_ENGINE="opensearch")
+    assert (examined.returncode, examined.stderr) == (
+        1,
+        "RETRIEVAL_ENGINE=opensearch needs OPENSEARCH_URL.\n",
+    )
+
+
+@pytest.mark.parametrize("prefix", ["Upper", "9lives", "a b", "x*"])
+def test_a_prefix_that_opensearch_would_not_take_is_refused(prefix, monkeypatch):
+    monkeypatch.setenv("OPENSEARCH_PREFIX", prefix)
+    with pytest.raises(ImproperlyConfigured, match="small letters, digits and hyphens"):
+        env.name("OPENSEARCH_PREFIX", "distillery")
 
 
 def test_a_setting_that_cannot_be_used_is_one_sentence(installation):

@@ -478,4 +478,4 @@ def test_a_project_in_which_nothing_was_done_gives_an_empty_release(tmp_path):
 
 
 #: Of the world with hostile texts: the same on both databases.
-CONTENT = "e888febd65e4194b69caedb6cfe9fc4faa0afea35c344a58852eda178eb0d046"
+CONTENT = "7d28311f4b182f903199fb034861341e70f125839ededd2ff3479d4311cd1a12"

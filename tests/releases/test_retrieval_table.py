@@ -22,7 +22,9 @@ KEPT = {
     "parameters": {"query_model": "cq2", "alpha": 0.75},
     "generation": {"index": 3, "network": 2},
     "rank": 4,
-    "parts": {"bm25": 7.5, "coverage": 0.25},
+    "found_at": 9,
+    "parts": {"bm25": 0.75, "coverage": 0.25},
+    "raw": {"bm25": 7.5},
 }
 
 
@@ -60,8 +62,10 @@ def test_every_candidate_has_a_row_with_how_it_was_found(world):
         "probability": 1.0,
         "score": 0.9,
         "ranker": "balanced",
-        "found_at": 4,
-        "parts": [{"name": "bm25", "value": 7.5}, {"name": "coverage", "value": 0.25}],
+        "search_rank": 4,
+        "found_at": 9,
+        "parts": [{"name": "bm25", "value": 0.75}, {"name": "coverage", "value": 0.25}],
+        "raw": [{"name": "bm25", "value": 7.5}],
         "parameters": '{"alpha": 0.75, "query_model": "cq2"}',
         "generation": '{"index": 3, "network": 2}',
         "split": "train",
@@ -72,13 +76,13 @@ def test_curated_passages_have_their_place_and_imported_ones_no_ranker(world):
     found = released(world)
     assert [found["q1", key]["position"] for key in ("p1", "p2")] == [1, 2]
     assert (found["q1", "p1"]["origin"], found["q1", "p1"]["ranker"]) == ("imported", "")
-    assert (found["q1", "p1"]["parts"], found["q1", "p1"]["found_at"]) == ([], None)
+    assert (found["q1", "p1"]["parts"], found["q1", "p1"]["search_rank"]) == ([], None)
 
 
 def test_what_was_folded_was_shown_to_nobody_and_what_came_from_below_to_some(world):
     found = released(world)
     assert (found["q1", "book-8"]["folded_into"], found["q1", "book-8"]["probability"]) == ("p1", 0.0)
-    assert (found["q1", "book-9"]["probability"], found["q1", "book-9"]["found_at"]) == (0.05, 61)
+    assert (found["q1", "book-9"]["probability"], found["q1", "book-9"]["search_rank"]) == (0.05, 61)
 
 
 def test_only_released_queries_are_in_it_and_provenance_that_is_none_does_no_harm(world):
@@ -87,7 +91,7 @@ def test_only_released_queries_are_in_it_and_provenance_that_is_none_does_no_har
     found = released(world)
     assert {query for query, _ in found} <= {query.key for query in world.queries.values()}
     row = found["q2", "odd"]
-    assert (row["ranker"], row["found_at"], row["parts"], row["parameters"]) == ("", None, [], "")
+    assert (row["ranker"], row["search_rank"], row["parts"], row["parameters"]) == ("", None, [], "")
 
 
 def test_all_formats_card_and_description_have_it(world, tmp_path):
@@ -97,7 +101,7 @@ def test_all_formats_card_and_description_have_it(world, tmp_path):
     )  # fmt: skip
     built(world, tmp_path / "a", Options(formats=("jsonl", "csv", "parquet")))
     found = {row["passage_id"]: row for row in rows(tmp_path / "a", RETRIEVAL) if row["query_id"] == "q1"}
-    assert found["book-7"]["parts"][0] == {"name": "bm25", "value": 7.5}
+    assert found["book-7"]["parts"][0] == {"name": "bm25", "value": 0.75}
     assert (tmp_path / "a/csv/retrieval-train.csv").read_text().count("balanced") == 3
     card = (tmp_path / "a/README.md").read_text()
     assert "## Where the passages come from" in card

@@ -1,6 +1,7 @@
 """How files go into a corpus: split, without repetitions, bit by bit; and what is deleted again."""
 
 import json
+import tracemalloc
 
 import pytest
 from django.core.management import CommandError
@@ -149,6 +150,24 @@ def test_a_refused_file_leaves_nothing_behind_with_all_options_on(corpus, tmp_pa
 def test_options_that_cannot_be_are_refused_in_words(options, words):
     with pytest.raises(ValueError, match=words):
         Adding(**options)
+
+
+@pytest.mark.parametrize("options", [{"repeats": "skip"}, {"repeats": "skip", "near": 0.8}], ids=str)
+def test_memory_stays_small_when_repetitions_are_looked_for(corpus, tmp_path, monkeypatch, options):
+    monkeypatch.setattr(corpora, "BATCH", 250)
+    path = tmp_path / "many.jsonl"
+    with path.open("w") as file:
+        for number in range(2000):
+            words = " ".join(str((number * place) % 9973) for place in range(1, 60))
+            file.write(json.dumps({"id": number, "text": words}) + "\n")
+    added = open_passages(write(tmp_path, "what is loaded once is loaded now"))
+    add_file(corpus=corpus, file=added, options=Adding(**options))
+    tracemalloc.start()
+    try:
+        assert add_file(corpus=corpus, file=open_passages(path), options=Adding(**options)).passages == 2000
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
 
 
 # Bit by bit

@@ -33,6 +33,25 @@ def test_from_a_file_to_a_hit(project, tmp_path):
     assert "pets/a" in run("index", "search", project.slug, "What purrs?", "-k", "1")
 
 
+def test_a_conversation_is_searched_with_a_system_of_choice(project, tmp_path):
+    path = write(tmp_path, {"id": "a", "text": "Cats purr."}, {"id": "b", "text": "Dogs bark at cats."})
+    run("corpus", "add", project.slug, path, "--slug", "pets")
+    run("index", "build", project.slug)
+    search = ("index", "search", project.slug, "What purrs?", "--turn", "Who barks at dogs?", "--json")
+    hits = json.loads(run(*search, "--ranker", "bm25:cq1"))
+    assert [(hit["id"], hit["ranker"]) for hit in hits] == [("b", "bm25:cq1"), ("a", "bm25:cq1")]
+    assert [hit["id"] for hit in json.loads(run(*search, "--ranker", "bm25:current"))] == ["a"]
+
+
+def test_notes_of_a_search_stand_beside_the_answer(project, tmp_path):
+    run("corpus", "add", project.slug, write(tmp_path, "Cats purr."), "--slug", "pets")
+    run("index", "build", project.slug)
+    output, beside = StringIO(), StringIO()
+    call_command("index", "search", project.slug, "cats", "--json", stdout=output, stderr=beside)
+    assert json.loads(output.getvalue())[0]["ranker"] == "bm25"
+    assert "pets has no word proximity network" in beside.getvalue()
+
+
 def test_list_and_status(project, tmp_path):
     assert "no corpus yet" in run("corpus", "list", project.slug)
     run("corpus", "add", project.slug, write(tmp_path, "Cats purr."), "--slug", "pets", "--licence", "CC0")
@@ -42,6 +61,7 @@ def test_list_and_status(project, tmp_path):
     run("index", "build", project.slug)
     status = json.loads(run("index", "status", project.slug, "--json"))
     assert (status[0]["state"], status[0]["indexed"], status[0]["generation"]) == ("ready", 1, 1)
+    assert status[0]["engine"] == "tantivy"
     assert "ready" in run("index", "status", project.slug)
 
 
@@ -80,6 +100,10 @@ def test_remove(project, tmp_path):
         (("index", "build", "PROJECT"), "has no corpus"),
         (("index", "search", "PROJECT", "cats"), "nothing to search yet"),
         (("index", "search", "PROJECT", "cats", "-k", "0"), "-k is at least 1"),
+        (
+            ("index", "search", "PROJECT", "cats", "--ranker", "magic"),
+            "nothing to search yet|no system 'magic'",
+        ),
     ],
 )
 def test_errors_are_sentences(project, arguments, words):

@@ -8,6 +8,7 @@ import pytest
 import tantivy
 
 from retrieval.engine import embedded, lock
+from retrieval.engine.analysis import passage_chain, prepared
 from retrieval.engine.embedded import schema
 from retrieval.errors import BusyError, IndexBrokenError
 from tests.retrieval.test_engine import CATS, found
@@ -140,3 +141,59 @@ def test_a_process_keeps_only_so_many_indexes_open(engine_for, monkeypatch):
     for each in [*engines, engines[0]]:
         assert found(each, "cat") == [1]
     assert len(embedded._open) == 2
+
+
+def test_a_number_whose_type_tantivy_guesses_is_refused_late_and_ours_is_not(engine):
+    """Why numbers are added as unsigned. Tantivy says so only when its thread is dead."""
+    index = tantivy.Index(schema())
+    index.register_tokenizer("words", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).build())
+    writer = index.writer(15_000_000, 1)
+    with pytest.raises(ValueError, match=r"[Ss]chema|thread|killed"):
+        for _ in range(1_000):
+            writer.add_document(tantivy.Document(pk=5, body="cat"))
+        writer.commit()
+    engine.index([(5, "cat")])
+    assert found(engine, "cat") == [5]
+
+
+def test_an_index_object_that_does_not_know_the_rules_for_words_cannot_write(engine):
+    """Why they are registered wherever an index is opened."""
+    engine.index(CATS)
+    bare = tantivy.Index.open(str(engine._files.of(1)))
+    writer = bare.writer(15_000_000, 1)
+    document = tantivy.Document()
+    document.add_unsigned("pk", 9)
+    document.add_text("body", "cat")
+    with pytest.raises(ValueError, match=r"tokenizer|thread|killed"):
+        for _ in range(1_000):
+            writer.add_document(document)
+        writer.commit()
+    del writer
+    assert found(engine, "cats") == [2, 1]
+
+
+def test_no_text_is_stored(engine):
+    engine.index(CATS)
+    index = tantivy.Index.open(str(engine._files.of(1)))
+    searcher = index.searcher()
+    [(_, address)] = searcher.search(tantivy.Query.all_query(), 1).hits
+    assert searcher.doc(address).to_dict() == {}
+
+
+def test_the_words_of_an_index_made_before_passages_were_cut_here_are_the_same(engine):
+    """Generations of the first version cut by themselves; they are added to and searched as they are."""
+    engine.index([])
+    old = tantivy.Index.open(str(engine._files.of(1)))
+    old.register_tokenizer("words", passage_chain("en"))
+    writer = old.writer(15_000_000, 1)
+    document = tantivy.Document()
+    document.add_unsigned("pk", 1)
+    document.add_text("body", prepared("The Cats' cafés were running, weren't they?", "en"))
+    writer.add_document(document)
+    writer.commit()
+    writer.wait_merging_threads()
+    engine.index([(2, "The Cats' cafés were running, weren't they?")])
+    for term in ("cat", "cafe", "run", "weren", "t", "the"):
+        one, other = engine.search({term: 1.0}, 5)
+        assert (one.pk, other.pk) == (1, 2)
+        assert one.score == other.score

@@ -10,7 +10,8 @@ from retrieval.engine import cluster
 from retrieval.engines import engine_named, engine_of, folder_of
 from retrieval.errors import NotIndexedError
 from retrieval.models import Index, Passage
-from retrieval.selectors import Turn, corpus_facts, is_up_to_date, search, searchable
+from retrieval.searching import search_conversation
+from retrieval.selectors import corpus_facts, is_up_to_date, search, searchable
 from retrieval.services import corpora
 from retrieval.services.indexing import build_index
 from tests.retrieval.world import add, make_corpus, make_project
@@ -130,7 +131,8 @@ def test_several_corpora_are_merged_by_score(tmp_path):
 
 def test_turns_of_a_conversation_weigh_as_told(tmp_path):
     corpus = make_corpus(tmp_path, "cats purr", "dogs bark")
-    assert keys(search([corpus], [Turn("dogs", 0.5), Turn("cats")])) == ["p1", "p2"]
+    found = search_conversation([corpus], ["cats", "dogs", "mice"], ranker="bm25")
+    assert keys(found.results) == ["p1", "p2"]
 
 
 def test_without_any_index_it_says_what_to_run(tmp_path):

@@ -10,11 +10,13 @@ from projects.models import Event
 from retrieval.errors import BusyError, FileRefusedError, RetrievalError
 from retrieval.models import WordNetwork
 from retrieval.networks import network_folder, network_of
+from retrieval.ranking.columns import columns
 from retrieval.services.corpora import delete_passages, remove_corpus, working_on
 from retrieval.services.counting import together
 from retrieval.services.differing import Options
 from retrieval.services.networks import build_network
-from retrieval.services.sharding import SHARD, over_workers
+from retrieval.services.sharding import SHARD, as_many_as_needed, over_workers
+from retrieval.text.titles import with_title
 from tests.retrieval.network.worlds import passages, tree
 from tests.retrieval.world import add, make_corpus
 
@@ -122,6 +124,26 @@ def test_damaged_files_are_built_anew(corpus):
     assert state(corpus).generation == 2
 
 
+def test_a_byte_that_has_changed_is_found_by_the_next_build(corpus):
+    build_network(corpus=corpus)
+    path = network_of(corpus).segments[0].folder / "counts"
+    path.write_bytes(b"\x07" + path.read_bytes()[1:])
+
+    assert "damaged: counts has changed" in build_network(corpus=corpus).reason
+    assert build_network(corpus=corpus).reason == ""
+
+
+def test_a_title_is_a_sentence_before_the_text(tmp_path):
+    record = {"id": "p1", "title": "Moon landings", "text": "People landed in 1969. They came back."}
+    corpus = make_corpus(tmp_path, record, index=False)
+    build_network(corpus=corpus)
+    stored = network_of(corpus).columns([corpus.passages.get().pk], numbers=True)
+    cut = columns([with_title(record["title"], record["text"])], "en", numbers=True)
+
+    assert [stored.words[token] for token in stored.tokens] == [cut.words[token] for token in cut.tokens]
+    assert stored.sentence.tolist() == cut.sentence.tolist() == [1, 1, 2, 2, 2, 3, 3]
+
+
 def test_a_damaged_pointer_does_not_take_numbers_of_generations_back(corpus):
     build_network(corpus=corpus)
     build_network(corpus=corpus, anew=True)
@@ -181,6 +203,25 @@ def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(
     jobs = Job.objects.filter(kind=SHARD)
     assert [job.state for job in jobs] == ["done"] * 7
     assert sum(job.progress_done for job in jobs) == 40
+
+
+def test_a_large_corpus_is_counted_in_as_many_shards_as_it_needs(corpus, monkeypatch):
+    monkeypatch.setattr("retrieval.network.building.SHARD_PASSAGES", 15)
+    build_network(corpus=corpus, counter=as_many_as_needed)
+    assert Job.objects.filter(kind=SHARD, state="done").count() == 3
+
+    monkeypatch.setattr("retrieval.network.building.SHARD_PASSAGES", 50)
+    build_network(corpus=corpus, counter=as_many_as_needed, anew=True)
+    assert Job.objects.filter(kind=SHARD).count() == 3
+
+
+def test_its_row_says_what_a_threshold_means(corpus):
+    build_network(corpus=corpus)
+    options, network = state(corpus).options, network_of(corpus)
+
+    assert options["neighbours"] == round(network.neighbours(0.75), 2)
+    assert (options["source"], options["words_with_vectors"]) == ("ppmi-svd", network.vectors.facts.words)
+    assert options["rules"] == network.pointer.rules
 
 
 def test_more_shards_than_passages_are_as_many_as_passages(tmp_path):

@@ -380,6 +380,28 @@ def test_a_writer_that_was_followed_stops_writing(server, engine, monkeypatch):
     assert server.store.indexes["distillery-locks"].written[NAME].source == {"owner": "somebody else"}
 
 
+def test_a_lease_whose_answer_was_lost_is_still_held(server, engine, monkeypatch):
+    """Taking it, then renewing it: done, but the answer does not arrive, and the second try is refused."""
+    monkeypatch.setattr(lease, "LEASE", 0.2)
+    locks = "distillery-locks"
+
+    def done_but_lost(asked):
+        server.store.indexes[locks].keep(NAME, json.loads(asked.body))
+        return HANG_UP
+
+    server.next(f"PUT /{locks}/_create", done_but_lost)
+    server.next(f"PUT /{locks}/_doc", done_but_lost)
+
+    def passages():
+        yield 1, "cat"
+        time.sleep(0.4)
+        yield 2, "cat"
+
+    assert engine.index(passages()) == 2
+    assert len(server.asked(f"PUT /{locks}/_doc")) >= 2
+    assert server.store.indexes[locks].written == {}
+
+
 def test_before_anything_is_indexed_a_deletion_says_what_to_run(engine):
     with pytest.raises(NotIndexedError, match="index build"):
         engine.delete([1])

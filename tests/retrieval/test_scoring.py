@@ -198,6 +198,27 @@ def test_the_order_is_the_same_every_time():
     assert len(orders) == 2
 
 
+def test_the_network_is_asked_once_for_all_passages():
+    """Fault 11: one call per word of a passage and word of the query took five seconds for 100 passages."""
+
+    class Counting(Known):
+        asked = 0
+
+        def similarities(self, words, terms):
+            self.asked += 1
+            return super().similarities(words, terms)
+
+        def associations(self, first, second):
+            self.asked += 1
+            assert len(set(zip(first, second, strict=True))) == len(first)
+            return super().associations(first, second)
+
+    for profile in ("crown-2020", "balanced"):
+        evidence = Counting(near={("a", "b"): 0.5})
+        scored([["a b a b", "b a"]] * 50, {"a": 1, "b": 1}, evidence, profile)
+        assert evidence.asked == 2
+
+
 def test_repeating_a_common_word_does_not_beat_the_rare_word_of_the_question():
     """Fault 13: the published sums know neither length nor rarity; coverage knows both."""
     passages = [[" ".join(["movies"] * 30)], ["nolan movies"]]

@@ -6,6 +6,7 @@ import pytest
 from django.core.management import CommandError
 
 from jobs.models import Job
+from retrieval.models import WordNetwork
 from retrieval.networks import network_of
 from retrieval.services.sharding import SHARD
 from tests.retrieval.network.worlds import passages
@@ -49,6 +50,14 @@ def test_before_the_first_build_the_status_says_none(name):
     [status] = json.loads(run("wpn", "status", name, "--json"))
 
     assert (status["state"], status["built_at"]) == ("none", "never")
+
+
+def test_a_build_that_was_killed_is_said_to_be_broken_off(corpus, name):
+    run("wpn", "build", name)
+    WordNetwork.objects.filter(corpus=corpus).update(state="building")
+    [status] = json.loads(run("wpn", "status", name, "--json"))
+
+    assert status["state"] == "broken off"
 
 
 def test_shards_and_processes_build_it_too(corpus, name):

@@ -83,7 +83,9 @@ class Command(BaseCommand):
 
     def status(self, project: Project, options: dict[str, Any]) -> None:
         """index status PROJECT."""
-        table = Table("corpus", "index", "generation", "in the index", "in the corpus", "built (UTC)", "note")
+        table = Table(
+            "corpus", "index", "engine", "generation", "in the index", "in the corpus", "built (UTC)", "note"
+        )
         facts = []
         for each in corpus_facts(project):
             index = each.corpus.index
@@ -95,6 +97,7 @@ class Command(BaseCommand):
                 {
                     "corpus": each.corpus.slug,
                     "state": str(state),
+                    "engine": index.engine,
                     "generation": index.generation,
                     "indexed": index.passages,
                     "passages": each.passages,

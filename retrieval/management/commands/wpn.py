@@ -1,6 +1,7 @@
 """`manage.py wpn`: word proximity networks of corpora."""
 
 import json
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 from rich.table import Table
 
+from retrieval.engine.lock import is_held
+from retrieval.engines import folder_of
 from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import project_named, write_table
-from retrieval.management.progress import watched_passages
+from retrieval.management.progress import watched_steps
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_of
 from retrieval.selectors import corpora_of, corpus_named
@@ -48,7 +51,9 @@ class Command(BaseCommand):
             metavar="FILE",
             help="word vectors: word2vec, GloVe or fastText (default: own, from its own counts)",
         )
-        build.add_argument("--processes", type=int, default=1, metavar="N", help="that count (default: 1)")
+        build.add_argument(
+            "--processes", type=int, default=_processors(), metavar="N", help="that count (default: all)"
+        )
         build.add_argument(
             "--shards", type=int, metavar="N", help="count in N durable jobs, with the workers that run"
         )
@@ -90,13 +95,13 @@ class Command(BaseCommand):
         facts = []
         for corpus in corpora:
             total = counting_passages(corpus).count()
-            with watched_passages(corpus.slug, total, quiet=options["json"]) as watched:
+            with watched_steps(corpus.slug, total, quiet=options["json"]) as progress:
                 built = build_network(
                     corpus=corpus,
                     anew=options["anew"],
                     options=_options(corpus, options),
                     counter=counter,
-                    progress=lambda step, passages, watched=watched: watched(passages),
+                    progress=progress,
                 )
             facts.append({"corpus": corpus.slug, **vars(built)})
             if not options["json"]:
@@ -113,13 +118,13 @@ class Command(BaseCommand):
         table = Table("corpus", "network", "generation", "passages", "words", "pairs", "built (UTC)", "note")
         facts = []
         for corpus in corpora:
-            row = WordNetwork.objects.filter(corpus=corpus).first() or WordNetwork(
-                corpus=corpus, state="none"
-            )
+            row = WordNetwork.objects.filter(corpus=corpus).first() or WordNetwork(state="none")
+            held = is_held(folder_of(corpus.index) / "work")
+            broken_off = row.state == WordNetwork.State.BUILDING and not held
             facts.append(
                 {
                     "corpus": corpus.slug,
-                    "state": str(row.state),
+                    "state": "broken off" if broken_off else str(row.state),
                     "generation": row.generation,
                     "passages": row.passages,
                     "words": row.words,
@@ -186,6 +191,10 @@ class Command(BaseCommand):
         self.stdout.write(
             f"With a node threshold of {alpha:.2f}, common words have {facts['neighbours']:.2f} neighbours."
         )
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _corpora(name: str) -> list[Corpus]:

@@ -3,6 +3,9 @@
 import json
 import math
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +15,11 @@ from hypothesis import strategies as st
 from retrieval.errors import NetworkBrokenError, NoNetworkError
 from retrieval.network import Network, build
 from retrieval.network.codes import codes_of
+from retrieval.ranking.columns import columns
 from tests.retrieval.network import literal
 from tests.retrieval.network.worlds import TEXTS, passages, tree
 
+ROOT = Path(__file__).resolve().parents[3]
 TOY = ["red cars drive", "red cars stop", "blue cars drive", "green trees"]
 
 
@@ -37,7 +42,7 @@ def test_counts_are_those_of_a_literal_dictionary(tmp_path):
     assert network.associations(one, two) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(texts=st.lists(st.text(alphabet="abc .1", max_size=40), max_size=12))
 def test_any_texts_give_the_counts_of_a_literal_dictionary(tmp_path_factory, texts):
     network = build(enumerate(texts, 1), tmp_path_factory.mktemp("n"), "en")
@@ -141,6 +146,23 @@ def test_stored_tokens_are_those_of_the_text(tmp_path):
     assert columns.passage.tolist() == [1, 1, 1, 1, 1, 1, 2]
     assert columns.sentence.tolist() == [1, 1, 1, 2, 2, 2, 1]
     assert columns.count == 3
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    texts=st.lists(st.text(alphabet="aBé1 .!?\n中。the'-", max_size=40), min_size=1, max_size=8),
+    language=st.sampled_from(["en", "zh"]),
+    numbers=st.booleans(),
+)
+def test_stored_tokens_are_those_that_scoring_cuts_itself(tmp_path_factory, texts, language, numbers):
+    network = build(enumerate(texts, 1), tmp_path_factory.mktemp("n"), language)
+    stored = network.columns(range(1, len(texts) + 1), numbers=numbers)
+    cut = columns(texts, language, numbers=numbers)
+
+    assert [stored.words[token] for token in stored.tokens] == [cut.words[token] for token in cut.tokens]
+    assert stored.passage.tolist() == cut.passage.tolist()
+    assert stored.sentence.tolist() == cut.sentence.tolist()
+    assert stored.count == cut.count
 
 
 def test_stored_tokens_without_numbers_have_no_holes_in_their_sentences(tmp_path):
@@ -257,6 +279,49 @@ def test_a_pointer_that_cannot_be_read_is_damage(tmp_path, toy, bytes_):
 
     with pytest.raises(NetworkBrokenError, match=r"Run manage.py wpn build with --anew"):
         Network.open(tmp_path / "n")
+
+
+def test_a_byte_that_has_changed_is_found_by_a_check(tmp_path, toy):
+    toy.check()
+    path = toy.segments[0].folder / "counts"
+    path.write_bytes(b"\x07" + path.read_bytes()[1:])
+
+    with pytest.raises(NetworkBrokenError, match="damaged: counts has changed"):
+        Network.open(tmp_path / "n").check()
+
+
+@pytest.mark.parametrize("name", ["tokens", "spelling", "ends"])
+def test_numbers_that_cannot_be_are_told_as_damage(tmp_path, toy, name):
+    path = toy.segments[0].folder / name
+    path.write_bytes(b"\xfe" * path.stat().st_size)
+
+    with pytest.raises(NetworkBrokenError, match="damaged"):
+        list(Network.open(tmp_path / "n").columns([1, 2], numbers=False).words)
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from retrieval.errors import RetrievalError
+from retrieval.network import build
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+try:
+    build(enumerate(["many words " + str(n) for n in range(2000)], 1), Path(sys.argv[1]), "en")
+except RetrievalError as error:
+    print(error)
+"""
+
+
+@pytest.mark.only_on("linux")
+def test_where_nothing_more_can_be_written_the_old_network_answers_and_nothing_is_left_behind(tmp_path, toy):
+    before = sorted(path.name for path in (tmp_path / "n").iterdir())
+    command = [sys.executable, "-c", FULL, str(tmp_path / "n")]
+    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+    assert "The network cannot be written: " in told
+    assert "The one that was there still answers." in told
+    assert Network.open(tmp_path / "n").passages == 4
+    assert sorted(path.name for path in (tmp_path / "n").iterdir()) == before
 
 
 def test_word_vectors_cut_short_are_damage(tmp_path):

@@ -48,3 +48,26 @@ def test_tokens_cut_now_are_those_of_the_network(collection_of):
     assert stored.passage.tolist() == cut.passage.tolist()
     assert stored.sentence.tolist() == cut.sentence.tolist()
     assert stored.count == cut.count == 4
+
+
+def test_word_vectors_of_a_file_take_the_place_of_its_own(tmp_path, collection_of):
+    path = tmp_path / "vectors.txt"
+    path.write_text("cats 1 0\ndogs 0.9 0.1\nrain 0 1\n", encoding="utf-8")
+    collection = collection_of("Cats purr in rain.", "Dogs bark.", network=True, vectors=path)
+    [[cats, rain]] = collection.evidence.similarities(["dogs"], ["cats", "rain"]).tolist()
+    assert cats > rain
+    assert len(collection.generation["vectors"]) == 64
+
+
+def test_a_file_without_word_vectors_is_refused_before_anything_is_built(tmp_path, collection_of):
+    path = tmp_path / "vectors.txt"
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(FileRefusedError, match="word vectors"):
+        collection_of("Cats purr.", network=True, vectors=path)
+
+
+def test_what_it_is_made_of_is_told(collection_of):
+    state = collection_of("Cats purr.", "Dogs bark.", network=True).generation
+    assert (state["engine"], state["passages"], len(state["file"])) == ("tantivy", 2, 64)
+    assert state["chain"].startswith("english-")
+    assert state["rules"].startswith("words-")

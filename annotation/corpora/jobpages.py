@@ -1,0 +1,79 @@
+"""The page of work on a corpus that waits or runs, its live part, and how it is cancelled."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.corpora.selectors import ADD, INDEX, KINDS, NETWORK, REMOVE
+from annotation.corpora.views import FOLDER, TAB
+from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from jobs.models import Job, JobState
+from jobs.services import cancel
+from projects.models import Project
+from retrieval.models import Corpus
+
+_DOING = {
+    ADD: "Passages are added",
+    INDEX: "The index is built",
+    NETWORK: "The network is built",
+    REMOVE: "The corpus is removed",
+}
+#: What is left when the work is cancelled or fails.
+_LEFT = {
+    ADD: "Nothing of the file is added.",
+    INDEX: "What was found before is found still. Building again goes on where it was.",
+    NETWORK: "The network of before, if there is one, still answers.",
+    REMOVE: "Removing it again goes on where it was.",
+}
+
+
+@require_safe
+@on_project(Role.MANAGER)
+def running(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+    """How far it is, and what came of it."""
+    return show(request, "corpus_job.html", seat, folder=FOLDER, tab=TAB, **_live(_job(seat.project, job)))
+
+
+@require_safe
+@never_cache
+@on_project(Role.MANAGER)
+def live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+    """The part of that page that changes by itself."""
+    return show(request, "parts/corpus_live.html", seat, folder=FOLDER, **_live(_job(seat.project, job)))
+
+
+@posted
+@on_project(Role.MANAGER)
+def stop(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+    """Cancel it."""
+    row = _job(seat.project, job)
+
+    def do() -> str:
+        if not cancel(job_id=row.pk):
+            raise NotEnteredError("It came to its end before it could be cancelled.")
+        return f"It is cancelled. {_LEFT[row.kind]}"
+
+    return act(request, do, "annotation:corpus_job", seat.project.slug, row.pk)
+
+
+def _live(job: Job) -> dict[str, Any]:
+    there = Corpus.objects.filter(pk=job.payload["corpus"]).exists()
+    return {
+        "job": job,
+        "over": job.state in (JobState.FAILED, JobState.CANCELLED),
+        "done": job.state == JobState.DONE,
+        "doing": _DOING[job.kind],
+        "left": _LEFT[job.kind],
+        "kind": job.kind.rpartition(".")[2],
+        "there": there,
+    }
+
+
+def _job(project: Project, pk: int) -> Job:
+    row = get_object_or_404(Job, pk=pk, kind__in=KINDS)
+    if row.payload.get("project") != project.pk:
+        raise Http404("There is no such work.")
+    return row

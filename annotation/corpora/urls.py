@@ -1,0 +1,21 @@
+"""Addresses of the pages of corpora; they stand among those of this room's desk."""
+
+from django.urls import URLPattern, path
+
+from annotation.corpora import jobpages, views
+
+_P = "projects/<slug:project>/"
+_C = f"{_P}corpora/<slug:corpus>/"
+_J = f"{_P}corpus-work/<int:job>/"
+PATHS: list[URLPattern] = [
+    path(f"{_P}corpora/", views.listing, name="corpora"),
+    path(f"{_P}new-corpus/", views.new, name="corpus_new"),
+    path(_C, views.corpus, name="corpus"),
+    path(f"{_C}add/", views.add, name="corpus_add"),
+    path(f"{_C}index/", views.index, name="corpus_index"),
+    path(f"{_C}network/", views.network, name="corpus_network"),
+    path(f"{_C}remove/", views.remove, name="corpus_remove"),
+    path(_J, jobpages.running, name="corpus_job"),
+    path(f"{_J}live/", jobpages.live, name="corpus_live"),
+    path(f"{_J}cancel/", jobpages.stop, name="corpus_cancel"),
+]

@@ -1,0 +1,121 @@
+"""Jobs of corpora: a file added, an index or a network built, a corpus removed."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.contrib.auth import get_user_model
+
+from annotation.corpora.forms import adding_of
+from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE
+from annotation.services import staging
+from jobs.errors import PermanentError
+from jobs.registry import handler
+from jobs.runner import JobContext
+from retrieval.errors import BusyError, RetrievalError
+from retrieval.models import Corpus, Passage
+from retrieval.reading import open_passages
+from retrieval.services.corpora import add_file, counting_passages, remove_corpus
+from retrieval.services.indexing import build_index
+
+if TYPE_CHECKING:
+    from retrieval.services.networks import NetworkBuilt
+
+_KIB = 1024
+Result = TypeVar("Result")
+
+
+@handler(ADD)
+def add(context: JobContext) -> None:
+    """Add an uploaded file; what came of it is the result. A corpus made for a refused file goes again."""
+    given, corpus = context.payload, _corpus(context)
+    file = staging.staged(project=corpus.project, sha256=given["sha256"])
+    if file is None:
+        raise PermanentError("The uploaded file is no longer there. Upload it again.")
+
+    def progress(passages: int, done: int) -> None:
+        # In KiB, for the numbers of a job have 31 bits.
+        context.progress(done // _KIB, file.size // _KIB + 1, f"{passages:,} passages read")
+
+    def work() -> None:
+        add_file(
+            corpus=corpus,
+            file=open_passages(file.path, name=file.name),
+            options=adding_of(given["options"]),
+            actor=_actor(context),
+            progress=progress,
+            commit=context.commit,
+        )
+
+    try:
+        _told(work)
+    except PermanentError:
+        if given["made"] and not Passage.objects.filter(corpus=corpus).exists():
+            remove_corpus(corpus=corpus, actor=_actor(context))
+        raise
+    staging.forget(file)
+
+
+@handler(INDEX)
+def index(context: JobContext) -> dict[str, Any]:
+    """Bring the index of a corpus up to date."""
+    corpus = _corpus(context)
+    every = counting_passages(corpus).count()
+
+    def progress(passages: int) -> None:
+        context.progress(min(passages, every), every, "Passages into the index")
+
+    built = _told(lambda: build_index(corpus=corpus, progress=progress))
+    return {"passages": built.passages, "added": built.added}
+
+
+@handler(NETWORK)
+def network(context: JobContext) -> dict[str, Any]:
+    """Bring the word proximity network of a corpus up to date."""
+    from retrieval.services.networks import build_network  # noqa: PLC0415  # only where it is built
+    from retrieval.services.sharding import as_many_as_needed  # noqa: PLC0415  # only where it is built
+
+    corpus = _corpus(context)
+    every = counting_passages(corpus).count()
+
+    def progress(step: str, passages: int) -> None:
+        context.progress(min(passages, every), every, step[:1].upper() + step[1:])
+
+    def work() -> "NetworkBuilt":
+        return build_network(
+            corpus=corpus, counter=as_many_as_needed, actor=_actor(context), progress=progress
+        )
+
+    built = _told(work)
+    return {"passages": built.passages, "words": built.words, "edges": built.edges}
+
+
+@handler(REMOVE)
+def remove(context: JobContext) -> dict[str, Any]:
+    """Remove a corpus with all that belongs to it; nothing happens if it is gone."""
+    corpus = Corpus.objects.select_related("index", "project").filter(pk=context.payload["corpus"]).first()
+    if corpus is not None:
+        context.progress(0, 0, "Removing passages")
+        found = corpus
+        _told(lambda: remove_corpus(corpus=found, actor=_actor(context)))
+    return {}
+
+
+def _told(work: Callable[[], Result]) -> Result:
+    """What cannot be done is the job's end, in words; somebody else's work is waited for."""
+    try:
+        return work()
+    except BusyError:
+        raise
+    except RetrievalError as error:
+        raise PermanentError(str(error)) from error
+
+
+def _corpus(context: JobContext) -> Corpus:
+    corpus = Corpus.objects.select_related("index", "project").filter(pk=context.payload["corpus"]).first()
+    if corpus is None:
+        raise PermanentError("The corpus is no longer there.")
+    return corpus
+
+
+def _actor(context: JobContext) -> Any:
+    return get_user_model().objects.filter(pk=context.payload["user"]).first()

@@ -1,0 +1,188 @@
+"""Measures ranking: what a search with CROWN costs over many passages, part by part.
+
+    python benchmarks/ranking.py FOLDER [--passages 1000000] [--markdown FILE] [--data DIR]
+
+FOLDER holds one folder per set with `passages.jsonl` and `conversations.jsonl`. The passages are those of all
+sets, repeated with rotated word order; every turn of a sample of conversations is a question with its earlier
+turns. `--data` keeps the database, index and network in a folder, and uses what is there already.
+"""
+
+# ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+TURNS = 400
+WARM = 30
+
+
+def conversations(folders: list[Path]) -> Iterator[list[str]]:
+    """Each turn of each conversation after those before it."""
+    from benchmarks.retrieval import lines
+
+    for folder in folders:
+        path = folder / "conversations.jsonl"
+        for conversation in lines(path) if path.exists() else ():
+            turns = [turn["text"] for turn in conversation["turns"]]
+            yield from (turns[: number + 1] for number in range(len(turns)))
+
+
+def prepare(folders: list[Path], count: int, scratch: Path) -> None:
+    """Passages, index and network, unless they are there."""
+    from django.core.management import call_command
+
+    from benchmarks.retrieval import synthesise
+    from projects.services import create_project
+    from retrieval.models import Corpus
+    from retrieval.reading import open_passages
+    from retrieval.services.corpora import add_passages, create_corpus
+    from retrieval.services.counting import together
+    from retrieval.services.indexing import build_index
+    from retrieval.services.networks import build_network
+
+    call_command("migrate", verbosity=0)
+    corpus = Corpus.objects.filter(slug="speed").select_related("index").first()
+    if corpus is None:
+        path = scratch / "many.jsonl"
+        synthesise(folders, count, path)
+        corpus = create_corpus(project=create_project(slug="speed", title="speed"), slug="speed")
+        add_passages(corpus=corpus, file=open_passages(path))
+        path.unlink()
+    build_index(corpus=corpus)
+    build_network(corpus=corpus, counter=together(os.cpu_count() or 1))
+
+
+def measure(asked: list[list[str]]) -> dict[str, tuple[float, float, float]]:
+    """What every part takes, by name; see `timed`."""
+    from retrieval.corpus_collections import CorpusCollection
+    from retrieval.crown.explaining import explain
+    from retrieval.crown.parameters import Parameters, defaults
+    from retrieval.crown.scoring import score
+    from retrieval.models import Corpus
+    from retrieval.ranking.candidates import find
+    from retrieval.ranking.crown import Crown, content_terms
+    from retrieval.searching import search_conversation
+
+    [corpus] = Corpus.objects.filter(slug="speed").select_related("index", "network", "project")
+    usual, many = defaults(), Parameters.of({"candidates": 1000})
+    published = defaults("crown-2020")
+    collection = CorpusCollection(corpus)
+    evidence = collection.network
+    assert evidence is not None
+
+    def ready(turns: list[str]) -> Any:
+        found = find([collection], turns, usual.query_model, 100)
+        pks = [each.pk for each in found.candidates]
+        return (
+            collection.columns(pks, numbers=True),
+            content_terms("en", turns, usual),
+            [each.score for each in found.candidates],
+        )
+
+    def whole(turns: list[str]) -> None:
+        fresh = CorpusCollection(corpus)
+        ranking = Crown(usual).rank([fresh], turns, 100)
+        pks = [each.pk for each in ranking.results]
+        explain([*fresh.texts(pks).values()], "en", ranking.terms, evidence, usual)
+
+    prepared = [ready(turns) for turns in asked]
+    return {
+        "engine: 100 candidates": timed(asked, lambda turns: find([collection], turns, "cq2", 100)),
+        "stored tokens of 100 passages": timed(
+            [[each.pk for each in find([collection], turns, "cq2", 100).candidates] for turns in asked],
+            lambda pks: collection.columns(pks, numbers=True),
+        ),
+        "scores of 100 passages": timed(
+            prepared, lambda given: score(given[0], given[1], evidence, usual, given[2])
+        ),
+        "balanced: 100 candidates": timed(asked, lambda turns: Crown(usual).rank([collection], turns, 100)),
+        "crown-2020: 100 candidates": timed(
+            asked, lambda turns: Crown(published).rank([collection], turns, 100)
+        ),
+        "balanced: 1,000 candidates": timed(asked, lambda turns: Crown(many).rank([collection], turns, 100)),
+        "balanced, 3 with texts and highlights": timed(
+            asked, lambda turns: search_conversation([corpus], turns)
+        ),
+        "balanced, all 100 with texts and highlights": timed(asked, whole),
+    }
+
+
+def timed(given: list[Any], ask: Callable[[Any], object]) -> tuple[float, float, float]:
+    """Median and 95th percentile in ms, and the mean of the processor's: others disturb it less."""
+    for each in given[:WARM]:
+        ask(each)
+    times = []
+    before = time.process_time()
+    for each in given:
+        at = time.perf_counter()
+        ask(each)
+        times.append((time.perf_counter() - at) * 1000)
+    processor = (time.process_time() - before) * 1000 / len(given)
+    times.sort()
+    return times[len(times) // 2], times[int(len(times) * 0.95)], processor
+
+
+#: What each part may take at the 95th percentile (or the median where it says so), in ms.
+GOALS = {
+    "scores of 100 passages": ("median < 3 ms", lambda median, p95: median < 3),
+    "balanced, 3 with texts and highlights": ("p95 ≤ 25 ms", lambda median, p95: p95 <= 25),
+    "balanced: 1,000 candidates": ("p95 ≤ 120 ms", lambda median, p95: p95 <= 120),
+}
+
+
+def main() -> None:
+    """Prepare, measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
+    parser.add_argument("--passages", type=int, default=1_000_000)
+    parser.add_argument(
+        "--data", type=Path, help="keep the database and the rest here, and use what is there"
+    )
+    parser.add_argument("--markdown", type=Path, help="write the table to this file too")
+    options = parser.parse_args()
+    folders = sorted(path.parent for path in options.folder.glob("*/conversations.jsonl"))
+    if not folders:
+        sys.exit(f"There is no set with conversations in {options.folder}.")
+    with tempfile.TemporaryDirectory(prefix="distillery-ranking-") as scratch:
+        data = options.data or Path(scratch)
+        data.mkdir(parents=True, exist_ok=True)
+        os.environ["DATA_DIR"] = str(data)
+        os.environ.pop("DATABASE_URL", None)
+        from benchmarks.retrieval import peak, setup
+
+        setup()
+        prepare(folders, options.passages, data)
+        every = list(conversations(folders))
+        found = measure(every[:: max(1, len(every) // TURNS)][:TURNS])
+        memory = peak()
+    from benchmarks.measures import Figure
+    from benchmarks.report import Run, machine, markdown, show
+
+    run = Run(f"Ranking: {options.passages:,} passages, {TURNS} turns of conversations", "")
+    for name, (median, p95, processor) in found.items():
+        goal, is_met = GOALS.get(name, ("", None))
+        run.figures.append(
+            Figure(
+                name,
+                f"{median:.1f} / {p95:.1f} ms",
+                goal,
+                is_met(median, p95) if is_met else None,
+                f"median / p95; processor {processor:.1f} ms",
+            )
+        )
+    facts = [f"Machine: {machine()}.", f"SQLite, one process; its peak of memory was {memory:,.0f} MB."]
+    show([run], facts, peers=())
+    if options.markdown:
+        options.markdown.write_text(markdown([run], facts, title="Measurements of ranking", peers=()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Measures the search page: what a conversation of five turns costs over many passages, as a browser asks it.
+
+    python benchmarks/search_page.py FOLDER [--passages 1000000] [--markdown FILE] [--data DIR]
+
+FOLDER and `--data` are those of `benchmarks/ranking.py`, which makes the passages, the index and the network.
+Pages come through Django with all its middleware, session and template; there is no network in between.
+"""
+
+# ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+TURNS = 5
+ROUNDS = 60
+GOAL_MS = 150
+
+
+def somebody() -> Any:
+    """A browser of the owner of the project."""
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from projects.models import Project
+    from projects.services import set_role
+
+    owner, _ = User.objects.get_or_create(username="speed")
+    set_role(project=Project.objects.get(slug="speed"), user=owner, role="owner")
+    browser = Client(raise_request_exception=True, SERVER_NAME="localhost")
+    browser.force_login(owner)
+    return browser
+
+
+def measure(talks: list[list[str]], ask: Any) -> tuple[float, float]:
+    """Median and 95th percentile in ms."""
+    times = []
+    for talk in talks:
+        at = time.perf_counter()
+        answer = ask(talk)
+        times.append((time.perf_counter() - at) * 1000)
+        assert answer.status_code == 200, answer.status_code
+    times = sorted(times[len(times) // 10 :])
+    return times[len(times) // 2], times[int(len(times) * 0.95)]
+
+
+def main() -> None:
+    """Prepare, measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
+    parser.add_argument("--passages", type=int, default=1_000_000)
+    parser.add_argument("--data", type=Path, help="what ranking.py has kept, or shall keep")
+    parser.add_argument("--markdown", type=Path, help="write the table to this file too")
+    options = parser.parse_args()
+    folders = sorted(path.parent for path in options.folder.glob("*/conversations.jsonl"))
+    if not folders:
+        sys.exit(f"There is no set with conversations in {options.folder}.")
+    with tempfile.TemporaryDirectory(prefix="distillery-search-") as scratch:
+        data = options.data or Path(scratch)
+        data.mkdir(parents=True, exist_ok=True)
+        os.environ["DATA_DIR"] = str(data)
+        os.environ.pop("DATABASE_URL", None)
+        from benchmarks.ranking import conversations, prepare
+        from benchmarks.retrieval import setup
+
+        setup()
+        prepare(folders, options.passages, data)
+        talks = [talk for talk in conversations(folders) if len(talk) == TURNS]
+        talks = talks[:: max(1, len(talks) // ROUNDS)][:ROUNDS]
+        browser, page = somebody(), "/desk/projects/speed/search/"
+        call = {"content_type": "application/json"}
+        found = {
+            "empty": measure(talks, lambda talk: browser.get(page)),
+            "one turn": measure(talks, lambda talk: browser.get(f"{page}?{urlencode({'q': talk[0]})}")),
+            "five turns": measure(
+                talks, lambda talk: browser.get(f"{page}?{urlencode([('q', turn) for turn in talk])}")
+            ),
+            "JSON, five turns": measure(
+                talks, lambda talk: browser.post(f"{page}api/getanswer", {"questions": talk}, **call)
+            ),
+        }
+    from benchmarks.measures import Figure
+    from benchmarks.report import Run, machine, markdown, show
+
+    run = Run(f"The search page: {options.passages:,} passages, conversations of {TURNS} turns", "")
+    for name, (median, p95) in found.items():
+        figure = f"{median:.0f} / {p95:.0f} ms"
+        run.figures.append(Figure(name, figure, f"p95 < {GOAL_MS} ms", p95 < GOAL_MS, "median / p95"))
+    facts = [f"Machine: {machine()}.", "SQLite, one process."]
+    show([run], facts, peers=())
+    if options.markdown:
+        options.markdown.write_text(markdown([run], facts, title="The search page", peers=()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""Corpora on the desk: what is shown, files that are added, what is built, what is removed."""
+
+# ruff: noqa: F811  # fixtures come from the desk's tests by import
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.corpora.forms import CorpusForm
+from jobs import runner
+from jobs.models import Job, JobState
+from jobs.services import cancel
+from projects.models import Event
+from retrieval.models import Corpus, Passage, WordNetwork
+from retrieval.selectors import search
+from retrieval.services.corpora import create_corpus
+from tests.desk.conftest import (  # noqa: F401
+    HOSTILE,
+    as_,
+    endpoint,
+    manager,
+    people,
+    project,
+)
+from tests.retrieval.world import add as fill
+from tests.retrieval.world import make_corpus, make_project
+
+pytestmark = pytest.mark.django_db
+LIST, NEW = "/desk/projects/reading/corpora/", "/desk/projects/reading/new-corpus/"
+LINES = [
+    {"id": "a", "text": "Cats purr all day."},
+    {"id": "b", "text": "Dogs bark."},
+    {"id": "c", "text": "cats PURR all day"},
+]
+
+
+def file_of(*records, name="pets.jsonl"):
+    return SimpleUploadedFile(name, "".join(json.dumps(each) + "\n" for each in records).encode())
+
+
+def entered(**fields):
+    """A filled form, as a browser sends it."""
+    return {"repeats": "report", "split": "", "once": CorpusForm()["once"].value(), **fields}
+
+
+def done(answer):
+    """Run the job that the answer leads to, and look at its page again."""
+    job = Job.objects.latest("pk")
+    assert answer.url == f"/desk/projects/reading/corpus-work/{job.pk}/"
+    runner.run(job_id=job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def at(name, *parts):
+    return reverse(f"annotation:{name}", args=["reading", *parts])
+
+
+def test_an_empty_list_says_what_a_corpus_is_and_how_to_make_one(manager, as_, project):
+    page = manager.get(LIST).content.decode()
+    assert "A corpus holds passages that editors answer queries from" in page and NEW in page
+    assert NEW not in as_("viewer").get(LIST).content.decode()
+
+
+def test_from_an_upload_to_a_hit(manager, project):
+    job = done(manager.post(NEW, entered(file=file_of(*LINES), licence="CC0", title="Our pets")))
+    assert (job.state, job.result["added"], job.result["repeats"]) == ("done", 3, {"words": 1})
+    page = manager.get(at("corpus_job", job.pk)).content.decode()
+    assert "3 passages added." in page and "c has the words of a" in page
+    corpus = Corpus.objects.get(project=project)
+    assert (corpus.slug, corpus.title, corpus.licence, corpus.language) == (
+        "pets",
+        "Our pets",
+        "CC0",
+        project.language,
+    )
+    assert done(manager.post(at("corpus_index", "pets"))).result == {"passages": 3, "added": 3}
+    assert [hit.passage.key for hit in search([corpus], "bark")] == ["b"]
+    page = manager.get(LIST).content.decode()
+    assert "Our pets" in page and "ready" in page and "not built" in page
+
+
+def test_the_network_is_built_by_a_job(manager, project, tmp_path):
+    make_corpus(tmp_path, "red cats purr", "black cats purr", project=project, slug="pets")
+    job = done(manager.post(at("corpus_network", "pets")))
+    assert job.state == "done", job.error
+    assert (job.result["passages"], job.result["words"]) == (2, 4)
+    assert WordNetwork.objects.get().state == "ready"
+    assert "The network counts 2 passages: 4 words" in manager.get(at("corpus_job", job.pk)).content.decode()
+
+
+def test_documents_are_split_and_repetitions_left_out(manager, project):
+    fields = {
+        "split": "sentences",
+        "size": "1",
+        "stride": "1",
+        "repeats": "skip",
+        "near": "0.8",
+        "slug": "oaks",
+    }
+    document = {"id": "a", "text": "Oaks grow slowly. They live long. Oaks grow slowly!"}
+    job = done(manager.post(NEW, entered(file=file_of(document), **fields)))
+    assert (job.result["added"], job.result["examples"]) == (2, ["a#3 has the words of a#1"])
+    page = manager.get(at("corpus", "oaks")).content.decode()
+    assert "characters 0 to 17" in page and "They live long." in page
+
+
+def test_a_refused_file_leaves_no_corpus_and_its_faults_are_shown(manager, project):
+    job = done(manager.post(NEW, entered(file=file_of({"id": "a", "text": ""}))))
+    assert job.state == JobState.FAILED
+    page = manager.get(at("corpus_job", job.pk)).content.decode()
+    assert "pets.jsonl: line 1 [text]: it is missing or empty." in page and "Another file" in page
+    assert not Corpus.objects.filter(project=project).exists()
+
+
+def test_a_refused_file_leaves_the_corpus_that_was_there(manager, project, tmp_path):
+    make_corpus(tmp_path, {"id": "a", "text": "Cats."}, project=project, slug="pets")
+    job = done(manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES))))
+    assert (
+        "the id &#x27;a&#x27; is in the corpus already"
+        in manager.get(at("corpus_job", job.pk)).content.decode()
+    )
+    assert Passage.objects.count() == 1
+    assert (
+        done(manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES), skip_known="on"))).result[
+            "known"
+        ]
+        == 1
+    )
+    assert Passage.objects.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"split": "sentences", "size": "500", "stride": "1"}, "A window has 1 to 100 sentences, not 500"),
+        ({"split": "words", "size": "", "stride": ""}, "A window has 1 to 2,000 words, not 0"),
+        ({"repeats": "skip", "near": "7"}, "not 7"),
+        ({"repeats": "skip", "near": "nan"}, "Enter a number"),
+        ({"slug": "two words"}, "valid"),
+        ({"slug": "taken"}, "There is already a corpus"),
+        ({"file": ""}, "This field is required"),
+        ({"file": SimpleUploadedFile("empty.jsonl", b"")}, "empty"),
+    ],
+)
+def test_what_cannot_be_is_said_in_the_form_and_nothing_is_made(manager, project, fields, words):
+    create_corpus(project=project, slug="taken")
+    answer = manager.post(NEW, entered(**{"file": file_of(*LINES), **fields}))
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert (Corpus.objects.count(), Job.objects.count()) == (1, 0)
+
+
+def test_a_form_that_is_sent_twice_gives_one_job(manager, project, tmp_path):
+    make_corpus(tmp_path, project=project, slug="pets", index=False)
+    form = entered()
+    for _ in range(2):
+        answer = manager.post(at("corpus_add", "pets"), {**form, "file": file_of(*LINES)})
+    assert Job.objects.count() == 1
+    assert done(answer).result["added"] == 3
+
+
+def test_an_attempt_that_died_after_its_work_adds_nothing_twice(manager, project, tmp_path):
+    make_corpus(tmp_path, project=project, slug="pets", index=False)
+    job = done(manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES))))
+    runner.run(job_id=job.pk)
+    assert Passage.objects.count() == 3
+    assert Event.objects.filter(action="passages.added").count() == 1
+
+
+def test_a_cancelled_addition_leaves_nothing(manager, project, tmp_path):
+    make_corpus(tmp_path, project=project, slug="pets", index=False)
+    answer = manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES)))
+    job = Job.objects.get()
+    page = manager.get(answer.url).content.decode()
+    assert "Waiting for a worker" in page and at("corpus_cancel", job.pk) in page
+    manager.post(at("corpus_cancel", job.pk))
+    runner.run(job_id=job.pk)
+    assert Passage.objects.count() == 0
+    assert "Nothing of the file is added" in manager.get(answer.url).content.decode()
+
+
+def test_building_twice_at_once_is_one_job(manager, project, tmp_path):
+    make_corpus(tmp_path, "Cats.", project=project, slug="pets", index=False)
+    first, second = (manager.post(at("corpus_index", "pets")) for _ in range(2))
+    assert first.url == second.url and Job.objects.count() == 1
+    assert "Something is being done with this corpus" in manager.get(at("corpus", "pets")).content.decode()
+
+
+def test_a_corpus_is_removed_when_its_name_is_typed(manager, project, tmp_path):
+    make_corpus(tmp_path, "Cats.", project=project, slug="pets")
+    for wrong in ({}, {"name": "pet"}):
+        answer = manager.post(at("corpus_remove", "pets"), wrong, follow=True)
+        assert "Type &#x27;pets&#x27; to remove the corpus" in answer.content.decode()
+    job = done(manager.post(at("corpus_remove", "pets"), {"name": " pets "}))
+    assert (job.state, Corpus.objects.count(), Passage.objects.count()) == ("done", 0, 0)
+    assert "The corpus is removed." in manager.get(at("corpus_job", job.pk)).content.decode()
+
+
+def test_nothing_is_removed_while_something_is_done(manager, project, tmp_path):
+    make_corpus(tmp_path, "Cats.", project=project, slug="pets", index=False)
+    manager.post(at("corpus_index", "pets"))
+    answer = manager.post(at("corpus_remove", "pets"), {"name": "pets"}, follow=True)
+    assert "Wait, or cancel that first" in answer.content.decode()
+    cancel(job_id=Job.objects.get().pk)
+    assert done(manager.post(at("corpus_remove", "pets"), {"name": "pets"})).state == "done"
+
+
+def test_an_index_that_lacks_passages_says_so(manager, project, tmp_path):
+    corpus = make_corpus(tmp_path, "Cats.", project=project, slug="pets")
+    fill(corpus, tmp_path, {"id": "new", "text": "Dogs."})
+    page = manager.get(LIST).content.decode()
+    assert "out of date" in page and "It holds 1 of 2 passages." in page
+
+
+def test_hostile_text_is_text(manager, project, tmp_path):
+    record = {"id": HOSTILE, "text": HOSTILE, "title": HOSTILE, "group": HOSTILE}
+    make_corpus(
+        tmp_path, record, project=project, slug="pets", title=HOSTILE, licence=HOSTILE[:80], index=False
+    )
+    for page in (LIST, at("corpus", "pets"), at("corpus_add", "pets")):
+        assert "<script>alert" not in manager.get(page).content.decode()
+    job = done(
+        manager.post(
+            NEW, entered(file=file_of({"id": 1, "text": ""}, name=f"{HOSTILE[:20]}.jsonl"), slug="x")
+        )
+    )
+    assert (
+        "<script>"
+        not in manager.get(at("corpus_job", job.pk))
+        .content.decode()
+        .partition("<main")[2]
+        .partition("</main")[0]
+    )
+
+
+def test_corpora_of_other_projects_are_not_there(manager, project, tmp_path):
+    make_corpus(tmp_path, "Cats.", project=make_project(), slug="theirs")
+    assert manager.get(at("corpus", "theirs")).status_code == 404
+    assert manager.post(at("corpus_index", "theirs")).status_code == 404
+    assert "theirs" not in manager.get(LIST).content.decode()
+
+
+def test_the_list_asks_as_many_questions_for_many_corpora_as_for_few(manager, project, tmp_path):
+    make_corpus(tmp_path, "Cats.", project=project, index=False)
+    with CaptureQueriesContext(connection) as few:
+        manager.get(LIST)
+    for _ in range(5):
+        make_corpus(tmp_path, "Cats.", project=project, index=False)
+    with CaptureQueriesContext(connection) as many:
+        manager.get(LIST)
+    assert len(many) == len(few)
