@@ -120,7 +120,8 @@ class Network:
     def same_stem(self, words: Sequence[str], terms: Sequence[str]) -> NDArray[np.bool_]:
         """Whether they have the same stem, (words, terms)."""
         stems, others = stem_codes(words, self.language), stem_codes(terms, self.language)
-        return stems[:, np.newaxis] == others[np.newaxis, :]
+        found: NDArray[np.bool_] = stems[:, np.newaxis] == others[np.newaxis, :]
+        return found
 
     def neighbours(self, alpha: float) -> float:
         """How many other words the commonest words have on average with a cosine above alpha."""
