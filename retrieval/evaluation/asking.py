@@ -18,7 +18,9 @@ _AT_ONCE = 200
 class Haystack(Protocol):
     """What is searched, and how the passages of it are called in judgments."""
 
-    collections: Sequence[Collection]
+    @property
+    def collections(self) -> Sequence[Collection]:
+        """Fresh or not: asked for once for every question."""
 
     def keys(self, collection: str, pks: Sequence[int]) -> Mapping[int, str]:
         """Own ids of passages of a collection."""

@@ -43,7 +43,8 @@ def parse_measures(text: str) -> list[Named]:
     for name in filter(None, _SEPARATORS.split(text.strip())):
         try:
             measure = ir_measures.parse_measure(_spelled(name, ir_measures.measures.registry))
-            able = ir_measures.DefaultPipeline.supports(measure)
+            pipeline: Any = ir_measures.DefaultPipeline  # it has no types
+            able = pipeline.supports(measure)
         except (NameError, ValueError, TypeError, AssertionError, KeyError, SyntaxError) as error:
             raise EvaluationError(
                 f"There is no measure {name!r}. Known are those of ir-measures, such as nDCG@10, MRR@10, "
@@ -85,5 +86,5 @@ def values(measures: Sequence[Named], qrels: Qrels, rankings: Rankings, queries:
     return found
 
 
-def _falling(found: Sequence[tuple[str, float]]) -> Mapping[str, float]:
+def _falling(found: Sequence[tuple[str, float]]) -> dict[str, float]:
     return {passage: float(len(found) - rank) for rank, (passage, _) in enumerate(found)}

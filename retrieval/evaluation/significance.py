@@ -80,7 +80,7 @@ def _one(differences: Floats, p: float, units: int, draws: int) -> Tested:
 
     n, mean = len(differences), float(differences.mean())
     signs = [int((differences > CLOSE).sum()), int((differences < -CLOSE).sum())]
-    counts = (*signs, n - sum(signs))
+    counts = (signs[0], signs[1], n - sum(signs))
     if not any(signs):
         reason = "both have the same value on every query"
         return Tested(mean, (0.0, 0.0), *counts, None, None, 1.0, units, draws, reason)

@@ -107,6 +107,7 @@ class Command(BaseCommand):
         if out is not None:
             check_ids((question.id for question in judged), "query")
         depth = options["depth"] or max(m.DEPTH, *(measure.cutoff for measure in measures))
+        facts: dict[str, Any]
         if systems:
             with _haystack(options, systems) as haystack:
                 facts = {
