@@ -9,6 +9,7 @@ from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, Query
 from annotation.searching import options
 from annotation.searching.conversation import Conversation
+from annotation.searching.remembered import remembered
 from annotation.searching.results import Shown, shown_result
 from projects.models import Project
 from retrieval.crown.conversation import MODELS
@@ -72,6 +73,12 @@ def answer(
     )
 
 
+def lately(corpora: Sequence[Corpus], conversation: Conversation) -> FoundAnswer:
+    """The same, or what this process has found for it lately."""
+    asked = tuple(conversation.questions), conversation.turns[-1].options, conversation.corpora
+    return remembered(corpora, asked, lambda: answer(corpora, conversation))
+
+
 def chosen(corpora: Sequence[Corpus], conversation: Conversation) -> list[Corpus]:
     """The corpora that are searched: all, or those that the conversation names."""
     wanted = conversation.corpora
@@ -101,7 +108,7 @@ def _shown_turn(
     questions = conversation.questions
     found, problem = None, ""
     try:
-        found = answer(corpora, conversation)
+        found = lately(corpora, conversation)
     except RetrievalError as error:
         problem = str(error)
     return ShownTurn(

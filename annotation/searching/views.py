@@ -59,7 +59,7 @@ def _asked(
     if form.is_valid():
         try:
             asked = form.carried(conversation).with_question(form.question_asked, form.options_chosen)
-            answering.answer(corpora, asked)
+            answering.lately(corpora, asked)
         except RefusedError as error:
             form.add_error("question", str(error))
         except RetrievalError as error:

@@ -9,12 +9,15 @@ import pytest
 from django.test import Client
 
 from annotation.models import CandidatePassage, Query
+from annotation.searching import answering, remembered
 from annotation.searching.samples import ABOUT_TEXTBOOKS
 from projects.models import Event
+from retrieval.services.corpora import delete_passages
+from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
 from tests.annotation.queries_world import make_query, make_source
 from tests.desk.conftest import HOSTILE, as_, manager, people, project  # noqa: F401
-from tests.retrieval.world import make_corpus
+from tests.retrieval.world import add, make_corpus
 
 pytestmark = pytest.mark.django_db
 PAGE = "/desk/projects/reading/search/"
@@ -336,3 +339,40 @@ def test_nobody_asks_without_the_token_of_the_form(project, people):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(people["viewer"])
     assert strict.post(PAGE, {"do": "ask", "question": "x"}).status_code == 403
+
+
+# Earlier turns
+
+
+def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
+    viewer, networked, tmp_path, monkeypatch
+):
+    searched = []
+    search = answering.search_conversation
+
+    def counted(corpora, turns, *args, **options):
+        searched.append(turns[-1])
+        return search(corpora, turns, *args, **options)
+
+    monkeypatch.setattr(answering, "search_conversation", counted)
+    ask(viewer, "What is a monopoly?")
+    ask(viewer, "And an oligopoly?", "What is a monopoly?")
+    assert searched == ["What is a monopoly?", "And an oligopoly?"]
+    add(networked, tmp_path, {"id": "new", "text": "A monopoly may be natural."})
+    build_index(corpus=networked)
+    page = ask(viewer, "And an oligopoly?", "What is a monopoly?")
+    assert searched[2:] == ["And an oligopoly?", "What is a monopoly?"]
+    assert "may be natural" in text_of(page)
+
+
+def test_a_removed_passage_is_shown_no_more(viewer, networked):
+    assert "alone on its market" in text_of(ask(viewer, "What is a monopoly?"))
+    delete_passages(corpus=networked, keys=["p1"])
+    assert "alone on its market" not in text_of(ask(viewer, "What is a monopoly?"))
+
+
+def test_only_so_many_answers_are_remembered(viewer, networked, monkeypatch):
+    monkeypatch.setattr(remembered, "MOST", 2)
+    for question in ("A monopoly?", "An oligopoly?", "A cartel?"):
+        ask(viewer, question)
+    assert len(remembered._answers) == 2

@@ -46,7 +46,7 @@ def texts(questions):
         "q1 0 p1 2\nq1  0  p2 -1\n",
         "query-id\tcorpus-id\tscore\nq1\tp1\t2\nq1\tp2\t-1\n",
         "\ufeffq1 Q0 p1 +2\r\n\r\nq1 Q0 p2 -1",
-        gzip.compress(b"q1 0 p1 2\nq1 0 p2 -1\n"),
+        gzip.compress(b"q1 0 p1 2\nq1 0 p2 -1\n", mtime=0),
     ],
 )
 def test_judgments_have_tabs_or_blanks_a_header_or_none(file, content):
@@ -91,7 +91,7 @@ def test_reading_stops_at_twenty_faults(file):
         (b"q 0 p\xff 1\n", "line 1: byte 6 (0xff) is no UTF-8."),
         (b"q 0 p\0 1\n", "line 1: there is a NUL character."),
         (b"\xff\xfeq\0", "line 1: this is UTF-16, not UTF-8 text."),
-        (gzip.compress(b"q 0 p 1\n" * 99)[:-12], "line 66: the gzip data is damaged"),
+        (gzip.compress(b"q 0 p 1\n" * 99, mtime=0)[:-12], "line 66: the gzip data is damaged"),
     ],
 )
 def test_a_file_that_is_no_list_of_judgments_is_refused(file, content, fault):
