@@ -53,6 +53,9 @@ DESK_PAGES = {
     "new-evaluation": f"/desk/projects/{PROJECT}/evaluations/new/",
     "leaderboard": f"/leaderboards/{PROJECT}/1.0.0/",
     "importance": f"/desk/projects/{PROJECT}/queries/2/metrics/?metric=rouge-l&answer=Dating+wood.",
+    "search": f"/desk/projects/{MIDDLE}/search/?q=What+is+money+used+for%3F&o="
+    "&q=What+would+trade+be+like+without+it%3F&o=",
+    "corpora": f"/desk/projects/{MIDDLE}/corpora/",
     "wizard": "/desk/new-project/?from=reference",
     "beginnings": "/desk/new-project/",
 }
