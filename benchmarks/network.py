@@ -2,18 +2,15 @@
 
     python benchmarks/network.py FOLDER [--passages 1000000] [--processes 2] [--markdown FILE]
 
-FOLDER holds folders with a `passages.jsonl` each. The passages are those of all sets, again and again with
-rotated word order; one word in seven is another one, drawn by Zipf's law from 400,000 words, so that words
-and pairs grow with the corpus about as they do in real text. Needs no database.
+FOLDER holds folders with a `passages.jsonl` each; `benchmarks/passages.py` makes many of them. Needs no
+database.
 """
 
 # ruff: noqa: PLC0415  # benchmarks.measures can be imported once the environment names the settings
 
 import argparse
-import json
 import multiprocessing
 import os
-import random
 import resource
 import statistics
 import sys
@@ -28,42 +25,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
-_STRANGE, _EVERY, _POOL = 400_000, 7, 1 << 20
-
-
-def synthesise(folder: Path, count: int, path: Path) -> int:
-    """Write passages, one text a line; how many characters they have."""
-    import numpy as np
-
-    texts = [
-        json.loads(line)["text"].split()
-        for source in sorted(folder.glob("*/passages.jsonl"))
-        for line in source.open(encoding="utf-8")
-    ]
-    ranks = np.random.default_rng(1).zipf(1.12, _POOL) % _STRANGE
-    pool = [_letters(int(rank)) for rank in ranks]
-    chance, characters, drawn = random.Random(1), 0, 0
-    with path.open("w", encoding="utf-8") as file:
-        for number in range(count):
-            words = texts[number % len(texts)]
-            at = (number // len(texts)) * 7 % max(len(words), 1)
-            words = words[at:] + words[:at]
-            for place in range(chance.randrange(_EVERY), len(words), _EVERY):
-                words[place] = pool[drawn % _POOL]
-                drawn += 1 + drawn // _POOL % 3
-            text = " ".join(words)
-            characters += len(text)
-            file.write(text + "\n")
-    return characters
-
-
-def _letters(number: int) -> str:
-    """A word for a number: syllables, so that it is as long as a word."""
-    name = "x"
-    for _ in range(4):
-        number, rest = divmod(number, 26)
-        name += chr(97 + rest) + "aeiou"[rest % 5]
-    return name
 
 
 def texts(path: Path, first: int = 1) -> Iterator[tuple[int, str]]:
@@ -186,6 +147,18 @@ def figures(path: Path, folder: Path, count: int, processes: int) -> list[Any]:
     return found
 
 
+def run(folder: Path, count: int, processes: int) -> Any:  # a Run, whose module needs Django's environment
+    """The table."""
+    from benchmarks.passages import write_lines
+    from benchmarks.report import Run
+
+    with tempfile.TemporaryDirectory(prefix="distillery-network-") as scratch:
+        path = Path(scratch) / "texts"
+        characters = write_lines(folder, count, path)
+        found = figures(path, Path(scratch) / "network", count, processes)
+    return Run(f"Network: {count:,} passages, {characters / 1e6:,.0f} million characters", "", found)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -197,14 +170,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import django
 
     django.setup()
-    from benchmarks.report import Run, machine, markdown, show
+    from benchmarks.report import machine, markdown, show
 
-    with tempfile.TemporaryDirectory(prefix="distillery-network-") as scratch:
-        path = Path(scratch) / "texts"
-        characters = synthesise(options.folder, options.passages, path)
-        found = figures(path, Path(scratch) / "network", options.passages, options.processes)
-    title = f"Network: {options.passages:,} passages, {characters / 1e6:,.0f} million characters"
-    runs, facts = [Run(title, "", found)], [f"Machine: {machine()}."]
+    runs = [run(options.folder, options.passages, options.processes)]
+    facts = [f"Machine: {machine()}."]
     show(runs, facts, peers=())
     if options.markdown:
         options.markdown.write_text(markdown(runs, facts, title="Measurements of networks", peers=()))

@@ -2,9 +2,9 @@
 
     python benchmarks/ranking.py FOLDER [--passages 1000000] [--markdown FILE] [--data DIR]
 
-FOLDER holds one folder per set with `passages.jsonl` and `conversations.jsonl`. The passages are those of all
-sets, repeated with rotated word order; every turn of a sample of conversations is a question with its earlier
-turns. `--data` keeps the database, index and network in a folder, and uses what is there already.
+FOLDER holds one folder per set with `passages.jsonl` and `conversations.jsonl`; `benchmarks/passages.py`
+makes many passages of them. Every turn of a sample of conversations is a question with its earlier turns.
+`--data` keeps the database, index and network in a folder, and uses what is there already.
 """
 
 # ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
@@ -24,6 +24,14 @@ TURNS = 400
 WARM = 30
 
 
+def with_conversations(folder: Path) -> list[Path]:
+    """Folders of the sets that have any."""
+    found = sorted(path.parent for path in folder.glob("*/conversations.jsonl") if path.stat().st_size)
+    if not found:
+        sys.exit(f"There is no set with conversations in {folder}.")
+    return found
+
+
 def conversations(folders: list[Path]) -> Iterator[list[str]]:
     """Each turn of each conversation after those before it."""
     from benchmarks.retrieval import lines
@@ -35,11 +43,11 @@ def conversations(folders: list[Path]) -> Iterator[list[str]]:
             yield from (turns[: number + 1] for number in range(len(turns)))
 
 
-def prepare(folders: list[Path], count: int, scratch: Path) -> None:
+def prepare(folder: Path, count: int, scratch: Path) -> None:
     """Passages, index and network, unless they are there."""
     from django.core.management import call_command
 
-    from benchmarks.retrieval import synthesise
+    from benchmarks.passages import write_jsonl
     from projects.services import create_project
     from retrieval.models import Corpus
     from retrieval.reading import open_passages
@@ -52,7 +60,7 @@ def prepare(folders: list[Path], count: int, scratch: Path) -> None:
     corpus = Corpus.objects.filter(slug="speed").select_related("index").first()
     if corpus is None:
         path = scratch / "many.jsonl"
-        synthesise(folders, count, path)
+        write_jsonl(folder, count, path)
         corpus = create_corpus(project=create_project(slug="speed", title="speed"), slug="speed")
         add_passages(corpus=corpus, file=open_passages(path))
         path.unlink()
@@ -138,6 +146,31 @@ GOALS = {
 }
 
 
+def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module needs Django's environment
+    """The table, over what is in the data folder or is made there."""
+    from benchmarks.measures import Figure
+    from benchmarks.report import Run
+    from benchmarks.retrieval import peak
+
+    prepare(folder, count, data)
+    every = list(conversations(with_conversations(folder)))
+    found = measure(every[:: max(1, len(every) // TURNS)][:TURNS])
+    made = Run(f"Ranking: {count:,} passages, {TURNS} turns of conversations", "")
+    for name, (median, p95, processor) in found.items():
+        goal, is_met = GOALS.get(name, ("", None))
+        made.figures.append(
+            Figure(
+                name,
+                f"{median:.1f} / {p95:.1f} ms",
+                goal,
+                is_met(median, p95) if is_met else None,
+                f"median / p95; processor {processor:.1f} ms",
+            )
+        )
+    made.figures.append(Figure("memory of the process", f"{peak():,.0f} MB", note="peak"))
+    return made
+
+
 def main() -> None:
     """Prepare, measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -148,40 +181,22 @@ def main() -> None:
     )
     parser.add_argument("--markdown", type=Path, help="write the table to this file too")
     options = parser.parse_args()
-    folders = sorted(path.parent for path in options.folder.glob("*/conversations.jsonl"))
-    if not folders:
-        sys.exit(f"There is no set with conversations in {options.folder}.")
+    with_conversations(options.folder)
     with tempfile.TemporaryDirectory(prefix="distillery-ranking-") as scratch:
         data = options.data or Path(scratch)
         data.mkdir(parents=True, exist_ok=True)
         os.environ["DATA_DIR"] = str(data)
         os.environ.pop("DATABASE_URL", None)
-        from benchmarks.retrieval import peak, setup
+        from benchmarks.retrieval import setup
 
         setup()
-        prepare(folders, options.passages, data)
-        every = list(conversations(folders))
-        found = measure(every[:: max(1, len(every) // TURNS)][:TURNS])
-        memory = peak()
-    from benchmarks.measures import Figure
-    from benchmarks.report import Run, machine, markdown, show
+        runs = [run(options.folder, options.passages, data)]
+    from benchmarks.report import machine, markdown, show
 
-    run = Run(f"Ranking: {options.passages:,} passages, {TURNS} turns of conversations", "")
-    for name, (median, p95, processor) in found.items():
-        goal, is_met = GOALS.get(name, ("", None))
-        run.figures.append(
-            Figure(
-                name,
-                f"{median:.1f} / {p95:.1f} ms",
-                goal,
-                is_met(median, p95) if is_met else None,
-                f"median / p95; processor {processor:.1f} ms",
-            )
-        )
-    facts = [f"Machine: {machine()}.", f"SQLite, one process; its peak of memory was {memory:,.0f} MB."]
-    show([run], facts, peers=())
+    facts = [f"Machine: {machine()}.", "SQLite, one process."]
+    show(runs, facts, peers=())
     if options.markdown:
-        options.markdown.write_text(markdown([run], facts, title="Measurements of ranking", peers=()))
+        options.markdown.write_text(markdown(runs, facts, title="Measurements of ranking", peers=()))
 
 
 if __name__ == "__main__":

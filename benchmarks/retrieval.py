@@ -3,8 +3,10 @@
     python benchmarks/retrieval.py FOLDER [--passages 1000000] [--markdown FILE]
 
 FOLDER holds one folder per set with `passages.jsonl`, `queries.jsonl` ({id, text}) and `qrels.tsv` (TREC).
-The passages for the measurement of speed are those of all sets, repeated with rotated word order. Every step
-is a process of its own on a fresh SQLite database, so that its peak of memory is its own.
+Speed is measured with a million passages made of those of all sets (`benchmarks/passages.py`), on a fresh
+SQLite database. Every step of the index is a process of its own, so that its peak of memory is its own. The
+tables of the network, of ranking and of the search page come last; `network.py`, `ranking.py` and
+`search_page.py` print them alone.
 """
 
 # ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
@@ -197,7 +199,9 @@ def one_more(_: str) -> dict[str, Any]:
     engine.index([(2**40, "one more passage about something else")])
     at = time.perf_counter()
     engine.index([(2**40 + 1, "and another one")])
-    return {"ms": (time.perf_counter() - at) * 1000}
+    taken = time.perf_counter() - at
+    engine.delete([2**40, 2**40 + 1])  # the next table finds what the database has
+    return {"ms": taken * 1000}
 
 
 def peak() -> float:
@@ -237,17 +241,6 @@ def step(name: str, argument: str = "") -> dict[str, Any]:
 # The whole
 
 
-def synthesise(folders: list[Path], count: int, path: Path) -> None:
-    """Passages of all sets, again and again, with their words rotated by another amount each time."""
-    texts = [record["text"].split() for folder in folders for record in lines(folder / "passages.jsonl")]
-    with path.open("w", encoding="utf-8") as file:
-        for number in range(count):
-            words = texts[number % len(texts)]
-            at = (number // len(texts)) * 7 % max(len(words), 1)
-            text = " ".join(words[at:] + words[:at])
-            file.write(json.dumps({"id": str(number), "text": text}, ensure_ascii=False) + "\n")
-
-
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -267,7 +260,7 @@ def main() -> None:
         call_command("migrate", verbosity=0)
         runs = [quality_run(folders)]
         if options.passages:
-            runs.append(speed_run(folders, options.passages, Path(scratch)))
+            runs += speed_runs(options.folder, options.passages, Path(scratch))
     from benchmarks.report import machine, markdown, show
 
     facts = [f"Machine: {machine()}.", f"tantivy {tantivy_version()}, SQLite, one process."]
@@ -304,18 +297,31 @@ def quality_run(folders: list[Path]) -> Any:  # a Run; benchmarks.report needs D
     return run
 
 
-def speed_run(folders: list[Path], count: int, scratch: Path) -> Any:  # a Run, as above
+def speed_runs(folder: Path, count: int, scratch: Path) -> list[Any]:  # Runs, as above
+    """The tables of speed: index, network, ranking, page."""
+    from benchmarks import network, ranking, search_page
+
+    return [
+        index_run(folder, count, scratch),
+        network.run(folder, count, os.cpu_count() or 1),
+        ranking.run(folder, count, scratch),
+        search_page.run(folder, count, scratch),
+    ]
+
+
+def index_run(folder: Path, count: int, scratch: Path) -> Any:  # a Run, as above
     """The table of speed and size."""
     from benchmarks.measures import Figure
+    from benchmarks.passages import write_jsonl
     from benchmarks.report import Run
 
     path = scratch / "many.jsonl"
-    synthesise(folders, count, path)
+    write_jsonl(folder, count, path)
     size = path.stat().st_size
     added = step("adding", str(path))
     path.unlink()
     indexed = step("indexing")
-    queries = [query["text"] for folder in folders for query in lines(folder / "queries.jsonl")]
+    queries = [query["text"] for path in sorted(folder.glob("*/queries.jsonl")) for query in lines(path)]
     sample = queries[:: max(1, len(queries) // QUERIES)][:QUERIES]
     opened = step("opening")
     found = step("searching", json.dumps(sample))

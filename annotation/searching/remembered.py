@@ -31,6 +31,12 @@ def remembered(corpora: Sequence[Corpus], asked: Hashable, search: Callable[[], 
     return found
 
 
+def forget() -> None:
+    """Begin anew; for measuring."""
+    with _lock:
+        _answers.clear()
+
+
 def _state(corpus: Corpus) -> Hashable:
     index, network = corpus.index, getattr(corpus, "network", None)
     theirs = network and (network.generation, network.state, network.built_at)
