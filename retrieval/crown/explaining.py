@@ -189,14 +189,12 @@ def _within(pairs: Edges, first: int, last: int) -> Edges:
 
 
 def _read(text: str, language: str, *, numbers: bool) -> _Read:
-    trimmed: list[Span] = []
-    words: list[Located] = []
-    sentence: list[int] = []
-    for number, (start, end) in enumerate(sentences(text, language)):
+    spans, words = sentences(text, language), located(text, language, numbers=numbers)
+    ends = np.array([end for _, end in spans])
+    sentence = ends.searchsorted([word.start for word in words], side="right").tolist()
+    trimmed = []
+    for start, end in spans:
         there = text[start:end]
-        found = located(there, language, numbers=numbers)
-        words += [Located(word, start + first, start + last) for word, first, last in found]
-        sentence += [number] * len(found)
         trimmed.append((end - len(there.lstrip()), start + len(there.rstrip())))
     return _Read(trimmed, words, sentence)
 

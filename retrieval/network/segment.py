@@ -184,7 +184,8 @@ class Segment:
         if not self.facts.sizes[name]:
             return np.zeros(0, dtype=kind)
         try:
-            return np.memmap(self.folder / name, dtype=kind, mode="r")
+            # As a plain array: looking at parts of a memmap makes objects that cost more than the look.
+            return np.asarray(np.memmap(self.folder / name, dtype=kind, mode="r"))
         except (OSError, ValueError) as error:
             raise NetworkBrokenError(f"{self.folder / name} cannot be read: {error}") from error
 

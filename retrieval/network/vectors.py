@@ -109,7 +109,8 @@ class Vectors:
         if not self.facts.words * self.facts.dimensions:
             return np.zeros(0, dtype=kind)
         try:
-            return np.memmap(self.folder / name, dtype=kind, mode="r")
+            # As a plain array: looking at parts of a memmap makes objects that cost more than the look.
+            return np.asarray(np.memmap(self.folder / name, dtype=kind, mode="r"))
         except (OSError, ValueError) as error:
             raise NetworkBrokenError(f"{self.folder / name} cannot be read: {error}") from error
 
