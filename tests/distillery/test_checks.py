@@ -14,7 +14,7 @@ from django.utils import timezone
 from distillery import checks, env
 from jobs import services
 from jobs.models import Job, WorkerHeartbeat
-from tests.retrieval.opensearch.server import serving
+from tests.retrieval.engine.opensearch.server import serving
 
 FOR_THIS_MACHINE = ["localhost", "127.0.0.1", "[::1]"]
 

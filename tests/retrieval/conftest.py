@@ -8,7 +8,7 @@ import pytest
 from retrieval.engine.cluster import cluster
 from retrieval.engine.embedded import TantivyEngine
 from retrieval.engine.opensearch import OpenSearchEngine
-from tests.retrieval.opensearch.server import serving
+from tests.retrieval.engine.opensearch.server import serving
 
 _numbers = itertools.count()
 

@@ -12,9 +12,9 @@ from retrieval.engine.damage import told
 from retrieval.engine.embedded import TantivyEngine
 from retrieval.engine.files import Pointer
 from retrieval.errors import IndexBrokenError, NoRoomError
-from tests.retrieval.test_engine import CATS, found
+from tests.retrieval.engine.test_engine import CATS, found
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WRITER = """
 import itertools, sys
 from pathlib import Path

@@ -17,8 +17,8 @@ from retrieval.errors import (
     NoRoomError,
     NotIndexedError,
 )
-from tests.retrieval.opensearch.server import HANG_UP, refusal, serving, slowly
-from tests.retrieval.test_engine import CATS, found
+from tests.retrieval.engine.opensearch.server import HANG_UP, refusal, serving, slowly
+from tests.retrieval.engine.test_engine import CATS, found
 
 NAME = "distillery-7-abcd"
 

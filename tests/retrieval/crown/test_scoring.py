@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from retrieval.crown.parameters import Parameters, defaults
 from retrieval.crown.scoring import score
-from tests.retrieval.crown_literal import literal_final, literal_parts
-from tests.retrieval.crown_world import Known, columns
+from tests.retrieval.crown.literal import literal_final, literal_parts
+from tests.retrieval.crown.world import Known, columns
 
 WORDS = "abcdef"
 PAIRS = [(a, b) for a in WORDS for b in WORDS if a < b]

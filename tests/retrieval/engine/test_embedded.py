@@ -11,7 +11,7 @@ from retrieval.engine import embedded, lock
 from retrieval.engine.analysis import passage_chain, prepared
 from retrieval.engine.embedded import schema
 from retrieval.errors import BusyError, IndexBrokenError
-from tests.retrieval.test_engine import CATS, found
+from tests.retrieval.engine.test_engine import CATS, found
 
 
 @pytest.fixture

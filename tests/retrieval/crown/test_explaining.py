@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from retrieval.crown.explaining import explain
 from retrieval.crown.marking import marked
 from retrieval.crown.parameters import defaults
-from tests.retrieval.crown_world import Known
+from tests.retrieval.crown.world import Known
 
 NOLAN = "Christopher Nolan made Batman movies. They earned a lot! The films of Nolan end here."
 TERMS = {"nolan": 1.0, "batman": 1.0, "movies": 0.5}

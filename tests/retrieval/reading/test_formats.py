@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 from retrieval.errors import FileRefusedError
 from retrieval.reading import open_passages
-from tests.retrieval.test_reading import faults, file_of, rows
+from tests.retrieval.reading.test_reading import faults, file_of, rows
 
 LINES = b'{"id": "a", "text": "Caf\xc3\xa9."}\n{"id": "b", "text": "Two."}\n'
 

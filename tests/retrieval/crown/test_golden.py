@@ -9,8 +9,8 @@ import pytest
 from retrieval.crown.conversation import query_terms
 from retrieval.crown.parameters import Parameters
 from retrieval.crown.scoring import score
-from tests.retrieval.crown_literal import literal_final, literal_parts
-from tests.retrieval.crown_world import columns, golden
+from tests.retrieval.crown.literal import literal_final, literal_parts
+from tests.retrieval.crown.world import columns, golden
 
 CASES = range(140)
 WEIGHTS = (0.4, 0.3, 0.2, 0.1)
@@ -62,7 +62,7 @@ def test_loops_give_the_golden_scores_too(number):
 
 @pytest.mark.only_on("shared")
 def test_the_cases_are_those_of_the_shared_file():
-    shared = Path(__file__).resolve().parents[3] / "shared/golden/retrieval/crown_golden.json"
+    shared = Path(__file__).resolve().parents[4] / "shared/golden/retrieval/crown_golden.json"
     given = json.loads(shared.read_text())
     assert given["cases"] == golden()["cases"]
     assert given["passages"] == golden()["passages"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tests.retrieval.opensearch.store import RefusedError, Store, StoredIndex, only
+from tests.retrieval.engine.opensearch.store import RefusedError, Store, StoredIndex, only
 
 
 @dataclass
