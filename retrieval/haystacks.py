@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from projects.models import Project
 from retrieval.corpus_collections import CorpusCollection
-from retrieval.errors import CorpusError, NotIndexedError
+from retrieval.errors import NotIndexedError
 from retrieval.models import Corpus, Passage
-from retrieval.selectors import corpus_named
+from retrieval.selectors import corpus_called
 
 if TYPE_CHECKING:
     from retrieval.ranking.base import Collection
 
 _AT_ONCE = 5_000
-_FORM = "Name a corpus as PROJECT/SLUG."
 
 
 class CorpusHaystack:
@@ -52,13 +50,10 @@ class CorpusHaystack:
 
 
 def _corpus(name: str) -> Corpus:
-    slug, slash, rest = name.partition("/")
-    if not slash or not slug or not rest:
-        raise CorpusError(f"{name!r} is no corpus. {_FORM}")
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise CorpusError(f"There is no project {slug!r}. {_FORM}")
-    corpus = corpus_named(project, rest)
+    corpus = corpus_called(name)
     if not corpus.index.generation:
-        raise NotIndexedError(f"{name} has no index yet. Run: manage.py index build {slug} --corpus {rest}")
+        slug = corpus.project.slug
+        raise NotIndexedError(
+            f"{name} has no index yet. Run: manage.py index build {slug} --corpus {corpus.slug}"
+        )
     return corpus

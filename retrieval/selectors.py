@@ -39,6 +39,23 @@ def corpus_named(project: Project, slug: str) -> Corpus:
     return found
 
 
+def corpus_called(name: str) -> Corpus:
+    """The corpus PROJECT/SLUG, or the only one of that slug. CorpusError where there is none, or several."""
+    slug, slash, rest = name.partition("/")
+    if slash:
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
+            raise CorpusError(f"There is no project {slug!r}. Name a corpus as PROJECT/SLUG.")
+        return corpus_named(project, rest)
+    found = list(Corpus.objects.filter(slug=name).select_related("index", "network", "project")[:20])
+    if len(found) == 1:
+        return found[0]
+    if found:
+        there = ", ".join(sorted(f"{corpus.project.slug}/{corpus.slug}" for corpus in found))
+        raise CorpusError(f"There are several corpora {name!r}: {there}. Name one of these.")
+    raise CorpusError(f"There is no corpus {name!r}. Name one as PROJECT/SLUG.")
+
+
 def corpora_of(project: Project) -> QuerySet[Corpus]:
     """All corpora of a project with their indexes and networks."""
     return (

@@ -39,6 +39,14 @@ def test_a_network_is_built_and_looked_at(corpus, name):
     assert "ready" in run("wpn", "status", corpus.project.slug)
 
 
+def test_a_corpus_may_be_named_by_its_slug_while_no_other_has_it(corpus, tmp_path):
+    assert run("wpn", "build", "texts").startswith("texts: 120 passages counted")
+    other = make_corpus(tmp_path, "other words", slug="texts", index=False)
+    both = ", ".join(sorted(f"{each.project.slug}/texts" for each in (corpus, other)))
+    with pytest.raises(CommandError, match=f"There are several corpora 'texts': {both}"):
+        run("wpn", "build", "texts")
+
+
 def test_all_corpora_of_a_project_are_built(corpus, tmp_path):
     make_corpus(tmp_path, "other words", slug="others", project=corpus.project, index=False)
     facts = json.loads(run("wpn", "build", corpus.project.slug, "--json"))
@@ -105,7 +113,8 @@ def test_vectors_of_a_file_take_the_place_of_its_own(corpus, name, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["build", "nowhere"], "There is no project 'nowhere'."),
+        (["build", "nowhere"], "There is no corpus 'nowhere'. Name one as PROJECT/SLUG."),
+        (["build", "nowhere/texts"], "There is no project 'nowhere'."),
         (["build", "{project}/none"], "There is no corpus 'none'"),
         (["build", "{name}", "--min-count", "0"], "--processes and --min-count are at least 1."),
         (["build", "{name}", "--shards", "0"], "--shards is at least 1."),

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 from rich.table import Table
 
+from projects.models import Project
 from retrieval.engine.lock import is_held
 from retrieval.engines import folder_of
 from retrieval.errors import NoNetworkError, RetrievalError
-from retrieval.management.commands.corpus import project_named, write_table
+from retrieval.management.commands.corpus import write_table
 from retrieval.management.progress import watched_steps
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_of
-from retrieval.selectors import corpora_of, corpus_named
+from retrieval.selectors import corpora_of, corpus_called
 from retrieval.services.corpora import counting_passages
 from retrieval.services.counting import together
 from retrieval.services.differing import Options
@@ -198,10 +199,9 @@ def _processors() -> int:
 
 
 def _corpora(name: str) -> list[Corpus]:
-    """All corpora of PROJECT, or the one of PROJECT/SLUG."""
-    slug, slash, corpus = name.partition("/")
-    project = project_named(slug)
-    return [corpus_named(project, corpus)] if slash else list(corpora_of(project))
+    """All corpora of PROJECT, or the one of PROJECT/SLUG, or of SLUG alone where no project is called so."""
+    project = Project.objects.filter(slug=name).first()
+    return [corpus_called(name)] if project is None else list(corpora_of(project))
 
 
 def _network(corpora: list[Corpus]) -> "Network":

@@ -154,7 +154,7 @@ def test_an_id_of_two_corpora_counts_once(folder, tmp_path):
 def test_a_corpus_that_cannot_be_searched_is_told(folder, tmp_path):
     corpus = make_corpus(tmp_path, "a text", index=False)
     name = f"{corpus.project.slug}/{corpus.slug}"
-    assert refused(folder, corpus=["nowhere"]) == "'nowhere' is no corpus. Name a corpus as PROJECT/SLUG."
+    assert refused(folder, corpus=["nowhere"]) == "There is no corpus 'nowhere'. Name one as PROJECT/SLUG."
     assert "There is no project 'nobody'" in refused(folder, corpus=["nobody/x"])
     assert f"Run: manage.py index build {corpus.project.slug}" in refused(folder, corpus=[name])
     build_index(corpus=corpus)
