@@ -171,9 +171,9 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
     return made
 
 
-def main() -> None:
-    """Prepare, measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def alone(description: str, title: str, table: Callable[[Path, int, Path], Any]) -> None:
+    """The command of one table: prepare, measure, print, write."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
     parser.add_argument("--passages", type=int, default=1_000_000)
     parser.add_argument(
@@ -190,14 +190,14 @@ def main() -> None:
         from benchmarks.retrieval import setup
 
         setup()
-        runs = [run(options.folder, options.passages, data)]
+        runs = [table(options.folder, options.passages, data)]
     from benchmarks.report import machine, markdown, show
 
     facts = [f"Machine: {machine()}.", "SQLite, one process."]
     show(runs, facts, peers=())
     if options.markdown:
-        options.markdown.write_text(markdown(runs, facts, title="Measurements of ranking", peers=()))
+        options.markdown.write_text(markdown(runs, facts, title=title, peers=()))
 
 
 if __name__ == "__main__":
-    main()
+    alone(__doc__.partition("\n")[0], "Measurements of ranking", run)

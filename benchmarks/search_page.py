@@ -8,10 +8,7 @@ Pages come through Django with all its middleware, session and template; there i
 
 # ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
 
-import argparse
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -94,30 +91,7 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
     return made
 
 
-def main() -> None:
-    """Prepare, measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
-    parser.add_argument("--passages", type=int, default=1_000_000)
-    parser.add_argument("--data", type=Path, help="what ranking.py has kept, or shall keep")
-    parser.add_argument("--markdown", type=Path, help="write the table to this file too")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="distillery-search-") as scratch:
-        data = options.data or Path(scratch)
-        data.mkdir(parents=True, exist_ok=True)
-        os.environ["DATA_DIR"] = str(data)
-        os.environ.pop("DATABASE_URL", None)
-        from benchmarks.retrieval import setup
-
-        setup()
-        runs = [run(options.folder, options.passages, data)]
-    from benchmarks.report import machine, markdown, show
-
-    facts = [f"Machine: {machine()}.", "SQLite, one process."]
-    show(runs, facts, peers=())
-    if options.markdown:
-        options.markdown.write_text(markdown(runs, facts, title="The search page", peers=()))
-
-
 if __name__ == "__main__":
-    main()
+    from benchmarks.ranking import alone
+
+    alone(__doc__.partition("\n")[0], "The search page", run)

@@ -9,9 +9,9 @@ from django.views.decorators.http import require_safe
 
 from annotation.corpora.selectors import ADD, INDEX, KINDS, NETWORK, REMOVE
 from annotation.corpora.views import FOLDER, TAB
-from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from crowd.desk.cancelling import cancel_and_say
+from crowd.desk.doors import Role, Seat, on_project, posted, show
 from jobs.models import Job, JobState
-from jobs.services import cancel
 from projects.models import Project
 from retrieval.models import Corpus
 
@@ -50,13 +50,7 @@ def live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
 def stop(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
     """Cancel it."""
     row = _job(seat.project, job)
-
-    def do() -> str:
-        if not cancel(job_id=row.pk):
-            raise NotEnteredError("It came to its end before it could be cancelled.")
-        return f"It is cancelled. {_LEFT[row.kind]}"
-
-    return act(request, do, "annotation:corpus_job", seat.project.slug, row.pk)
+    return cancel_and_say(request, seat, row, what="It", left=_LEFT[row.kind], then="annotation:corpus_job")
 
 
 def _live(job: Job) -> dict[str, Any]:

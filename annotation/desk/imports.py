@@ -15,9 +15,10 @@ from annotation.models import QuerySource
 from annotation.services import staging
 from annotation.services.importing import ImportRefusedError, Options, Preview, preview
 from annotation.tasks import IMPORT
-from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from crowd.desk.cancelling import cancel_and_say
+from crowd.desk.doors import Role, Seat, on_project, posted, show
 from jobs.models import Job, JobState
-from jobs.services import cancel, enqueue
+from jobs.services import enqueue
 from projects.models import Project
 
 FOLDER = "annotation"
@@ -137,13 +138,14 @@ def live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
 def stop(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
     """Cancel an import that waits or runs; what it stored is all or nothing, so nothing stays."""
     row = _job(seat.project, job)
-
-    def do() -> str:
-        if not cancel(job_id=row.pk):
-            raise NotEnteredError("The import came to its end before it could be cancelled.")
-        return "The import is cancelled. Nothing of the file was stored."
-
-    return act(request, do, f"{FOLDER}:import_job", seat.project.slug, row.pk)
+    return cancel_and_say(
+        request,
+        seat,
+        row,
+        what="The import",
+        left="Nothing of the file was stored.",
+        then="annotation:import_job",
+    )
 
 
 def _live(job: Job) -> dict[str, Any]:
