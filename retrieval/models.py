@@ -94,13 +94,7 @@ class Index(models.Model):
 class WordNetwork(models.Model):
     """The word proximity network of a corpus: what its files hold. Readers never change them."""
 
-    class State(models.TextChoices):
-        """Stale: passages came or went since it was built."""
-
-        BUILDING = "building"
-        READY = "ready"
-        STALE = "stale"
-        FAILED = "failed"
+    State = Index.State
 
     corpus = models.OneToOneField(Corpus, on_delete=models.CASCADE, related_name="network")
     location = models.CharField(max_length=500, help_text="Below `networks/` of the data folder.")

@@ -1,8 +1,6 @@
-"""What is known about corpora, and what is found in them."""
+"""What is known about corpora."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db.models import Count, QuerySet
 
@@ -10,10 +8,7 @@ from projects.models import Project
 from retrieval.engine.lock import is_held
 from retrieval.engines import folder_of
 from retrieval.errors import CorpusError
-from retrieval.models import Corpus, Index
-
-if TYPE_CHECKING:
-    from retrieval.searching import FoundPassage
+from retrieval.models import Corpus
 
 NOTHING_YET = (
     "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "
@@ -75,15 +70,3 @@ def corpus_facts(project: Project) -> list[CorpusFacts]:
         CorpusFacts(corpus, corpus.held, building=is_held(folder_of(corpus.index) / "work"))
         for corpus in corpora
     ]
-
-
-def is_up_to_date(corpus: Corpus) -> bool:
-    """Whether the index holds what the corpus has, as far as the books say."""
-    return corpus.index.state == Index.State.READY
-
-
-def search(corpora: Sequence[Corpus], query: str, k: int = 10) -> "Sequence[FoundPassage]":
-    """The best passages for a query by BM25 alone, with their texts in one query of the database."""
-    from retrieval.searching import search_conversation  # noqa: PLC0415  # which asks this module
-
-    return search_conversation(corpora, [query], ranker="bm25", results=k, explain=False).results

@@ -36,19 +36,25 @@ class Line:
 
 def lines(project: Project) -> list[Line]:
     """All corpora of a project; as many queries for many as for few."""
-    networks = {each.corpus_id: each for each in WordNetwork.objects.filter(corpus__project=project)}
     jobs = open_jobs(project)
-    return [
-        Line(
-            each.corpus,
-            each.passages,
-            _index_state(each.corpus.index, each.passages),
-            _network_state(networks.get(each.corpus.pk), each.passages),
-            networks.get(each.corpus.pk),
-            jobs.get(each.corpus.pk),
-        )
-        for each in corpus_facts(project)
-    ]
+    return [_line(each.corpus, each.passages, jobs.get(each.corpus.pk)) for each in corpus_facts(project)]
+
+
+def _line(corpus: Corpus, passages: int, job: Job | None) -> Line:
+    network: WordNetwork | None = getattr(corpus, "network", None)
+    return Line(
+        corpus,
+        passages,
+        _state(
+            corpus.index,
+            passages,
+            without="Nothing is found in this corpus before it is built.",
+            verb="holds",
+        ),
+        _state(network, passages, without="Without it, passages are ranked by BM25 alone.", verb="counts"),
+        network,
+        job,
+    )
 
 
 def open_jobs(project: Project) -> dict[int, Job]:
@@ -62,25 +68,14 @@ def examples(corpus: Corpus) -> list[Passage]:
     return list(Passage.objects.filter(corpus=corpus).order_by("pk")[:SHOWN])
 
 
-def _index_state(index: Index, passages: int) -> State:
-    if not index.generation:
-        return State("not built", "", "Nothing is found in this corpus before it is built.")
-    if index.state == Index.State.FAILED:
-        return State("failed", "bad", index.note)
-    if index.state == Index.State.BUILDING:
+def _state(row: Index | WordNetwork | None, passages: int, *, without: str, verb: str) -> State:
+    """State of an index or a network. without: what its absence means; verb: what it does with passages."""
+    if row is not None and row.state == Index.State.FAILED:
+        return State("failed", "bad", row.note)
+    if row is not None and row.state == Index.State.BUILDING:
         return State("being built", "")
-    if index.state == Index.State.STALE or index.passages != passages:
-        return State("out of date", "wait", f"It holds {index.passages:,} of {passages:,} passages.")
-    return State("ready", "good")
-
-
-def _network_state(network: WordNetwork | None, passages: int) -> State:
-    if network is None:
-        return State("not built", "", "Without it, passages are ranked by BM25 alone.")
-    if network.state == WordNetwork.State.FAILED:
-        return State("failed", "bad", network.note)
-    if network.state == WordNetwork.State.BUILDING:
-        return State("being built", "")
-    if network.state == WordNetwork.State.STALE or network.passages != passages:
-        return State("out of date", "wait", f"It counts {network.passages:,} of {passages:,} passages.")
+    if row is None or not row.generation:
+        return State("not built", "", without)
+    if row.state == Index.State.STALE or row.passages != passages:
+        return State("out of date", "wait", f"It {verb} {row.passages:,} of {passages:,} passages.")
     return State("ready", "good")

@@ -50,16 +50,6 @@ def parse_system(text: str, *, cross_encoder: Path | None = None) -> Ranker:
     return _system(text.strip(), cross_encoder, depth=0)
 
 
-def parse_systems(text: str, *, cross_encoder: Path | None = None) -> list[Ranker]:
-    """The rankers of a list with commas, in its order; none twice."""
-    rankers: dict[str, Ranker] = {}
-    for name in _split(text, ","):
-        ranker = parse_system(name, cross_encoder=cross_encoder)
-        if rankers.setdefault(ranker.name, ranker) is not ranker:
-            raise _refused(f"{ranker.name} is in the list twice.")
-    return list(rankers.values())
-
-
 def _system(text: str, cross_encoder: Path | None, depth: int) -> Ranker:
     head, *options = _split(text, ":")
     found = _HEAD.fullmatch(head.strip().lower())

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 from functools import cache
 from typing import TYPE_CHECKING
 
-from retrieval.text.languages import SNOWBALL, primary
+from retrieval.text.languages import SNOWBALL
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
@@ -74,12 +74,6 @@ class FunctionWords:
 def function_words(code: str) -> FunctionWords:
     """The function words of a language, by its code as `languages.primary` gives it."""
     return FunctionWords(code)
-
-
-def is_function_word(word: str, language: str) -> bool:
-    """Whether a word says nothing about what a text is about, in whatever case it is written."""
-    word = word.lower()
-    return word in function_words(primary(language)).among([word])
 
 
 def _is_in_snowball(word: str, name: str) -> bool:

@@ -16,7 +16,6 @@ from jobs.models import Job, JobState
 from jobs.services import cancel
 from projects.models import Event
 from retrieval.models import Corpus, Passage, WordNetwork
-from retrieval.selectors import search
 from retrieval.services.corpora import create_corpus
 from tests.desk.conftest import (  # noqa: F401
     HOSTILE,
@@ -27,7 +26,7 @@ from tests.desk.conftest import (  # noqa: F401
     project,
 )
 from tests.retrieval.world import add as fill
-from tests.retrieval.world import make_corpus, make_project
+from tests.retrieval.world import make_corpus, make_project, search
 
 pytestmark = pytest.mark.django_db
 LIST, NEW = "/desk/projects/reading/corpora/", "/desk/projects/reading/new-corpus/"

@@ -10,13 +10,12 @@ from projects.models import Event
 from retrieval.errors import FileRefusedError
 from retrieval.models import Corpus, Index, Passage
 from retrieval.reading import open_passages
-from retrieval.selectors import search
 from retrieval.services import corpora, repeats
 from retrieval.services.corpora import Adding, add_file, add_passages
 from retrieval.services.indexing import build_index
 from retrieval.text.windows import Splitting
 from tests.retrieval.test_commands import run
-from tests.retrieval.world import make_corpus, make_project, write
+from tests.retrieval.world import make_corpus, make_project, search, write
 
 pytestmark = pytest.mark.django_db
 

@@ -15,12 +15,12 @@ from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, FileRefusedError
 from retrieval.models import Corpus, Index, Passage
 from retrieval.reading import open_passages
-from retrieval.selectors import search, searchable
+from retrieval.selectors import searchable
 from retrieval.services import corpora
 from retrieval.services.corpora import add_passages, create_corpus, delete_passages, remove_corpus
 from retrieval.services.indexing import build_index
 from tests.jobs.conftest import database_url_of_this_test
-from tests.retrieval.world import add, make_corpus, make_project, write
+from tests.retrieval.world import add, make_corpus, make_project, search, write
 from tests.server import ROOT
 
 pytestmark = pytest.mark.django_db

@@ -11,10 +11,10 @@ from retrieval.engines import engine_named, engine_of, folder_of
 from retrieval.errors import NotIndexedError
 from retrieval.models import Index, Passage
 from retrieval.searching import search_conversation
-from retrieval.selectors import corpus_facts, is_up_to_date, search, searchable
+from retrieval.selectors import corpus_facts, searchable
 from retrieval.services import corpora
 from retrieval.services.indexing import build_index
-from tests.retrieval.world import add, make_corpus, make_project
+from tests.retrieval.world import add, make_corpus, make_project, search
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,7 @@ def test_new_passages_make_it_stale_and_only_they_are_added(tmp_path):
     corpus = make_corpus(tmp_path, "a red cat", "a black dog")
     add(corpus, tmp_path, {"id": "new", "text": "a new cat"})
     corpus.index.refresh_from_db()
-    assert not is_up_to_date(corpus)
+    assert corpus.index.state == "stale"
     assert keys(search([corpus], "cat")) == ["p1"]
     built = build_index(corpus=corpus)
     assert (built.added, built.passages, built.generation, built.reason) == (1, 3, 1, "")

@@ -9,10 +9,9 @@ import pytest
 
 from annotation import sample
 from retrieval.reading import open_passages
-from retrieval.selectors import search
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
-from tests.retrieval.world import make_project
+from tests.retrieval.world import make_project, search
 
 FOLDER = Path(sample.__file__).parent
 

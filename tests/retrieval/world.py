@@ -8,6 +8,7 @@ from projects.models import Project
 from projects.services import create_project
 from retrieval.models import Corpus
 from retrieval.reading import open_passages
+from retrieval.searching import search_conversation
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
 
@@ -44,3 +45,8 @@ def write(tmp_path, *passages):
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
+
+
+def search(corpora, query, k=10):
+    """What BM25 alone finds."""
+    return search_conversation(corpora, [query], ranker="bm25", results=k, explain=False).results

@@ -168,7 +168,7 @@ class Command(BaseCommand):
 
 def _systems(options: dict[str, Any]) -> list[tuple[str, Any]]:
     """Rankers under the names that were typed."""
-    from retrieval.ranking.systems import parse_system  # noqa: PLC0415  # not needed to parse arguments
+    from retrieval.rankers import ranker_named  # noqa: PLC0415  # not needed to parse arguments
 
     if options["systems"] is None and options["runs"]:
         return []
@@ -180,7 +180,7 @@ def _systems(options: dict[str, Any]) -> list[tuple[str, Any]]:
     for name in filter(None, names):
         if name in found:
             raise CommandError(f"--systems names {name} twice.")
-        found[name] = parse_system(name)
+        found[name] = ranker_named(name)
     return list(found.items())
 
 

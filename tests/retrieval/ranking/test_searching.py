@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -161,3 +162,15 @@ def test_a_question_without_a_word_is_refused(project, batman, turns):
 def test_the_query_language_of_an_engine_means_nothing(project, batman):
     found = search_conversation(project, ['body:alfred AND (NOT "played"~3 OR *) \x00 ☃'])
     assert "p2" in [each.passage.key for each in found.results]
+
+
+def test_searches_leave_neither_open_files_nor_new_ones_behind(project, batman, settings):
+    def left():
+        files = [path for path in Path(settings.DATA_DIR).rglob("*") if path.is_file()]
+        return len(list(Path("/proc/self/fd").iterdir())), sorted(files)
+
+    search_conversation(project, TURNS)
+    before = left()
+    for turn in TURNS * 4:
+        search_conversation(project, [turn])
+    assert left() == before

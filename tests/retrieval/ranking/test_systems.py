@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.errors import ParametersError
-from retrieval.ranking.systems import parse_system, parse_systems
+from retrieval.ranking.systems import parse_system
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,3 @@ def test_a_name_that_cannot_be_is_refused_in_words(written, why):
     with pytest.raises(ParametersError) as refused:
         parse_system(written, cross_encoder=Path("somewhere"))
     assert why in refused.value.faults["system"]
-
-
-def test_a_list_of_systems_keeps_its_order():
-    systems = parse_systems("bm25:cq3, rrf(bm25+bm25:cq1),bm25")
-    assert [system.name for system in systems] == ["bm25:cq3", "rrf(bm25+bm25:cq1)", "bm25"]
-
-
-def test_a_system_stands_in_a_list_once():
-    with pytest.raises(ParametersError, match="bm25 is in the list twice"):
-        parse_systems("bm25,bm25:cq2")
