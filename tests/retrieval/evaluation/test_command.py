@@ -9,6 +9,7 @@ from django.core.management import CommandError
 
 from retrieval.services.indexing import build_index
 from tests.retrieval.evaluation.world import PASSAGES, evaluated, judged_set, means
+from tests.retrieval.ranking.models import make_cross_encoder
 from tests.retrieval.world import make_corpus, make_project
 
 SYSTEMS = {"systems": "bm25,bm25:current"}
@@ -127,6 +128,13 @@ def test_crown_is_what_balanced_is_called_and_the_usual_comparison(folder):
         ("crown", "balanced"),
     ]
     assert "Differences from bm25" in shown
+
+
+def test_the_operators_cross_encoder_is_a_system(folder, tmp_path, settings):
+    make_cross_encoder(tmp_path / "model", {"cats": 2.0})
+    settings.CROSS_ENCODER = str(tmp_path / "model")
+    _, report = evaluated(folder, systems="bm25,cross-encoder(bm25)")
+    assert means(report, "cross-encoder(bm25)")["R@100"] == means(report, "bm25")["R@100"]
 
 
 @pytest.mark.django_db
