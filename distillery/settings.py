@@ -246,6 +246,10 @@ EVALUATIONS_HELPERS = env.integer("EVALUATIONS_HELPERS", 8, least=0)
 # Retrieval: the folder of a cross-encoder (model.onnx, tokenizer.json); without one there is none.
 CROSS_ENCODER = env.text("CROSS_ENCODER")
 
+# Learned metrics: a folder whose sub-folders are models, and the encoder of BERTScore (folder or name).
+METRIC_MODELS = Path(env.text("METRIC_MODELS", str(DATA_DIR / "models")))
+BERTSCORE_ENCODER = env.text("BERTSCORE_ENCODER")
+
 # Releases: where their files are kept, a folder or s3://bucket/prefix.
 RELEASES_STORAGE = env.text("RELEASES_STORAGE", str(DATA_DIR / "releases"))
 RELEASES_S3_ENDPOINT = env.text("RELEASES_S3_ENDPOINT")

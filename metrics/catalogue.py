@@ -53,7 +53,7 @@ INSTALLED: dict[str, Callable[[], str]] = dict.fromkeys(("meteor-1.5", "pa-meteo
 def missing(metric: Metric) -> str:
     """Why a metric cannot be scored on this machine, in words; empty if it can."""
     below = metric.name.removeprefix("pa-")
-    return INSTALLED[below]() if below in INSTALLED else ""
+    return metric.lacks or (INSTALLED[below]() if below in INSTALLED else "")
 
 
 def metric(name: str, profile: str | Profile = "default") -> Metric:

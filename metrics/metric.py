@@ -49,6 +49,7 @@ class Metric:
     chunks into the corpus score; without it a metric has none but the mean. `needs` are fields of
     `Answers` that must be given. Values lie between `low` and `high`. `recipe` is the name and the profile by
     which `metrics.metric` made it: another process gets these two and makes the metric again.
+    `lacks` says in words why it cannot be scored here, such as for want of a model; empty if it can.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Metric:
     corpus: Callable[[Floats], float | None] | None = None
     needs: frozenset[str] = frozenset()
     recipe: tuple[str, Any] | None = None
+    lacks: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.recipe is not None:
@@ -71,6 +73,8 @@ class Metric:
 
     def of(self, chunk: Chunk, found: Any = None) -> Measured:
         """What it measures on a chunk, given the survey's finding; MetricError if the chunk lacks a need."""
+        if self.lacks:
+            raise MetricError(f"{self.name} cannot be scored here: {self.lacks}.")
         for need in sorted(self.needs):
             if getattr(chunk.answers, need) is None:
                 raise MetricError(

@@ -1,0 +1,1 @@
+"""ADEM: a score learned from people's (Lowe et al. 2017)."""

@@ -1,0 +1,1 @@
+"""BERTScore with any encoder (Zhang et al. 2020)."""

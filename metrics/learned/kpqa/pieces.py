@@ -1,0 +1,132 @@
+"""Questions and answers as word pieces, and the first piece of each word of an answer.
+
+    [CLS] question [SEP] answer [SEP]
+
+Of each word the first piece alone is classified (Lee et al. 2021, section 3.1). A question is cut at half of
+the length that the encoder takes. An answer that is longer than what is left is read in windows that overlap
+by half; each of its words is taken from the window where it stands farthest from an edge.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metrics.learned.words import Span, cut
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """Pieces of pair number `pair`, or of a part of its answer.
+
+    `firsts[k]` is the place in `ids` of the first piece of word number `words[k]`.
+    """
+
+    pair: int
+    ids: Sequence[int]
+    types: Sequence[int]
+    firsts: Sequence[int]
+    words: Sequence[int]
+
+
+def windows(
+    tokenizer: Any, pairs: Sequence[tuple[str, str]], longest: int, *, with_question: bool = True
+) -> tuple[list[Window], list[list[Span]]]:
+    """The windows of all pairs (question, answer), and the words of each answer.
+
+    A word that the tokeniser drops, such as a lone control character, is in no window.
+    """
+    if not pairs:
+        return [], []
+    alone: dict[str, Any] = {"add_special_tokens": False, "truncation": False, "verbose": False}
+    questions = tokenizer([question for question, _ in pairs], **alone)["input_ids"]
+    answers = tokenizer([answer for _, answer in pairs], return_offsets_mapping=True, **alone)
+    frame = _frame(tokenizer, with_question=with_question)
+    typed = "token_type_ids" in tokenizer.model_input_names
+    found: list[Window] = []
+    every: list[list[Span]] = []
+    for pair, (_, answer) in enumerate(pairs):
+        words = cut(answer)
+        every.append(words)
+        asked = questions[pair][: longest // 2] if with_question else []
+        room = longest - len(frame) - len(asked)
+        ids = answers["input_ids"][pair]
+        firsts = _firsts(words, answers["offset_mapping"][pair], answer)
+        for begin, end, kept in _cuts(len(ids), firsts, room):
+            head = [*frame.before, *asked, *frame.middle]
+            of = [(len(head) + firsts[word] - begin, word) for word in kept]
+            found.append(
+                Window(
+                    pair,
+                    [*head, *ids[begin:end], *frame.after],
+                    _types(typed, len(head), end - begin + len(frame.after), with_question),
+                    [place for place, _ in of],
+                    [word for _, word in of],
+                )
+            )
+    return found, every
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What a tokeniser puts before a question, between it and the answer, and after the answer."""
+
+    before: list[int]
+    middle: list[int]
+    after: list[int]
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.middle) + len(self.after)
+
+
+def _frame(tokenizer: Any, *, with_question: bool) -> _Frame:
+    given = tokenizer("a", "a") if with_question else tokenizer("a")
+    ids, sides = given["input_ids"], given.sequence_ids()
+    answer = 1 if with_question else 0
+    begin, end = sides.index(answer), len(sides) - sides[::-1].index(answer)
+    if not with_question:
+        return _Frame(ids[:begin], [], ids[end:])
+    question = len(sides) - sides[::-1].index(0)
+    return _Frame(ids[: sides.index(0)], ids[question:begin], ids[end:])
+
+
+def _types(typed: bool, head: int, tail: int, with_question: bool) -> list[int]:
+    return [0] * head + [int(with_question)] * tail if typed else []
+
+
+def _firsts(words: Sequence[Span], offsets: Sequence[Span], text: str) -> dict[int, int]:
+    """The first piece of each word by the word's number."""
+    begins = [begin for begin, _ in words]
+    found: dict[int, int] = {}
+    for piece, (left, end) in enumerate(offsets):
+        begin = left
+        while begin < end and text[begin].isspace():
+            begin += 1
+        word = bisect_right(begins, begin) - 1
+        if begin < end and word >= 0 and begin < words[word][1]:
+            found.setdefault(word, piece)
+    return found
+
+
+def _cuts(pieces: int, firsts: dict[int, int], room: int) -> Iterator[tuple[int, int, list[int]]]:
+    """Begin and end of each window in pieces, and the words that are taken from it."""
+    if pieces <= room:
+        yield 0, pieces, list(firsts)
+        return
+    step = max(1, room // 2)
+    begins = [*range(0, pieces - room, step), pieces - room]
+    owner = {
+        word: max(range(len(begins)), key=lambda at: (_inside(begins[at], place, room, pieces), -at))
+        for word, place in firsts.items()
+    }
+    for at, begin in enumerate(begins):
+        yield begin, begin + room, [word for word in firsts if owner[word] == at]
+
+
+def _inside(begin: int, place: int, room: int, pieces: int) -> int:
+    """How far a piece stands from the nearer edge that the window cuts; negative outside of it."""
+    left = place - begin if begin else pieces
+    right = begin + room - 1 - place if begin + room < pieces else pieces
+    if not begin <= place < begin + room:
+        return -1
+    return min(left, right)
