@@ -8,7 +8,6 @@ does.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from metrics.learned.words import Span
 
@@ -49,7 +48,6 @@ _WITHIN, _BEFORE_NUMBERS, _EITHER, _STARTERS = (
 )
 
 
-@lru_cache(maxsize=64)
 def sentences(text: str) -> tuple[Span, ...]:
     """Begin and end of the sentences, which cover the text; white space belongs to the one before it."""
     found: list[Span] = []
