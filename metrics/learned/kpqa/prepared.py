@@ -1,9 +1,9 @@
 """Training and development data of a keyphrase predictor from files as published.
 
 Examples of one group (a passage; the pages of a question of HotpotQA) stand on one side. Groups are taken in
-the order of a digest of their name and the seed; those that still fit into the share that is asked for are the
-development set, or the smallest where none does. So the split depends on data and seed alone, not on the order
-of files.
+the order of a digest of their name and the seed; those that still fit into the share that is asked for are
+the development set, or the smallest where none does. So the split depends on data and seed alone, not on the
+order of files.
 
 All examples are in memory: the paper's three sets, about 400,000, take about half a gigabyte.
 """
