@@ -140,3 +140,42 @@ def test_spans_point_at_the_key_phrase_within_the_answer(data):
     assert found.answer[left:right] == text[begin:end]
     assert found.answer in text
     assert found.answer == found.answer.strip()
+
+
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 10**30)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["", " ", "0", "yes", "\ud800", "a\u0000b"])
+    | st.sampled_from([[], {}, [[]], [None], {"a": []}])
+)
+
+
+def replaced(tree, value, draw):
+    """The tree with something in it replaced, or taken away."""
+    keys = list(tree) if isinstance(tree, dict) else list(range(len(tree))) if isinstance(tree, list) else []
+    if not keys or draw(st.integers(0, 5)) == 0:
+        return value
+    key = draw(st.sampled_from(keys))
+    changed = tree.copy()
+    changed[key] = replaced(tree[key], value, draw)
+    if draw(st.integers(0, 9)) == 0:
+        del changed[key]
+    return changed
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_whatever_is_wrong_is_said_in_one_sentence(tmp_path_factory, data):
+    whole = data.draw(st.sampled_from([SQUAD_1, HOTPOTQA, marco_columns(), SIMPLE]))
+    changed = replaced(whole, data.draw(VALUES), data.draw)
+    path = written(tmp_path_factory.mktemp("wrong") / "data.json", json.dumps(changed))
+    try:
+        found, _ = read(path)
+    except MetricError as error:
+        assert str(error).startswith(str(path))
+        assert "\n" not in str(error)
+    else:
+        assert all(example.question and example.answer and example.spans for example in found)
+        assert all(example.answer.encode() for example in found)
