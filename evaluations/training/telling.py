@@ -24,7 +24,12 @@ class Telling:
 
     def read(self, path: Path, questions: int) -> None:
         """Questions of a file were read."""
-        self._tell(questions, 0, f"{plain(path.name)}: questions read", f"{questions:,}")
+        name = plain(path.name)
+        if self.bar is not silent:
+            from rich.markup import escape  # noqa: PLC0415 - the bar reads brackets as markup
+
+            name = escape(name)
+        self._tell(questions, 0, f"{name}: questions read", f"{questions:,}")
 
     def step(self, step: "Step") -> None:
         """A step was done."""

@@ -171,13 +171,24 @@ def test_the_facts_may_not_overwrite_the_model(folder, tmp_path) -> None:
     assert "would overwrite the model" in refused(folder, out, json=out)[0]
 
 
+def test_examples_that_are_nothing_but_a_key_phrase_can_be_left_out(folder, tmp_path) -> None:
+    asked = {"id": "1", "question": "What is it?", "answers": [{"text": "The red book.", "answer_start": 0}]}
+    squad = json.loads((folder / "data.json").read_text())
+    squad["data"].append({"title": "w", "paragraphs": [{"context": "The red book.", "qas": [asked]}]})
+    (folder / "whole.json").write_text(json.dumps(squad))
+    for options, kept in (({}, 41), ({"without_whole": True}, 40)):
+        out = tmp_path / str(kept)
+        train(folder, out, "whole.json", epochs=1, **options)
+        assert opened(out).card["data"]["counts"]["kept"] == kept
+
+
 def test_without_question_and_with_a_limit(folder, tmp_path) -> None:
     out = tmp_path / "model"
     _, noted = train(folder, out, without_question=True, limit=20, epochs=1)
     card = opened(out).card
     assert card["settings"]["with_question"] is False
     assert card["data"]["counts"]["train"] + card["data"]["counts"]["dev"] == 20
-    assert "of word pieces" not in noted
+    assert "40 questions, 40 kept" in noted
     assert "reads an answer alone (-KP)" in (out / "README.md").read_text()
 
 
@@ -207,6 +218,8 @@ def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
     bar = telling.Telling(lambda *at: shown.append(at), lines.append, every=0)
     bar.step(step)
     bar.epoch({"epoch": 1, "train_loss": 0.3, "dev": {"loss": 0.25, "f1": 0.5}, "seconds": 1})
+    bar.read(Path("data[/].json"), 1000)
+    assert shown[-1] == (1000, 0, r"data\[/].json: questions read")
     bar.step(step)
     assert shown[-1] == (40, 800, "epoch 1 of 5, loss 0.3123, 45 examples/s, development 0.2500")
     assert len(lines) == 1

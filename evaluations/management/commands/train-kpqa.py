@@ -110,6 +110,11 @@ class Command(BaseCommand):
             "--limit", type=natural, metavar="N", help="use that many examples, drawn by the seed"
         )
         how.add_argument(
+            "--without-whole",
+            action="store_true",
+            help="leave out examples whose key phrase is all of the answer sentence",
+        )
+        how.add_argument(
             "--seed",
             type=natural,
             default=13,
@@ -207,6 +212,7 @@ class Command(BaseCommand):
             seed=settings.seed,
             dev_share=options["dev_share"],
             limit=options["limit"],
+            whole=not options["without_whole"],
             progress=telling.read,
         )
         for line in data.lines():
