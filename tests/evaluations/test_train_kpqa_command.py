@@ -218,11 +218,13 @@ def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
     bar = telling.Telling(lambda *at: shown.append(at), lines.append, every=0)
     bar.step(step)
     bar.epoch({"epoch": 1, "train_loss": 0.3, "dev": {"loss": 0.25, "f1": 0.5}, "seconds": 1})
-    bar.read(Path("data[/].json"), 1000)
-    assert shown[-1] == (1000, 0, r"data\[/].json: questions read")
+    bar.read(Path("data[b].json"), 1000)
+    assert shown[-1] == (1000, 0, r"data\[b].json: questions read")
     bar.step(step)
-    assert shown[-1] == (40, 800, "epoch 1 of 5, loss 0.3123, 45 examples/s, development 0.2500")
+    assert shown[-1] == (40, 800, "epoch 1 of 5, loss 0.3123, 45 examples/s, dev 0.2500")
+    bar.note("2 examples")
     assert len(lines) == 1
+    assert bar.held == ["2 examples"]
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(4.4, "4 s"), (90, "1.5 min"), (5400, "1.5 h")])

@@ -167,7 +167,10 @@ class Command(BaseCommand):
         files = outputs(options, ("json",), source=out, what="the model")
         refuse_existing(out, resume=options["resume"])
         with bar() as progress:
-            model = self._model(out, options, Telling(progress, self._note))
+            telling = Telling(progress, self._note)
+            model = self._model(out, options, telling)
+        for line in telling.held:
+            self._note(line)
         for epoch in model.card["epochs"]:
             self.stdout.write(said_of(epoch))
         self.stdout.write(
@@ -216,7 +219,7 @@ class Command(BaseCommand):
             progress=telling.read,
         )
         for line in data.lines():
-            self._note(line)
+            telling.note(line)
         with stopping() as asked:
             return trained(
                 base,
