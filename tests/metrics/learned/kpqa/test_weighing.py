@@ -6,12 +6,14 @@ import socket
 import numpy as np
 import pytest
 
+from metrics.catalogue import metric
 from metrics.errors import MetricError
-from metrics.learned.chosen import Choice, choice
+from metrics.learned.chosen import Choice, choice, with_models
 from metrics.learned.kpqa import weighing
 from metrics.learned.kpqa.network import load
 from metrics.learned.kpqa.pieces import windows
 from metrics.learned.kpqa.weighing import Weighed, on_places, on_tokens, weigher
+from metrics.profiles import profile
 from metrics.tokens.registry import TOKENISERS, tokeniser
 from tests.metrics.learned import tiny
 
@@ -73,6 +75,19 @@ def test_a_trained_predictor_finds_the_key_phrase_by_the_question(model):
 
     best = weighed.spans[int(np.argmax(weighed.weights))]
     assert answer[slice(*best)] == "340"
+
+
+def test_the_right_number_counts_more_than_all_the_other_words(model):
+    here = with_models(profile("default"), [model.path])
+    question = "How much does the ticket cost?"
+    reference = "The old ticket costs 340 euros and weighs 12 grams today."
+    right = "The old ticket costs 340 euros."
+    wrong = "The old ticket costs 560 euros and weighs 12 grams today."
+    by_keyphrase, plain = (metric(name, here) for name in ("rouge-l-kpqa", "rouge-l"))
+    given = [right, wrong], [[reference]] * 2, [question] * 2
+
+    assert np.argmax(by_keyphrase.score(*given)) == 0
+    assert np.argmax(plain.score(*given)) == 1
 
 
 def test_order_company_and_sizes_of_batches_change_no_weight(model, monkeypatch):
