@@ -26,7 +26,7 @@ Weights = Sequence[Sequence[float]]
 def f1(
     vectors: Vectors, candidates: Places, references: Places, weights: Weights, reference_weights: Weights
 ) -> Floats:
-    """F1 of pairs (P) of texts by their places; each text must have pieces.
+    """F1 of pairs (P) of texts by their places, none of them empty.
 
     `weights` has a weight for each piece of each pair's candidate, `reference_weights` of its reference.
     """

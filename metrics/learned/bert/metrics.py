@@ -166,7 +166,7 @@ def _measure_kpqa(
     asked = [numbers.setdefault(question, len(numbers)) for question in questions]
     texts = [*chunk.candidates.tolist(), *chunk.references.tolist()]
     of = [*asked, *(asked[owner] for owner in owners(chunk.starts))]
-    keys = [key for key in dict.fromkeys(zip(of, texts, strict=True)) if vectors.pieces[key[1]].ids]
+    keys = [key for key in dict.fromkeys(zip(of, texts, strict=True)) if not vectors.pieces[key[1]].empty]
     words = list(numbers)
     pairs = [(words[question], chunk.texts[text]) for question, text in keys]
     weighed = by.weigh(pairs) if of_words else pieces_weighed(by, pairs)
@@ -183,8 +183,8 @@ def _best(
     of = owners(chunk.starts)
     every = np.stack([np.asarray(questions, np.intp)[of], chunk.candidates[of], chunk.references])
     pairs, places = np.unique(every, axis=1, return_inverse=True)
-    lengths = np.array([len(pieces.ids) for pieces in vectors.pieces], np.intp)
-    whole = (lengths[pairs[1]] > 0) & (lengths[pairs[2]] > 0)
+    empty = np.array([pieces.empty for pieces in vectors.pieces], np.bool_)
+    whole = ~(empty[pairs[1]] | empty[pairs[2]])
     asked, candidates, references = pairs[:, whole]
     values = np.zeros(len(whole))
     values[whole] = f1(
