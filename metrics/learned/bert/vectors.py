@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from metrics.learned import devices
-from metrics.learned.bert.batching import batches
+from metrics.learned.bert.batching import batches, spread
 from metrics.learned.bert.known import Known
 from metrics.learned.encoders import encoder
-from metrics.learned.quick import quickened
 from metrics.learned.words import Span
 from metrics.metric import Floats
 
 #: Word pieces that are computed together: what fits into a processor's caches, and what fills a GPU.
-_TOGETHER = {"cpu": 2048}
+_TOGETHER = {"cpu": 1024}
 _TOGETHER_ELSEWHERE = 1 << 15
 #: Numbers in the vectors that are held at a time (a quarter of a gigabyte).
 HELD = 1 << 26
@@ -95,10 +94,14 @@ class Layers:
 @lru_cache(maxsize=_LOADED)
 def layers(known: Known, layer: int, device: str) -> Layers:
     """An encoder without what lies above a layer, loaded once."""
+    from metrics.learned.linears import pack  # noqa: PLC0415  # with PyTorch
+
     loaded = encoder(known.folder)
     _cut(loaded.model, layer)
     where = devices.device(device)
-    return Layers(known.name, quickened(loaded.model.to(where)), loaded.tokenizer, loaded.longest, where)
+    model = loaded.model.to(where).requires_grad_(False)
+    pack(model)
+    return Layers(known.name, model, loaded.tokenizer, loaded.longest, where)
 
 
 def _cut(model: Any, layer: int) -> None:
@@ -155,8 +158,11 @@ class Vectors:
         if sum(map(self.size, self._kept)) + sum(map(self.size, missing)) > self.held:
             self._kept = {text: kept for text, kept in self._kept.items() if text in asked}
         most = _TOGETHER.get(self.layers.device.type, _TOGETHER_ELSEWHERE)
-        for batch in batches(sorted(missing), lambda text: len(self.pieces[text].ids), most):
-            vectors = self.layers.vectors([self.pieces[text].ids for text in batch])
-            for row, text in enumerate(batch):
-                self._kept[text] = vectors[row, : len(self.pieces[text].ids)].clone()
+        parts = list(batches(sorted(missing), lambda text: len(self.pieces[text].ids), most))
+        for part in spread(self._computed, parts, self.layers.device):
+            self._kept |= part
         return self._kept
+
+    def _computed(self, texts: Sequence[int]) -> dict[int, Any]:
+        vectors = self.layers.vectors([self.pieces[text].ids for text in texts])
+        return {text: vectors[row, : len(self.pieces[text].ids)].clone() for row, text in enumerate(texts)}

@@ -139,8 +139,8 @@ def test_odd_texts_are_scored(encoder: Path) -> None:
 
 def test_order_company_and_blocks_change_nothing(encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     how = bertscore(encoder)
-    references = [[first, second] for first in REFERENCES for second in REFERENCES]
-    candidates = [text for text in CANDIDATES for _ in range(5)]
+    references = [[first, second] for first in REFERENCES for second in REFERENCES[:2]]
+    candidates = [text for text in CANDIDATES for _ in range(2)]
     whole = how.score(candidates, references)
     alone = [how.score([one], [of])[0] for one, of in zip(candidates, references, strict=True)]
     assert whole == pytest.approx(alone, abs=1e-6)
@@ -193,11 +193,9 @@ def test_longer_texts_than_the_encoder_takes_are_cut_as_the_package_cuts_them(
     assert "no more than 64 word pieces" in caplog.text
 
 
-def test_several_processes_say_the_same(encoder: Path) -> None:
-    answers = Answers(CANDIDATES, singly())
-    how = bertscore(encoder, idf=True)
-    found = score(answers, [how], processes=2).values["bertscore"]
-    assert found == pytest.approx(by_package(encoder, 3, idf=True), abs=1e-6)
+def test_another_process_says_the_same(encoder: Path) -> None:
+    found = score(Answers(CANDIDATES, singly()), [bertscore(encoder)], processes=2).values["bertscore"]
+    assert found == pytest.approx(by_package(encoder, 3), abs=1e-6)
 
 
 def test_nothing_reaches_for_the_network(encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,8 +219,10 @@ def test_a_layer_that_the_encoder_has_not_is_refused(encoder: Path) -> None:
 
 def test_an_encoder_that_is_not_here_is_said(tmp_path: Path) -> None:
     how = bertscore("nobody/no-such-encoder")
-    said = "the encoder nobody/no-such-encoder is not on this machine. Give the folder of an encoder, or fetch it once"
-    assert missing(how) == said
+    assert missing(how) == (
+        "the encoder nobody/no-such-encoder is not on this machine. Give the folder of an encoder, or fetch "
+        "it once"
+    )
     with pytest.raises(
         MetricError, match="bertscore cannot be scored here: the encoder nobody/no-such-encoder"
     ):
