@@ -109,7 +109,7 @@ def make(name: str, profile: Profile) -> Metric:
     lacks = lacks or (NO_MODEL if weighed and kpqa.get("model") is None else "")
     if not lacks:
         try:
-            found = known(how.encoder, download=how.download)
+            found = known(str(how.encoder), download=how.download)
             predictor = _predictor(kpqa["model"]) if weighed else {}
         except MetricError as error:
             lacks = _in_a_sentence(str(error))
