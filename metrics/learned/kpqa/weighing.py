@@ -34,6 +34,8 @@ Pair = tuple[str, str]
 ON_CPU, ON_GPU = 1024, 1 << 15
 #: Characters of answers that are computed, and kept, at a time, and models that a process holds.
 AT_ONCE, _LOADED = 1 << 20, 4
+#: How often the places of tokens may be lost in a text, and how many tokens are looked at to find them again.
+_LOST, _AHEAD = 64, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,34 +51,23 @@ class Weigher:
     """A keyphrase predictor that weighs the words of answers, each pair once as long as it is kept."""
 
     folder: ModelFolder
-    _loaded: "_Loaded"
-    _store: Store
+    loaded: "Loaded"
+    store: Store
 
     @property
     def with_question(self) -> bool:
         """Whether the predictor sees the question."""
-        return self._loaded.with_question
-
-    @property
-    def tokenizer(self) -> Any:
-        """What cuts texts into the word pieces of the predictor."""
-        return self._loaded.tokenizer
-
-    @property
-    def network(self) -> tuple[Any, Any]:
-        """The network that says how likely each piece is, and its device."""
-        network, _, device = self._loaded.parts
-        return network, device
+        return self.loaded.with_question
 
     def weigh(self, pairs: Sequence[Pair]) -> list[Weighed]:
         """The words of each answer with their weights, for pairs (question, answer)."""
         seen = pairs if self.with_question else [("", answer) for _, answer in pairs]
         keys = {pair: key(*pair) for pair in dict.fromkeys(seen)}
         words = {pair: cut(pair[1]) for pair in keys}
-        known = self._store.get({keys[pair]: len(words[pair]) for pair in keys})
+        known = self.store.get({keys[pair]: len(words[pair]) for pair in keys})
         for part in _parts([pair for pair in keys if keys[pair] not in known]):
-            new = dict(zip(map(keys.__getitem__, part), self._loaded.weights(part), strict=True))
-            self._store.put(new)
+            new = dict(zip(map(keys.__getitem__, part), self.loaded.weights(part), strict=True))
+            self.store.put(new)
             known |= new
         return [Weighed(words[pair], known[keys[pair]].astype(np.float64)) for pair in seen]
 
@@ -93,42 +84,54 @@ def weigher(choice: Choice, cache: str = "", device: str = "auto") -> Weigher:
     return Weigher(loaded.folder, loaded, Store(loaded.kept, file_of(cache, loaded.folder)))
 
 
-class _Loaded:
-    """A model in memory, and what it weighed."""
+class Loaded:
+    """A model of a process, and what it weighed; its network is loaded when it is first asked for."""
 
     def __init__(self, folder: ModelFolder, device: str) -> None:
-        self.folder, self.asked = folder, device
+        self.folder = folder
         self.kept: Kept[Weights] = Kept(IN_PROCESS)
-        self.lock = Lock()
+        self._asked = device
+        self._lock = Lock()
 
     @property
     def with_question(self) -> bool:
+        """Whether it sees the question."""
         return bool(self.folder.settings.get("with_question", True))
 
     @property
-    def tokenizer(self) -> Any:
-        return self.parts[1]
+    def network(self) -> Any:
+        """Says of each word piece how likely its word is part of the key phrase; without gradients."""
+        return self._parts[0]
 
     @property
-    def parts(self) -> tuple[Any, Any, Any]:
-        """Network, tokeniser and device, loaded when they are first asked for."""
-        with self.lock:
-            return self._parts
+    def tokenizer(self) -> Any:
+        """What cuts texts into its word pieces."""
+        return self._parts[1]
+
+    @property
+    def device(self) -> Any:
+        """Where the network lies."""
+        return self._parts[2]
+
+    @property
+    def _parts(self) -> tuple[Any, Any, Any]:
+        with self._lock:
+            return self._loading
 
     @cached_property
-    def _parts(self) -> tuple[Any, Any, Any]:
+    def _loading(self) -> tuple[Any, Any, Any]:
         from metrics.learned.kpqa.network import load  # noqa: PLC0415  # PyTorch takes seconds
         from metrics.learned.linears import pack  # noqa: PLC0415
 
+        where = devices.device(self._asked)
         network, encoder = load(self.folder.path, int(self.folder.settings["units"]))
-        where = devices.device(self.asked)
         network = network.to(where).requires_grad_(False)
         pack(network)
         return network, encoder.tokenizer, where
 
     def weights(self, pairs: Sequence[Pair]) -> list[Weights]:
         """The weights of the words of each answer, computed."""
-        network, tokenizer, device = self.parts
+        network, tokenizer, device = self._parts
         longest = int(self.folder.settings["longest"])
         found, words = windows(tokenizer, pairs, longest, with_question=self.with_question)
         batches = _batches(found, ON_GPU if device.type == "cuda" else ON_CPU)
@@ -144,8 +147,8 @@ _LOCK = Lock()
 
 
 @lru_cache(maxsize=_LOADED)
-def _load(path: str, digest: str, device: str) -> _Loaded:
-    return _Loaded(folders.opened(Path(path), KPQA, digest), device)
+def _load(path: str, digest: str, device: str) -> Loaded:
+    return Loaded(folders.opened(Path(path), KPQA, digest), device)
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
@@ -226,13 +229,43 @@ def on_tokens(text: str, tokens: Sequence[str], weighed: Weighed) -> list[float]
         text[begin:end].lower() == token.lower() for (begin, end), token in zip(spans, tokens, strict=True)
     ):
         return weights
-    return on_places(_filled(placed(text, tokens), len(text)), weighed)
+    return on_places(_filled(_places(text, tokens), len(text)), weighed)
 
 
 def on_places(places: Sequence[Span], weighed: Weighed) -> list[float]:
     """A weight for each place in the text: the greatest of the words that stand there, or 0."""
     spans, weights = weighed.spans, weighed.weights.tolist()
     return [_greatest(spans, weights, place) for place in places]
+
+
+def _places(text: str, tokens: Sequence[str]) -> list[Span | None]:
+    """Places of tokens; after one that is written otherwise in the text the nearest of the next leads on."""
+    found: list[Span | None] = []
+    at = 0
+    for _ in range(_LOST):
+        part = placed(text[at:], tokens[len(found) :])
+        while part and part[-1] is None:
+            part.pop()
+        found += [None if place is None else (place[0] + at, place[1] + at) for place in part]
+        at = next((place[1] for place in reversed(found) if place), 0)
+        nearest = min(_later(text, tokens[len(found) : len(found) + _AHEAD], at), default=None)
+        if nearest is None:
+            break
+        at, ahead, end = nearest
+        found += [*[None] * ahead, (at, end)]
+        at = end
+    return [*found, *[None] * (len(tokens) - len(found))]
+
+
+def _later(text: str, tokens: Sequence[str], at: int) -> Iterator[tuple[int, int, int]]:
+    """Where tokens stand next as they are: begin, number of the token, end."""
+    lower = text.lower() if len(text.lower()) == len(text) else text
+    for ahead, token in enumerate(tokens):
+        begin = lower.find(token.lower(), at)
+        while begin > 0 and lower[begin - 1].isalnum() and token[:1].isalnum():
+            begin = lower.find(token.lower(), begin + 1)
+        if begin >= 0 and token:
+            yield begin, ahead, begin + len(token)
 
 
 def _filled(places: Sequence[Span | None], end: int) -> list[Span]:
