@@ -1,0 +1,121 @@
+"""Adam on ADEM's loss, and when to stop (Kingma and Ba 2015; Lowe et al. 2017, section 5.1)."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from metrics.learned.adem.formula import Parameters, Terms, gradient, loss, scores
+from metrics.learned.adem.settings import Settings
+from metrics.meta.columns import correlation
+from metrics.metric import Floats
+from metrics.texts import Places
+
+_KEPT, _KEPT_SQUARES, _TINY = 0.9, 0.999, 1e-8
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """After an epoch; number 0 is before training.
+
+    `train` is the loss with its penalty, `validation` the mean squared error alone. A correlation is None
+    where all scores of validation are the same.
+    """
+
+    number: int
+    train: float
+    validation: float
+    pearson: float | None
+    spearman: float | None
+
+    def said(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "epoch": self.number,
+            "train": self.train,
+            "validation": self.validation,
+            "pearson": self.pearson,
+            "spearman": self.spearman,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Examples with people's scores."""
+
+    terms: Terms
+    human: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """The parameters of the epoch with the lowest error on validation, the first of equals."""
+
+    parameters: Parameters
+    history: tuple[Epoch, ...]
+    best: int
+
+
+class Adam:
+    """Steps of Adam for one matrix, with its usual constants."""
+
+    def __init__(self, matrix: Floats, rate: float) -> None:
+        self._rate, self._steps = rate, 0
+        self._mean, self._square = np.zeros_like(matrix), np.zeros_like(matrix)
+
+    def step(self, matrix: Floats, slope: Floats) -> Floats:
+        """The matrix one step down."""
+        self._steps += 1
+        self._mean += (1 - _KEPT) * (slope - self._mean)
+        self._square += (1 - _KEPT_SQUARES) * (slope**2 - self._square)
+        mean = self._mean / (1 - _KEPT**self._steps)
+        square = self._square / (1 - _KEPT_SQUARES**self._steps)
+        found: Floats = matrix - self._rate * mean / (np.sqrt(square) + _TINY)
+        return found
+
+
+def learn(
+    start: Parameters, train: Part, validation: Part, *, penalty: float, settings: Settings, rows: Places
+) -> Learned:
+    """Train from `start` on these rows of `train` (one may stand there more than once)."""
+    chance = np.random.default_rng((settings.seed, 1))
+    steps = {
+        name: Adam(matrix, settings.rate)
+        for name, matrix in (("m", start.m), ("n", start.n))
+        if matrix is not None
+    }
+    known = Part(train.terms.rows(rows), train.human[rows])
+    now = best = start
+    history = [_epoch(0, now, known, validation, penalty)]
+    found = 0
+    for number in range(1, settings.epochs + 1):
+        order = chance.permutation(len(rows))
+        for begin in range(0, len(order), settings.batch):
+            some = order[begin : begin + settings.batch]
+            slopes = dict(
+                zip("mn", gradient(now, known.terms.rows(some), known.human[some], penalty), strict=True)
+            )
+            moved = {name: adam.step(getattr(now, name), slopes[name]) for name, adam in steps.items()}
+            now = replace(now, **moved)
+        history.append(_epoch(number, now, known, validation, penalty))
+        if history[-1].validation < history[found].validation:
+            best, found = now, number
+        elif number - found >= settings.patience:
+            break
+    return Learned(best, tuple(history), found)
+
+
+def _epoch(number: int, now: Parameters, train: Part, validation: Part, penalty: float) -> Epoch:
+    guess = scores(now, validation.terms)
+    return Epoch(
+        number,
+        loss(now, train.terms, train.human, penalty),
+        float(((guess - validation.human) ** 2).mean()),
+        _known(correlation(guess, validation.human, "pearson")),
+        _known(correlation(guess, validation.human, "spearman")),
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
