@@ -111,7 +111,10 @@ def _digest(model: Any) -> str:
         values = tensor.detach().cpu().contiguous().numpy()
         said.update(f"{name} {values.shape} {values.dtype}\n".encode())
         said.update(values.tobytes())
-    said.update(model.tokenizer.backend_tokenizer.to_str().encode())
+    pieces = json.loads(model.tokenizer.backend_tokenizer.to_str())
+    for use in ("padding", "truncation"):  # which change when texts are encoded
+        pieces.pop(use, None)
+    said.update(json.dumps(pieces, sort_keys=True).encode())
     steps = [
         (type(step).__name__, {key: getattr(step, key, None) for key in ("pooling_mode", "max_seq_length")})
         for step in model

@@ -25,7 +25,15 @@ def fit(truth: Parameters, **given):
     train, validation = part(200, 6, truth), part(60, 7, truth)
     settings = Settings(**{"n": N, "penalty": 0.0, "epochs": 80, **given})
     start = Parameters(np.eye(N), np.eye(N), truth.alpha, truth.beta)
-    return learn(start, train, validation, penalty=settings.penalty, settings=settings, rows=np.arange(200))
+    return learn(
+        start,
+        train,
+        validation,
+        penalty=settings.penalty,
+        rate=settings.rate,
+        settings=settings,
+        rows=np.arange(200),
+    )
 
 
 def test_steps_are_those_of_adam_in_torch():
@@ -90,11 +98,19 @@ def test_the_best_epoch_is_kept_and_training_ends_when_nothing_gets_better(truth
     assert float(((again - validation.human) ** 2).mean()) == pytest.approx(errors[found.best], abs=1e-12)
 
 
+def test_validation_can_judge_by_correlation(truth):
+    found = fit(truth, rate=0.2, patience=4, judge="pearson")
+    correlations = [epoch.pearson for epoch in found.history]
+
+    assert found.best == int(np.argmax(correlations))
+    assert len(correlations) == found.best + 5
+
+
 def test_an_untrained_model_may_be_the_best(truth):
     train, validation = part(50, 6, truth), part(50, 7, truth)
     noise = Part(train.terms, np.random.default_rng(1).uniform(1, 5, 50))
     settings = Settings(n=N, penalty=0.0, rate=0.5, patience=2, epochs=5)
-    found = learn(truth, noise, validation, penalty=0.0, settings=settings, rows=np.arange(50))
+    found = learn(truth, noise, validation, penalty=0.0, rate=0.5, settings=settings, rows=np.arange(50))
 
     assert found.best == 0
     assert found.parameters is truth
@@ -112,7 +128,9 @@ def test_scores_without_variance_have_no_correlation(truth):
     train = part(30, 6, truth)
     same = Part(train.terms, np.full(30, 3.0))
     start = started(train.terms, context=True, reference=True, scale=(1.0, 5.0))
-    found = learn(start, train, same, penalty=0.0, settings=Settings(n=N, epochs=1), rows=np.arange(30))
+    found = learn(
+        start, train, same, penalty=0.0, rate=0.01, settings=Settings(n=N, epochs=1), rows=np.arange(30)
+    )
 
     assert found.history[0].pearson is None
     assert found.history[0].said()["spearman"] is None
