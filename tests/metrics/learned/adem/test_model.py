@@ -1,5 +1,7 @@
 import json
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -190,6 +192,18 @@ def test_a_metric_without_its_model_says_what_is_missing(model, tmp_path, traine
     lacking = with_models(DEFAULT, [saved.path])
     assert missing(metric("adem", lacking)).endswith("was trained without adem")
     assert missing(metric("r-adem", lacking)) == ""
+
+
+def test_no_framework_is_loaded_before_a_model_scores(model):
+    asked = (
+        "import sys; from pathlib import Path; from metrics import metric;"
+        "from metrics.learned.chosen import with_models; from metrics.profiles import DEFAULT;"
+        f"print(metric('adem', with_models(DEFAULT, [Path({str(model.path)!r})])).lacks);"
+        "print({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules))"
+    )
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+
+    assert said.stdout.split("\n") == ["", "set()", ""]
 
 
 def test_a_model_is_chosen_by_its_folder(model):

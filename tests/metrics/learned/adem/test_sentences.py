@@ -74,7 +74,8 @@ def test_the_digest_is_that_of_what_it_does_with_a_text(tmp_path, encoder):
     assert np.array_equal(copy.texts(TEXTS), encoder.texts(TEXTS))
     other = text_encoder(tiny.sentence_encoder(tmp_path / "other", seed=1), device="cpu")
     without = text_encoder(tiny.bert(tmp_path / "bert"), device="cpu")
-    assert len({encoder.digest, other.digest, without.digest}) == 3
+    words = text_encoder(tiny.sentence_encoder(tmp_path / "words", tiny.WORDS[::-1]), device="cpu")
+    assert len({each.digest for each in (encoder, other, without, words)}) == 4
 
 
 def test_what_is_no_encoder_is_refused_without_a_look_at_the_network(tmp_path):
