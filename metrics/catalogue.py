@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
+from metrics.learned.adem import metrics as adem
 from metrics.learned.bert import metrics as bertscore
 from metrics.learned.kpqa import metrics as kpqa
 from metrics.metric import Metric
@@ -36,6 +37,8 @@ MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 MAKERS |= dict.fromkeys(kpqa.NAMES, kpqa.make)
 # By vectors of an encoder.
 MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
+# Learned from scores that people gave.
+MAKERS |= dict.fromkeys(adem.NAMES, adem.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
     "bleu": "bleu-4",
