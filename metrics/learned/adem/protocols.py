@@ -158,7 +158,7 @@ def table14(
     own = contexts[parts.train]
     names = np.unique(own)
     orders = [generator(seed, "adem table 14", time).permutation(names) for time in range(times)]
-    points = []
+    points: list[Result] = []
     for share in shares:
         size = max(1, round(share * len(names)))
         samples = [np.isin(own, order[:size]) for order in (orders[:1] if size == len(names) else orders)]
@@ -166,15 +166,15 @@ def table14(
         for taken in samples:
             scores = _scores(fit, parts.train[taken], parts.validation, parts.test)
             found.append(_of(judged, parts.test, scores))
-        points.append(
-            {
-                "share": share,
-                "contexts": size,
-                "answers": math.fsum(int(taken.sum()) for taken in samples) / len(samples),
-                "samples": len(samples),
-                **{which: _spread([each[which] for each in found]) for which in BOTH},
-            }
-        )
+        point: Result = {
+            "share": share,
+            "contexts": size,
+            "answers": float(np.mean([taken.sum() for taken in samples])),
+            "samples": len(samples),
+        }
+        for which in BOTH:
+            point[which] = _spread([each[which] for each in found])
+        points.append(point)
     return {"times": times, "points": points}
 
 
