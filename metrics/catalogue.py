@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
+from metrics.learned.adem import metrics as adem
 from metrics.metric import Metric
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
@@ -30,6 +31,8 @@ MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 # Last: phrasing-aware forms of all above.
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
+# Learned from scores that people gave.
+MAKERS |= dict.fromkeys(adem.NAMES, adem.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
     "bleu": "bleu-4",

@@ -1,8 +1,8 @@
 """Examples as vectors: each distinct context and each distinct text is encoded once."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -68,10 +68,14 @@ def encode(examples: Sequence[Rated], encoder: TextEncoder, progress: Progress |
     total = len(contexts) + len(texts)
     found = np.empty((total, encoder.width))
     done = 0
-    for what, how in ((list(contexts), encoder.contexts), (list(texts), encoder.texts)):
+    kinds: list[tuple[Sequence[Any], Callable[[Sequence[Any]], Floats]]] = [
+        (list(contexts), encoder.contexts),
+        (list(texts), encoder.texts),
+    ]
+    for what, how in kinds:
         for begin in range(0, len(what), _AT_ONCE):
             some = what[begin : begin + _AT_ONCE]
-            found[done : done + len(some)] = how(some)  # type: ignore[operator]
+            found[done : done + len(some)] = how(some)
             done += len(some)
             if progress is not None:
                 progress(done, total, "encoding texts")

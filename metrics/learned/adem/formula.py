@@ -15,6 +15,7 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.metric import Floats
+from metrics.texts import Places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +33,9 @@ class Terms:
     def __len__(self) -> int:
         return len(self.responses)
 
-    def rows(self, which: object) -> "Terms":
+    def rows(self, which: Places) -> "Terms":
         """Some of the examples."""
-        return Terms(self.contexts[which], self.references[which], self.responses[which])  # type: ignore[index]
+        return Terms(self.contexts[which], self.references[which], self.responses[which])
 
     def along(self, n: int) -> "Terms":
         """The same along the first `n` components alone."""

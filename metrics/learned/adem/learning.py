@@ -60,15 +60,18 @@ class Learned:
 class Adam:
     """Steps of Adam for one matrix, with its usual constants."""
 
-    def __init__(self, matrix: Floats, rate: float) -> None:
+    def __init__(self, rate: float) -> None:
         self._rate, self._steps = rate, 0
-        self._mean, self._square = np.zeros_like(matrix), np.zeros_like(matrix)
+        self._mean: Floats | float = 0.0
+        self._square: Floats | float = 0.0
 
-    def step(self, matrix: Floats, slope: Floats) -> Floats:
-        """The matrix one step down."""
+    def step(self, matrix: Floats | None, slope: Floats | None) -> Floats | None:
+        """The matrix one step down; a matrix that a form has not stays away."""
+        if matrix is None or slope is None:
+            return None
         self._steps += 1
-        self._mean += (1 - _KEPT) * (slope - self._mean)
-        self._square += (1 - _KEPT_SQUARES) * (slope**2 - self._square)
+        self._mean = _KEPT * self._mean + (1 - _KEPT) * slope
+        self._square = _KEPT_SQUARES * self._square + (1 - _KEPT_SQUARES) * slope**2
         mean = self._mean / (1 - _KEPT**self._steps)
         square = self._square / (1 - _KEPT_SQUARES**self._steps)
         found: Floats = matrix - self._rate * mean / (np.sqrt(square) + _TINY)
@@ -80,11 +83,7 @@ def learn(
 ) -> Learned:
     """Train from `start` on these rows of `train` (one may stand there more than once)."""
     chance = np.random.default_rng((settings.seed, 1))
-    steps = {
-        name: Adam(matrix, settings.rate)
-        for name, matrix in (("m", start.m), ("n", start.n))
-        if matrix is not None
-    }
+    of_m, of_n = Adam(settings.rate), Adam(settings.rate)
     known = Part(train.terms.rows(rows), train.human[rows])
     now = best = start
     history = [_epoch(0, now, known, validation, penalty)]
@@ -93,11 +92,8 @@ def learn(
         order = chance.permutation(len(rows))
         for begin in range(0, len(order), settings.batch):
             some = order[begin : begin + settings.batch]
-            slopes = dict(
-                zip("mn", gradient(now, known.terms.rows(some), known.human[some], penalty), strict=True)
-            )
-            moved = {name: adam.step(getattr(now, name), slopes[name]) for name, adam in steps.items()}
-            now = replace(now, **moved)
+            by_m, by_n = gradient(now, known.terms.rows(some), known.human[some], penalty)
+            now = replace(now, m=of_m.step(now.m, by_m), n=of_n.step(now.n, by_n))
         history.append(_epoch(number, now, known, validation, penalty))
         if history[-1].validation < history[found].validation:
             best, found = now, number

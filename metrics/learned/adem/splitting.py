@@ -62,7 +62,7 @@ def _parts(
     keys: Sequence[Hashable], numbers: Places, train: Places, validation: Places, test: Places
 ) -> Parts:
     rows = [np.flatnonzero(np.isin(numbers, part)) for part in (train, validation, test)]
-    sides = [{keys[row] for row in part} for part in rows]
+    sides = [{keys[int(row)] for row in part} for part in rows]
     if sides[0] & sides[1] or sides[0] & sides[2] or sides[1] & sides[2]:
         raise AssertionError("a context stands in two parts")
     return Parts(*rows)
