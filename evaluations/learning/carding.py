@@ -69,9 +69,15 @@ def readme_of(name: str, card: Mapping[str, Any], trained: Trained) -> str:
         for part, of in card["split"].items()
         if of["answers"]
     ]
-    lines += ["", "Agreement with people (Pearson, 95 % interval), on answers to questions it had not seen:", ""]
+    lines += [
+        "",
+        "Agreement with people (Pearson, 95 % interval), on answers to questions it had not seen:",
+        "",
+    ]
     for form in trained.forms:
-        where = (crossed, "metrics", form, "pearson") if crossed else (card["results"], form, "test", "pearson")
+        where = (
+            (crossed, "metrics", form, "pearson") if crossed else (card["results"], form, "test", "pearson")
+        )
         found = value(where[0], *where[1:])
         ends = between(found.low, found.high) if found.low is not None and found.high is not None else ""
         said = "none" if found.value is None else f"{short(found.value)} {ends}".strip()

@@ -32,9 +32,7 @@ def encoding(
     references, so that no text of a test is in it.
     """
     if name != GRU:
-        encoded = encode(
-            material.examples, text_encoder(name, download=download, device=device), progress
-        )
+        encoded = encode(material.examples, text_encoder(name, download=download, device=device), progress)
         return lambda _rows: encoded
     if dialogues is not None:
         alone = _of_gru(material, list(turns_of(dialogues)), device=device, seed=seed, progress=progress)

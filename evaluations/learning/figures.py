@@ -145,9 +145,9 @@ def _curves(report: Report) -> list[Plot]:
             continue
         first, last = points[-1], points[0]
         says = (
-            f"{words} on the test set is {short(first['value'])} when trained on {whole(first['x'])} questions "
-            f"and {short(last['value'])} on {whole(last['x'])}; the band goes from the lowest sample to the "
-            "highest."
+            f"{words} on the test set is {short(first['value'])} when trained on {whole(first['x'])} "
+            f"questions and {short(last['value'])} on {whole(last['x'])}; the band goes from the lowest "
+            "sample to the highest."
         )
         made = signature(report, "adem-table14", times=given.get("times"))
         plot = charts.curve(

@@ -13,7 +13,7 @@ _LINE = "line"
 
 
 def parts_of(material: Material, judged: Judged, crossed: Crossed) -> Iterator[Part]:
-    """Row, line, id and fold, then people, trained forms, and other metrics; empty in rows that are not used."""
+    """Row, line, id, fold, then people, trained forms and other metrics, empty in rows that are not used."""
     places = material.places
     used = np.array([place.used for place in places])
     texts: dict[str, Sequence[str | int | None]] = {"row": _rows(material)}

@@ -41,7 +41,8 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
                 console.print(escape(plain(f"{words}: {found.reason}.")))
                 continue
             ends = "" if found.low is None else f" [{short(found.low)}, {short(found.high or 0)}]"
-            console.print(escape(plain(f"{words}: {short(found.value)}{ends}, {p_is(each['p'])}.")))
+            p = p_is(each["p"]).replace("\u00a0", " ")
+            console.print(escape(plain(f"{words}: {short(found.value)}{ends}, {p}.")))
     for warning in report["warnings"]:
         console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
 

@@ -39,8 +39,8 @@ class Command(BaseCommand):
             "source",
             nargs="+",
             metavar="RELEASE|FILE",
-            help="as for evaluate: a table with question, answer, reference1, scores, system …; the folder of "
-            "a release; PROJECT or PROJECT/VERSION; several one after another",
+            help="as for evaluate: a table with question, answer, reference1, scores, system …; the folder "
+            "of a release; PROJECT or PROJECT/VERSION; several one after another",
         )
         parser.add_argument(
             "--encoder",
@@ -72,7 +72,10 @@ class Command(BaseCommand):
         _add_training(parser)
         parser.add_argument("--seed", type=natural, default=0, help="of all chance (default: 0)")
         parser.add_argument(
-            "--replicates", type=natural, default=1000, help="of the bootstrap behind intervals (default: 1000)"
+            "--replicates",
+            type=natural,
+            default=1000,
+            help="of the bootstrap behind intervals (default: 1000)",
         )
         parser.add_argument(
             "--draws", type=natural, default=9999, help="of each permutation test (default: 9999)"
