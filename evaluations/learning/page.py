@@ -118,7 +118,7 @@ def _figure(found: Value) -> str:
     if found.value is None:
         return f"no correlation ({found.reason})"
     n = f" over {whole(found.n)} answers" if found.n else ""
-    return f"r = {_plain(found)}{n}"
+    return f"r\u00a0=\u00a0{_plain(found)}{n}"
 
 
 def _plain(found: Value) -> str:
@@ -181,7 +181,6 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     left = [
         f"{whole(number(count) or 0)} with {why}" for why, count in mapping(report.get("left_out")).items()
     ]
-    listed = (", ".join(f"{name} {given}" for name, given in of.items()) for of in (settings,))
     seconds = mapping(report.get("seconds"))
     said = [
         ("Data", report.get("source")),
@@ -189,7 +188,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("Left out", ", ".join(left)),
         ("Model", model.get("signature")),
         ("Encoder", f"{encoder.get('name')} ({encoder.get('kind')}, {str(encoder.get('digest'))[:12]})"),
-        ("Training", next(listed)),
+        ("Training", ", ".join(f"{name} {_words(given)}" for name, given in settings.items())),
         ("Scale of the human scores", f"{scale[0]:g} to {scale[1]:g}" if scale else ""),
         ("Profile of untrained metrics", report.get("profile")),
         ("Seed", report.get("seed")),
@@ -204,6 +203,12 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         for name, given in said
         if given is not None and given != ""
     ]
+
+
+def _words(given: object) -> str:
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    return "/".join(map(str, given)) if isinstance(given, list) else str(given)
 
 
 def _names(report: Report, name: str) -> list[object]:

@@ -22,12 +22,14 @@ from metrics.meta.adem import table4, table6
 from metrics.meta.judged import Judged
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
+from metrics.metric import signature
 
 #: Gives the vectors of all rows; an encoder that is trained itself reads the texts of these rows alone.
 Encode = Callable[[protocols.Indices], Encoded]
 Result = dict[str, Any]
 
 REPORT = 1
+VERSION = 1
 EMBEDDING = "embedding"
 TITLES = {ADEM: "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM", EMBEDDING: "embedding dot product"}
 NOT_TRAINED = "ADEM itself was not trained"
@@ -221,12 +223,28 @@ def _made(work: Work, found: Split) -> Result:
         "metrics": {
             name: {
                 "title": work.measured.titles.get(name) or TITLES.get(name, name),
-                "signature": found.judged.signatures.get(name, ""),
+                "signature": found.judged.signatures.get(name) or _signature(name, found),
                 "trained": name in found.trained,
             }
             for name in found.judged.metrics
         },
     }
+
+
+def _signature(name: str, found: Split) -> str:
+    """What a trained form is; `embedding` is the form that leads, before training."""
+    trained, encoder = found.model.trained, found.model.encoded.encoder
+    chosen = trained.chosen[found.lead if name == EMBEDDING else name]
+    untrained = name == EMBEDDING
+    return signature(
+        name,
+        VERSION,
+        encoder=f"{encoder.kind}-{encoder.digest[:12]}",
+        n=chosen.n,
+        **({} if untrained else {"penalty": chosen.penalty, "epoch": chosen.best.number}),
+        seed=trained.settings.seed,
+        refs="best",
+    )
 
 
 def _tables(work: Work, found: Split) -> Result:

@@ -121,9 +121,7 @@ def table8(report: Report, called: Called, notes: Notes) -> Table:
     for name, of in mapping(report.get("table8")).items():
         near, far = mapping(of.get("near")), mapping(of.get("far"))
         paper = mapping(_printed(report, "table8", name))
-        printed = (
-            f"{short(paper['near'], 2)} / {short(paper['far'], 2)}, p {paper['p']}" if paper else NOTHING
-        )
+        printed = f"{paper['near']:g} / {paper['far']:g}, p {paper['p']}" if paper else NOTHING
         apart = value({"it": of}, "it")
         lines.append(
             Line(

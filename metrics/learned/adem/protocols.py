@@ -128,7 +128,7 @@ def table5(judged: Judged, parts: Parts, fit: Fit, *, seed: int, times: int = TI
     return {
         "systems": systems,
         "average": {
-            part: {which: _mean([each[part][which] for each in systems]) for which in BOTH}
+            part: {which: _mean([each[part][which] for each in systems], p=part == "full") for which in BOTH}
             for part in ("full", "removed")
         },
         "at_random": {
@@ -270,12 +270,12 @@ def _of(judged: Judged, rows: Indices, scores: Floats | str) -> Result:
     return two(judged.human[rows], scores)
 
 
-def _mean(figures: Sequence[Mapping[str, Any]]) -> Result:
+def _mean(figures: Sequence[Mapping[str, Any]], *, p: bool = True) -> Result:
     known = [each for each in figures if each["value"] is not None]
     if not known:
         return {"value": None, "reason": figures[0]["reason"] if figures else NO_TEST, "n": 0, "p": None}
     mean = math.fsum(each["value"] for each in known) / len(known)
-    return {"value": mean, "n": len(known), "p": _p(mean, known)}
+    return {"value": mean, "n": len(known), "p": _p(mean, known) if p else None}
 
 
 def _spread(figures: Sequence[Mapping[str, Any]]) -> Result:
@@ -287,7 +287,6 @@ def _spread(figures: Sequence[Mapping[str, Any]]) -> Result:
 
 
 def _p(mean: float, figures: Sequence[Mapping[str, Any]]) -> float | None:
-    """Of the mean of correlations over the same answers; over different ones it has none."""
-    sizes = {each["n"] for each in figures}
-    size = min(sizes)
-    return p_of_correlation(mean, size) if len(sizes) == 1 and size > 2 else None
+    """Of the mean of correlations over the same answers."""
+    size = min(each["n"] for each in figures)
+    return p_of_correlation(mean, size) if size > 2 else None
