@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from metrics.learned.adem.formula import Parameters, Terms, gradient, loss, scores
-from metrics.learned.adem.settings import Settings
+from metrics.learned.adem.settings import ERROR, Settings
 from metrics.meta.columns import correlation
 from metrics.metric import Floats
 from metrics.texts import Places
@@ -28,6 +28,12 @@ class Epoch:
     validation: float
     pearson: float | None
     spearman: float | None
+
+    def worth(self, judge: str) -> float:
+        """The more the better, to one who judges by the error or by Pearson's correlation."""
+        if judge == ERROR:
+            return -self.validation
+        return -math.inf if self.pearson is None else self.pearson
 
     def said(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -50,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """The parameters of the epoch with the lowest error on validation, the first of equals."""
+    """The parameters of the epoch that was best on validation, the first of equals."""
 
     parameters: Parameters
     history: tuple[Epoch, ...]
@@ -79,11 +85,18 @@ class Adam:
 
 
 def learn(
-    start: Parameters, train: Part, validation: Part, *, penalty: float, settings: Settings, rows: Places
+    start: Parameters,
+    train: Part,
+    validation: Part,
+    *,
+    penalty: float,
+    rate: float,
+    settings: Settings,
+    rows: Places,
 ) -> Learned:
     """Train from `start` on these rows of `train` (one may stand there more than once)."""
     chance = np.random.default_rng((settings.seed, 1))
-    of_m, of_n = Adam(settings.rate), Adam(settings.rate)
+    of_m, of_n = Adam(rate), Adam(rate)
     known = Part(train.terms.rows(rows), train.human[rows])
     now = best = start
     history = [_epoch(0, now, known, validation, penalty)]
@@ -95,7 +108,7 @@ def learn(
             by_m, by_n = gradient(now, known.terms.rows(some), known.human[some], penalty)
             now = replace(now, m=of_m.step(now.m, by_m), n=of_n.step(now.n, by_n))
         history.append(_epoch(number, now, known, validation, penalty))
-        if history[-1].validation < history[found].validation:
+        if history[-1].worth(settings.judge) > history[found].worth(settings.judge):
             best, found = now, number
         elif number - found >= settings.patience:
             break

@@ -25,6 +25,8 @@ from metrics.metric import Floats
 
 KIND = "sentences"
 _BATCH = 64
+#: Shows what a tokeniser does with case, accents, marks, figures, white space and other writing.
+_PROBE = "Is it 3,50 €?  NAÏVE café\n(co-op) don't 東京 й"
 
 
 class Sentences:
@@ -35,7 +37,7 @@ class Sentences:
     def __init__(self, name: str, model: Any) -> None:
         self.name, self._model = name, model
         self.digest = _digest(model)
-        self.width = int(model.get_embedding_dimension())
+        self.width = len(model.encode("a", show_progress_bar=False))
 
     def texts(self, texts: Sequence[str]) -> Floats:
         """A vector of each text."""
@@ -89,7 +91,7 @@ def load(name: str, *, download: bool = False, device: str = "auto") -> Sentence
             else "Give the folder of an encoder, or --download to fetch one of that name."
         )
         raise MetricError(f"The encoder {name} cannot be loaded: {first} {remedy}") from error
-    return Sentences(folder.name, model.float().eval())
+    return Sentences(folder.name if folder.is_dir() else name, model.float().eval())
 
 
 @contextmanager
@@ -105,16 +107,22 @@ def _silent() -> Iterator[None]:
 
 
 def _digest(model: Any) -> str:
-    """Of weights, word pieces and what is done with the vectors, whatever the version of the library."""
-    said = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        values = tensor.detach().cpu().contiguous().numpy()
-        said.update(f"{name} {values.shape} {values.dtype}\n".encode())
-        said.update(values.tobytes())
-    said.update(model.tokenizer.backend_tokenizer.to_str().encode())
+    """Of weights, word pieces and what is done with the vectors, whatever the library calls them today."""
+    weights = sorted(
+        hashlib.sha256(repr(tuple(values.shape)).encode() + values.cpu().numpy().tobytes()).hexdigest()
+        for values in model.state_dict().values()
+        if values.is_floating_point()
+    )
+    tokenizer = model.tokenizer
     steps = [
-        (type(step).__name__, {key: getattr(step, key, None) for key in ("pooling_mode", "max_seq_length")})
+        (type(step).__name__, step.get_pooling_mode_str() if hasattr(step, "get_pooling_mode_str") else "")
         for step in model
     ]
-    said.update(json.dumps(steps, default=str).encode())
-    return said.hexdigest()
+    said = {
+        "weights": weights,
+        "pieces": sorted(tokenizer.get_vocab().items()),
+        "probe": tokenizer(_PROBE)["input_ids"],
+        "longest": model.max_seq_length,
+        "steps": steps,
+    }
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()

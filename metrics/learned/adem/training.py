@@ -23,23 +23,24 @@ __all__ = ["Encoded", "Epoch", "Settings", "Trained", "Tried", "encode", "train"
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What one choice of n and penalty came to: the best epoch, and what validation said of it."""
+    """What one choice of n, penalty and rate came to: the best epoch, and what validation said of it."""
 
     n: int
     penalty: float
+    rate: float
     best: Epoch
 
     def said(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {"n": self.n, "penalty": self.penalty, **self.best.said()}
+        return {"n": self.n, "penalty": self.penalty, "rate": self.rate, **self.best.said()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
     """A trained model; `forms` are its parameters by name, `history` what happened at each epoch.
 
-    `best` is the epoch whose parameters were kept, `chosen` the n and penalty that were, and `tried` all that
-    was tried on validation.
+    `best` is the epoch whose parameters were kept, `chosen` the n, penalty and rate that were, and `tried`
+    all that was tried on validation.
     """
 
     settings: Settings
@@ -83,7 +84,7 @@ def train(
             f"n is {settings.n}, and the vectors of training have only {most} components. Give a smaller n."
         )
     sizes = sorted({min(n, most) for n in settings.tried_sizes})
-    grid = list(itertools.product(sizes, settings.tried_penalties))
+    grid = list(itertools.product(sizes, settings.tried_penalties, settings.tried_rates))
     done, total = 0, len(grid) * len(settings.which)
     found: dict[str, Learned] = {}
     tried: dict[str, list[Tried]] = {}
@@ -93,13 +94,15 @@ def train(
         known, kept = _part(projection, train, "training", **needs)
         judge, _ = _part(projection, validation, "validation", **needs)
         rows = _rows(train, kept, settings)
-        for n, penalty in grid:
+        for n, penalty, rate in grid:
             of_n, judge_n = Part(known.terms.along(n), known.human), Part(judge.terms.along(n), judge.human)
             start = started(of_n.terms, scale=settings.scale, **needs)
-            learned = learn(start, of_n, judge_n, penalty=penalty, settings=settings, rows=rows)
-            this = Tried(n, penalty, learned.history[learned.best])
+            learned = learn(start, of_n, judge_n, penalty=penalty, rate=rate, settings=settings, rows=rows)
+            this = Tried(n, penalty, rate, learned.history[learned.best])
             tried.setdefault(form, []).append(this)
-            if form not in chosen or this.best.validation < chosen[form].best.validation:
+            if form not in chosen or this.best.worth(settings.judge) > chosen[form].best.worth(
+                settings.judge
+            ):
                 found[form], chosen[form] = learned, this
             done += 1
             if progress is not None:
