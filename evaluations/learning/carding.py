@@ -61,7 +61,8 @@ def readme_of(name: str, card: Mapping[str, Any], trained: Trained) -> str:
         f"- Encoder: {trained.encoder.name} ({trained.encoder.kind})",
     ]
     lines += [
-        f"- {_FORMS.get(form, form)}: n {of.n}, penalty {of.penalty:g}, epoch {of.best.number}"
+        f"- {_FORMS.get(form, form)}: n {of.n}, penalty {of.penalty:g}, rate {of.rate:g}, "
+        f"epoch {of.best.number}"
         for form, of in trained.chosen.items()
     ]
     lines += [

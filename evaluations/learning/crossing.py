@@ -35,7 +35,7 @@ def crossed(
     seed: int,
     progress: Progress,
 ) -> Crossed:
-    """Trains a model for each fold; n and penalty are chosen within it."""
+    """Trains a model for each fold; n, penalty and rate are chosen within it."""
     dealt = folds(keys, number, seed)
     chosen: list[dict[str, Any]] = []
 
@@ -47,7 +47,12 @@ def crossed(
             model = fitting(encode(training), settings, told)(training, validation)
             chosen.append(
                 {
-                    form: {"n": tried.n, "penalty": tried.penalty, "epoch": tried.best.number}
+                    form: {
+                        "n": tried.n,
+                        "penalty": tried.penalty,
+                        "rate": tried.rate,
+                        "epoch": tried.best.number,
+                    }
                     for form, tried in model.trained.chosen.items()
                 }
             )

@@ -49,12 +49,12 @@ def fitting(
 
 
 def like(trained: Trained, form: str = ADEM) -> Settings:
-    """The settings of a training with the n and penalty that it chose.
+    """The settings of a training with the n, penalty and rate that it chose.
 
     Of fewer texts there may be fewer components; then all of them are taken.
     """
     chosen = trained.chosen[form]
-    return replace(trained.settings, n=None, sizes=(chosen.n,), penalty=chosen.penalty)
+    return replace(trained.settings, n=None, sizes=(chosen.n,), penalty=chosen.penalty, rate=chosen.rate)
 
 
 def again(model: Model, tick: Callable[[int], None]) -> Fit:

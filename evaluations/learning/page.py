@@ -131,18 +131,30 @@ def _chosen(report: Report, called: Called, notes: Notes) -> Table:
     lines = []
     for form, of in mapping(report.get("chosen")).items():
         for each in rows(mapping(of).get("tried")):
-            taken = all(each.get(name) == of.get(name) for name in ("n", "penalty"))
+            taken = all(each.get(name) == of.get(name) for name in ("n", "penalty", "rate"))
             lines.append(
                 Line(
                     called.get(form, form),
                     [
-                        *(notes.plain(each.get(name)) for name in ("n", "penalty", "epoch", "validation")),
+                        *(
+                            notes.plain(each.get(name))
+                            for name in ("n", "penalty", "rate", "epoch", "validation")
+                        ),
                         notes.plain(each.get("pearson")),
                         Cell("chosen" if taken else "", words=True),
                     ],
                 )
             )
-    headings = ["Form", "n", "Penalty", "Epoch", "Squared error, validation", "Pearson, validation", ""]
+    headings = [
+        "Form",
+        "n",
+        "Penalty",
+        "Rate",
+        "Epoch",
+        "Squared error, validation",
+        "Pearson, validation",
+        "",
+    ]
     return Table("What was tried on validation", headings, lines)
 
 

@@ -153,12 +153,13 @@ def split_of(material: Material, parts: Parts) -> dict[str, dict[str, int]]:
 def settings_of(settings: Settings) -> Result:
     """As JSON has them."""
     return {
-        "n": list(settings.sizes) if settings.n is None else settings.n,
-        "penalty": list(settings.penalties) if settings.penalty is None else settings.penalty,
-        "rate": settings.rate,
+        "n": list(settings.tried_sizes),
+        "penalty": list(settings.tried_penalties),
+        "rate": list(settings.tried_rates),
         "batch": settings.batch,
         "epochs": settings.epochs,
         "patience": settings.patience,
+        "judge": settings.judge,
         "seed": settings.seed,
         "oversample": settings.oversample,
         "which": list(settings.which),
@@ -166,7 +167,7 @@ def settings_of(settings: Settings) -> Result:
 
 
 def chosen_of(model: Model) -> Result:
-    """n, penalty and epoch of each form, and all that was tried."""
+    """n, penalty, rate and epoch of each form, and all that was tried."""
     trained = model.trained
     return {
         form: {**trained.chosen[form].said(), "tried": [each.said() for each in trained.tried[form]]}
@@ -241,7 +242,9 @@ def _signature(name: str, found: Split) -> str:
         VERSION,
         encoder=f"{encoder.kind}-{encoder.digest[:12]}",
         n=chosen.n,
-        **({} if untrained else {"penalty": chosen.penalty, "epoch": chosen.best.number}),
+        **(
+            {} if untrained else {"penalty": chosen.penalty, "rate": chosen.rate, "epoch": chosen.best.number}
+        ),
         seed=trained.settings.seed,
         refs="best",
     )

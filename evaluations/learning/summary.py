@@ -27,7 +27,8 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
     for why, count in report["left_out"].items():
         console.print(f"[yellow]![/yellow] Left out: {counted(count, 'row')} with {escape(why)}.")
     for form, of in report["chosen"].items():
-        console.print(f"{_title(report, form)}: n {of['n']}, penalty {of['penalty']:g}, epoch {of['epoch']}.")
+        said = f"n {of['n']}, penalty {of['penalty']:g}, rate {of['rate']:g}, epoch {of['epoch']}"
+        console.print(f"{_title(report, form)}: {said}.")
     console.print()
     console.print(_table(report, "Test set", mapping(report["table3"])["metrics"], "test"))
     if "folds" in report:

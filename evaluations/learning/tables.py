@@ -292,7 +292,7 @@ def _spread(notes: Notes, of: Mapping[str, Any], which: str) -> Cell:
 def _chosen(notes: Notes, of: Mapping[str, Any], name: str) -> Cell:
     found, chosen = value(of, name, "pearson"), mapping(mapping(of.get("chosen")).get(name))
     cell = notes.figure(found)
-    words = f"n {chosen.get('n')}, penalty {chosen.get('penalty'):g}, epoch {chosen.get('epoch')}"
+    words = ", ".join(f"{key} {chosen.get(key)}" for key in ("n", "penalty", "rate", "epoch"))
     return Cell(cell.text, words, cell.note, cell.why)
 
 

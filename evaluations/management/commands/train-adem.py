@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from metrics.learned.adem.settings import Settings
 
 METRICS = ("bleu-1", "bleu-2", "bleu-4", "rouge-l", "meteor")
-SIZES = (7, 50, 150, 300)
+#: The paper's n, and more for vectors of other encoders.
+SIZES = (7, 20, 50, 150, 400)
 FILES = ("report.json", "report.html")
 _MOST = 1_000_000
 _MOST_N = 10_000
@@ -199,7 +200,16 @@ def _add_training(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--penalty", type=_penalties, default=(0.02,), metavar="X[,X]", help=f"L1, {some} (default: 0.02)"
     )
-    parser.add_argument("--rate", type=commandline.positive, default=0.01, help="of Adam (default: 0.01)")
+    parser.add_argument(
+        "--rate", type=_rates, default=(0.01,), metavar="X[,X]", help=f"of Adam, {some} (default: 0.01)"
+    )
+    parser.add_argument(
+        "--judge",
+        choices=("error", "pearson"),
+        default="error",
+        help="what is best on validation: the lowest squared error, or the highest Pearson correlation "
+        "(default: error)",
+    )
     parser.add_argument("--batch", type=_counted, default=16, help="answers at once (default: 16)")
     parser.add_argument("--epochs", type=_counted, default=200, help="at most (default: 200)")
     parser.add_argument(
@@ -253,13 +263,15 @@ def _checked(options: dict[str, Any]) -> None:
 def _settings(options: dict[str, Any], scale: tuple[float, float]) -> "Settings":
     from metrics.learned.adem.settings import Settings  # noqa: PLC0415  # not needed to parse arguments
 
-    sizes, penalties = options["n"], options["penalty"]
+    sizes, penalties, rates = options["n"], options["penalty"], options["rate"]
     return Settings(
-        n=sizes[0] if len(sizes) == 1 else None,
+        n=None,  # of fewer components there are all
         sizes=sizes,
         penalty=penalties[0] if len(penalties) == 1 else None,
         penalties=penalties,
-        rate=options["rate"],
+        rate=rates[0] if len(rates) == 1 else None,
+        rates=rates,
+        judge=options["judge"],
         batch=options["batch"],
         epochs=options["epochs"],
         patience=options["patience"],
@@ -304,6 +316,10 @@ def _penalties(text: str) -> tuple[float, ...]:
             raise ArgumentTypeError(f"{each!r} is no number from 0")
         found.append(number)
     return tuple(found)
+
+
+def _rates(text: str) -> tuple[float, ...]:
+    return tuple(commandline.positive(each) for each in commandline.names(text))
 
 
 def _counted(text: str) -> int:

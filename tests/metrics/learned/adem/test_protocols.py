@@ -133,9 +133,7 @@ def test_one_system_cannot_be_left_out(judged, parts, fit):
 
 
 def test_table_14_takes_the_smaller_share_from_the_larger(judged, parts, fit):
-    found = protocols.table14(
-        judged, judged.questions, parts, fit, seed=2, shares=(1.0, 0.5, 0.25), times=2
-    )
+    found = protocols.table14(judged, judged.questions, parts, fit, seed=2, shares=(1.0, 0.5, 0.25), times=2)
 
     contexts = np.unique(judged.questions[parts.train])
     assert [len(fit.asked), *(point["samples"] for point in found["points"])] == [5, 1, 2, 2]
