@@ -20,7 +20,7 @@ _FEW_ANSWERS = 200
 #: So long a name fits above its column.
 _SHORT_NAME = 6
 #: Numbers on axes as the tables print them.
-_NO_ZERO = "replace(replace(datum.label, /^(\u2212|-)0\\./, '\u2212.'), /^0\\./, '.')"
+NO_ZERO = "replace(replace(datum.label, /^(\u2212|-)0\\./, '\u2212.'), /^0\\./, '.')"
 ANSWER, FIFTH = "answer", "mean of a fifth"
 BETTER, WORSE, ALIKE = "row agrees better", "column agrees better", "no significant difference"
 
@@ -36,7 +36,7 @@ def correlations(
 
     order = list(dict.fromkeys(row["metric"] for row in rows))
     scale = alt.Scale(zero=False, nice=True)
-    numbers = alt.Axis(labelExpr=_NO_ZERO, tickCount=6)
+    numbers = alt.Axis(labelExpr=NO_ZERO, tickCount=6)
     base = alt.Chart().encode(
         y=alt.Y("metric:N", sort=order, title=None, axis=alt.Axis(labelLimit=_NAME)),
         yOffset=alt.YOffset("grouping:N", sort=list(groupings)),
@@ -113,7 +113,7 @@ def metric_and_human(
     few = len(rows) < _FEW_ANSWERS
     base = alt.Chart().encode(
         x=alt.X(
-            "x:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5, labelExpr=_NO_ZERO)
+            "x:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5, labelExpr=NO_ZERO)
         ),
         y=alt.Y(
             "y:Q",
@@ -162,7 +162,7 @@ def systems(rows: Rows, *, title: str, says: str, signature: str) -> Plot:
     """
     import altair as alt
 
-    numbers = alt.Axis(tickCount=5, labelExpr=_NO_ZERO)
+    numbers = alt.Axis(tickCount=5, labelExpr=NO_ZERO)
     x = alt.X("metric:Q", title=f"{title}, mean", scale=alt.Scale(zero=False, padding=22), axis=numbers)
     scale = alt.Scale(zero=False, padding=12)
     base = alt.Chart().encode(x=x)
@@ -192,7 +192,7 @@ def two_groups(
         yOffset=alt.YOffset(f"{group}:N", sort=groups),
         color=alt.Color(f"{group}:N", sort=groups, scale=alt.Scale(domain=groups)),
     )
-    x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=False), axis=alt.Axis(labelExpr=_NO_ZERO))
+    x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=False), axis=alt.Axis(labelExpr=NO_ZERO))
     interval = base.transform_filter("isValid(datum.low)").mark_rule(size=3)
     chart = alt.layer(
         interval.encode(x=alt.X("low:Q", scale=alt.Scale(zero=False), title=axis), x2="high:Q"),
@@ -210,7 +210,7 @@ def curve(rows: Rows, *, title: str, across: str, up: str, says: str, signature:
     scale = alt.Scale(zero=False)
     band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.18)
     line = base.transform_filter("isValid(datum.value)").mark_line(point=True)
-    y = alt.Y("value:Q", title=up, scale=scale, axis=alt.Axis(labelExpr=_NO_ZERO))
+    y = alt.Y("value:Q", title=up, scale=scale, axis=alt.Axis(labelExpr=NO_ZERO))
     chart = alt.layer(
         band.encode(y=alt.Y("low:Q", scale=scale, title=up), y2="high:Q"), line.encode(y=y)
     ).properties(width=_WIDTH, height=190)

@@ -22,10 +22,10 @@ def page_of(report: Report, points: Points = NONE) -> str:
 
 def page_with(context: Mapping[str, Any]) -> str:
     """The page of a context; plots that were drawn for another page of the same context are drawn once."""
-    return render_to_string("evaluations/report.html", {**context, "sheet": _sheet()})
+    return render_to_string("evaluations/report.html", {**context, "sheet": sheet()})
 
 
-def _sheet() -> SafeString:
+def sheet() -> SafeString:
     """The house's style sheets, which come with the program."""
     texts = (Path(str(finders.find(name))).read_text(encoding="utf-8") for name in _SHEETS)
     return SafeString("\n".join(texts))

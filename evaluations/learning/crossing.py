@@ -1,0 +1,109 @@
+"""Cross-validation by context: every answer is scored by a model that has not seen its question."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evaluations.learning.fitting import Model, fitting
+from metrics.learned.adem import protocols
+from metrics.learned.adem.protocols import Indices
+from metrics.learned.adem.settings import Progress, Settings
+from metrics.learned.adem.splitting import Parts, folds
+from metrics.learned.adem.training import Encoded
+from metrics.meta.judged import Floats, Judged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossed:
+    """Scores (n) by form, the fold of each row (n, from 0), and what each fold chose on its validation."""
+
+    scores: dict[str, Floats]
+    fold: Indices
+    parts: Sequence[Parts]
+    chosen: Sequence[dict[str, Any]]
+    seed: int
+
+
+def crossed(
+    keys: Sequence[str],
+    number: int,
+    encode: Callable[[Indices], Encoded],
+    settings: Settings,
+    *,
+    seed: int,
+    progress: Progress,
+) -> Crossed:
+    """Trains a model for each fold; n, penalty and rate are chosen within it."""
+    dealt = folds(keys, number, seed)
+    chosen: list[dict[str, Any]] = []
+
+    def fit_of(at: int) -> protocols.Fit:
+        def told(done: int, total: int, what: str) -> None:
+            progress(at * total + done, number * total, f"fold {at + 1} of {number}: {what}")
+
+        def fit(training: Indices, validation: Indices) -> Model:
+            model = fitting(encode(training), settings, told)(training, validation)
+            chosen.append(
+                {
+                    form: {
+                        "n": tried.n,
+                        "penalty": tried.penalty,
+                        "rate": tried.rate,
+                        "epoch": tried.best.number,
+                    }
+                    for form, tried in model.trained.chosen.items()
+                }
+            )
+            return model
+
+        return fit
+
+    scores = protocols.out_of_fold(len(keys), dealt, [fit_of(at) for at in range(number)], settings.which)
+    fold = np.empty(len(keys), dtype=np.intp)
+    for at, parts in enumerate(dealt):
+        fold[parts.test] = at
+    return Crossed(scores, fold, dealt, chosen, seed)
+
+
+def said_of_folds(judged: Judged, found: Crossed, *, replicates: int, draws: int) -> dict[str, Any]:
+    """Agreement of the scores out of fold, beside untrained metrics, of which `rival` is the best.
+
+    `differences` are those of each trained form to the rival, over all answers. The rival was picked on the
+    same answers, which favours it.
+    """
+    together = replace(judged, metrics={**judged.metrics, **found.scores})
+    rival = protocols.best(together, list(judged.metrics))
+    return {
+        "folds": len(found.parts),
+        "metrics": {
+            name: {
+                "trained": name in found.scores,
+                **protocols.agreement(together, name, replicates=replicates, seed=found.seed),
+            }
+            for name in together.metrics
+        },
+        "rival": rival,
+        "differences": [
+            protocols.difference(
+                together, name, rival, which, replicates=replicates, draws=draws, seed=found.seed
+            )
+            for name in found.scores
+            for which in protocols.BOTH
+            if rival
+        ],
+        "each": [
+            {
+                "fold": at,
+                "answers": len(parts.test),
+                "contexts": len(np.unique(judged.questions[parts.test])),
+                "chosen": chosen,
+                **{
+                    name: protocols.two(judged.human[parts.test], scores[parts.test])
+                    for name, scores in found.scores.items()
+                },
+            }
+            for at, (parts, chosen) in enumerate(zip(found.parts, found.chosen, strict=True), start=1)
+        ],
+    }

@@ -1,0 +1,83 @@
+"""Vectors of a material's texts: from an encoder that is there, or from a GRU trained on its questions."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from evaluations.errors import EvaluationError
+from evaluations.learning.sources import Material
+from evaluations.learning.studying import Encode
+from metrics.learned.adem.encoders import text_encoder
+from metrics.learned.adem.protocols import Indices
+from metrics.learned.adem.settings import Progress
+from metrics.learned.adem.training import Encoded, encode
+
+GRU = "gru"
+_FEWEST_TURNS = 2
+
+
+def encoding(
+    material: Material,
+    name: str,
+    *,
+    dialogues: Path | None,
+    device: str,
+    download: bool,
+    seed: int,
+    progress: Progress,
+) -> Encode:
+    """Gives vectors to all rows. MetricError for an encoder that is not there.
+
+    The GRU is trained on `dialogues`; without them anew for each training part, on its questions with their
+    references, so that no text of a test is in it.
+    """
+    if name != GRU:
+        encoded = encode(material.examples, text_encoder(name, download=download, device=device), progress)
+        return lambda _rows: encoded
+    if dialogues is not None:
+        alone = _of_gru(material, list(turns_of(dialogues)), device=device, seed=seed, progress=progress)
+        return lambda _rows: alone
+
+    def anew(rows: Indices) -> Encoded:
+        own = [material.examples[row] for row in rows.tolist()]
+        turns = [(*each.context, reference) for each in own for reference in each.references]
+        known = [each for each in dict.fromkeys(turns) if all(turn.strip() for turn in each)]
+        return _of_gru(material, known, device=device, seed=seed, progress=progress)
+
+    return anew
+
+
+def turns_of(path: Path) -> Iterator[tuple[str, ...]]:
+    """Dialogues of a JSONL file: a list of turns in each line, or an object with `turns`."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _turns(path, number, line)
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvaluationError(f"--dialogues {path} cannot be read: {error}.") from error
+
+
+def _turns(path: Path, number: int, line: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise EvaluationError(f"{path}, line {number} is no JSON: {error}.") from error
+    turns = found.get("turns") if isinstance(found, dict) else found
+    if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
+        raise EvaluationError(
+            f'{path}, line {number} is no dialogue. Write a list of texts, or {{"turns": [...]}}.'
+        )
+    kept = tuple(turn for turn in turns if turn.strip())
+    if len(kept) < _FEWEST_TURNS:
+        raise EvaluationError(f"{path}, line {number} has fewer than two turns; leave it out.")
+    return kept
+
+
+def _of_gru(
+    material: Material, dialogues: list[tuple[str, ...]], *, device: str, seed: int, progress: Progress
+) -> Encoded:
+    from metrics.learned.adem.gru import GruSettings, train_gru  # noqa: PLC0415  # only for this encoder
+
+    encoder = train_gru(dialogues, GruSettings(seed=seed, device=device), progress)
+    return encode(material.examples, encoder, progress)

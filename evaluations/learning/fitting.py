@@ -1,0 +1,70 @@
+"""ADEM on some rows of a table whose texts are vectors already."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+
+from metrics.learned.adem.protocols import Fit, Indices
+from metrics.learned.adem.settings import ADEM, Progress, Settings
+from metrics.learned.adem.training import Encoded, Epoch, Trained, train
+from metrics.meta.judged import Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A trained ADEM and the vectors of all rows."""
+
+    trained: Trained
+    encoded: Encoded
+
+    def scores(self, rows: Indices, which: str) -> Floats:
+        """Scores of some rows (k) by one form."""
+        return self.trained.score(self.encoded.part(rows), which)
+
+    def initial(self, rows: Indices) -> Floats:
+        """Scores of some rows before training, those of ADEM where it was trained."""
+        form = ADEM if ADEM in self.trained.forms else next(iter(self.trained.forms))
+        return self.trained.initial(self.encoded.part(rows), form)
+
+    def watched(self, training: Indices, test: Indices) -> dict[str, tuple[Epoch, ...]]:
+        """What a test set says at each epoch of this training: the same steps again, with it to look at."""
+        found = {}
+        for form, history in self.trained.history.items():
+            epochs = max(1, len(history) - 1)
+            again = replace(like(self.trained, form), epochs=epochs, patience=epochs, which=(form,))
+            found[form] = train(self.encoded.part(training), self.encoded.part(test), again).history[form]
+        return found
+
+
+def fitting(
+    encoded: Encoded, settings: Settings, progress: Progress | None = None
+) -> Callable[[Indices, Indices], Model]:
+    """Training under these settings, on rows of what was encoded."""
+
+    def fit(training: Indices, validation: Indices) -> Model:
+        trained = train(encoded.part(training), encoded.part(validation), settings, progress)
+        return Model(trained, encoded)
+
+    return fit
+
+
+def like(trained: Trained, form: str = ADEM) -> Settings:
+    """The settings of a training with the n, penalty and rate that it chose.
+
+    Of fewer texts there may be fewer components; then all of them are taken.
+    """
+    chosen = trained.chosen[form]
+    return replace(trained.settings, n=None, sizes=(chosen.n,), penalty=chosen.penalty, rate=chosen.rate)
+
+
+def again(model: Model, tick: Callable[[int], None]) -> Fit:
+    """ADEM alone, trained as in `model` but on other rows; `tick` hears how often that was done."""
+    fit = fitting(model.encoded, replace(like(model.trained), which=(ADEM,)))
+    times = count(1)
+
+    def ticking(training: Indices, validation: Indices) -> Model:
+        found = fit(training, validation)
+        tick(next(times))
+        return found
+
+    return ticking

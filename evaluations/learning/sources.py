@@ -1,0 +1,279 @@
+"""Tables of scored answers, one after another, as material to learn from."""
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from evaluations.errors import EvaluationError
+from evaluations.tables.rows import Answered, Row
+from metrics.learned.adem.examples import Rated
+from metrics.meta.judged import Codes
+
+NO_SCORE, NO_REFERENCE, NO_ANSWER = "no human score", "no reference", "no answer"
+ALL = "all answers"
+#: Fields that a table of many has only if every one of them has it.
+_EVERYWHERE = ("label", "labels", "entities", "question")
+FEWEST = 10
+Open = Callable[[str], AbstractContextManager[Answered]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row stands: the number of its source, its line there, its id, and whether it is used."""
+
+    source: int
+    line: int
+    id: str
+    used: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What was read: `files` are its files with their SHA-256."""
+
+    title: str
+    said: str
+    unit: str
+    rows: int
+    used: int
+    left_out: Mapping[str, int]
+    files: Mapping[str, str]
+
+    def card(self) -> dict[str, object]:
+        """As a model's card has it."""
+        return {
+            "title": self.title,
+            "rows": self.rows,
+            "used": self.used,
+            "left_out": dict(self.left_out),
+            "files": dict(self.files),
+        }
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """Rows in memory as a table (`evaluations.tables.rows.Answered`)."""
+
+    title: str
+    said: str
+    kept: Sequence[Row]
+    has: frozenset[str]
+    scale: tuple[float, float] | None
+    notes: list[str]
+    unit: str = ""
+    external: Sequence[str] = ()
+    alpha: tuple[float | None, float | None] | None = None
+
+    def rows(self) -> Iterator[Row]:
+        """All rows in their order."""
+        return iter(self.kept)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """Scored answers: `examples` are parallel to the rows of `table`, `contexts` (n) to both.
+
+    Answers to one question have one context, and so have answers to questions of the same text: what is
+    trained reads nothing else of a question.
+    """
+
+    table: Kept
+    examples: Sequence[Rated]
+    contexts: Codes
+    places: Sequence[Place]
+    sources: Sequence[Source]
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @property
+    def has_systems(self) -> bool:
+        """Whether the tables say which system gave an answer."""
+        return "system" in self.table.has
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many rows are not used, by reason."""
+        found: Counter[str] = Counter()
+        for source in self.sources:
+            found.update(source.left_out)
+        return dict(found)
+
+
+def read(given: Sequence[str], open_: Open) -> Material:
+    """Everything that the named tables have, one after another.
+
+    EvaluationError where a table cannot be read, or where too few contexts or a single score are left.
+    """
+    reading = _Reading(many=len(given) > 1)
+    for name in given:
+        with open_(name) as table:
+            reading.add(name, table)
+    return reading.material()
+
+
+@dataclass(eq=False)
+class _Reading:
+    """Takes tables one after another."""
+
+    many: bool
+    rows: list[Row] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    tables: list[frozenset[str]] = field(default_factory=list)
+    scales: list[tuple[float, float] | None] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, name: str, table: Answered) -> None:
+        number = len(self.sources)
+        left: Counter[str] = Counter()
+        count = 0
+        for row in table.rows():
+            count += 1
+            why = _unusable(row)
+            self.places.append(Place(number, row.line, row.id, not why))
+            if why:
+                left[why] += 1
+            else:
+                self.rows.append(self._named(row, number))
+        if not count:
+            raise EvaluationError(f"{table.title} has no answers.")
+        used = count - sum(left.values())
+        if left[NO_SCORE] == count:
+            raise EvaluationError(
+                f"{table.title}: no answer has a human score, so there is nothing to learn from. Is another "
+                "column the right one? --column scores=NAME."
+            )
+        if not used:
+            raise EvaluationError(
+                f"{table.title}: no answer has both a human score and a reference. Is another column the "
+                "right one? --column reference1=NAME."
+            )
+        self.sources.append(
+            Source(table.title, table.said, table.unit, count, used, dict(left), digests(Path(name)))
+        )
+        self.tables.append(table.has)
+        self.scales.append(table.scale)
+        self.notes += table.notes
+
+    def _named(self, row: Row, number: int) -> Row:
+        """The row with ids that no other table has."""
+        if not self.many:
+            return row
+        return replace(
+            row,
+            id=f"{number + 1}: {row.id}" if row.id else "",
+            question_id=f"{number + 1}: {row.question_id}" if row.question_id else "",
+        )
+
+    def material(self) -> Material:
+        has = frozenset[str]().union(*self.tables)
+        has -= {each for each in _EVERYWHERE if not all(each in table for table in self.tables)}
+        rows = self.rows
+        contexts, names = contexts_of(rows, has)
+        count = len(names)
+        if count < FEWEST:
+            raise EvaluationError(
+                f"There are scored answers to {count} questions, and at least {FEWEST} are needed: "
+                "some to train on, others to test."
+            )
+        if len({row.human for row in rows}) == 1:
+            raise EvaluationError(
+                f"All human scores are {rows[0].human:g}: there is nothing to learn from them."
+            )
+        title = self.sources[0].title
+        if self.many:
+            title = f"{title} and {len(self.sources) - 1} more"
+        table = Kept(
+            title, "; ".join(each.said for each in self.sources), rows, has, _scale(self.scales), self.notes
+        )
+        systems = "system" in has
+        examples = [
+            Rated(
+                key=names[context],
+                context=(row.question,),
+                references=tuple(row.references),
+                response=row.answer,
+                system=row.system if systems else ALL,
+                score=row.human,
+            )
+            for row, context in zip(rows, contexts.tolist(), strict=True)
+        ]
+        return Material(table, examples, contexts, self.places, self.sources)
+
+
+def contexts_of(rows: Sequence[Row], has: Iterable[str]) -> tuple[Codes, list[str]]:
+    """The context of each row (n), and a name of each context: one id, or one text, is one context.
+
+    A name is the first text, or id, of its context by the alphabet, so that it does not depend on the order
+    of the rows; contexts are numbered by their names.
+    """
+    named = "question_id" in has
+    owners: dict[tuple[str, str], int] = {}
+    parents: list[int] = []
+
+    def root(of: int) -> int:
+        while parents[of] != of:
+            parents[of] = parents[parents[of]]
+            of = parents[of]
+        return of
+
+    found = []
+    for row in rows:
+        text = " ".join(row.question.split()).casefold()
+        keys = [("text", text)] if text else []
+        if named and row.question_id:
+            keys.append(("id", row.question_id))
+        keys = keys or [("references", "\0".join(sorted(row.references)))]
+        roots = sorted({root(owners[key]) for key in keys if key in owners})
+        if not roots:
+            roots = [len(parents)]
+            parents.append(len(parents))
+        for other in roots:
+            parents[other] = roots[0]
+        owners.update(dict.fromkeys(keys, roots[0]))
+        found.append(roots[0])
+    names: dict[int, str] = {}
+    for (kind, text), owner in sorted(owners.items(), key=lambda each: (each[0][0] != "text", each[0])):
+        names.setdefault(root(owner), text or kind)
+    listed = sorted(names, key=names.__getitem__)
+    numbers = {owner: number for number, owner in enumerate(listed)}
+    codes = np.array([numbers[root(each)] for each in found], dtype=np.int32)
+    return codes, [names[owner] for owner in listed]
+
+
+def digests(path: Path) -> dict[str, str]:
+    """The SHA-256 of a file, or of the manifest of a release's folder, which names all its files."""
+    files = [path] if path.is_file() else [path / "manifest.json"] if path.is_dir() else []
+    found = {}
+    for file in files:
+        if file.is_file():
+            with file.open("rb") as opened:
+                found[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
+    return found
+
+
+def _unusable(row: Row) -> str:
+    """Why nothing can be learned from a row; empty if something can."""
+    if math.isnan(row.human):
+        return NO_SCORE
+    if not row.answer.strip():
+        return NO_ANSWER
+    if not any(each.strip() for each in row.references):
+        return NO_REFERENCE
+    return ""
+
+
+def _scale(scales: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
+    """The scale that all tables share; None where one has none. EvaluationError where they differ."""
+    known = {each for each in scales if each is not None}
+    if len(known) > 1:
+        words = " and ".join(f"{low:g}-{high:g}" for low, high in sorted(known))
+        raise EvaluationError(f"The tables have different scales, {words}. Train on tables of one scale.")
+    return known.pop() if known and None not in scales else None
