@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from metrics.learned.encoders import Encoder, encoder
+from metrics.learned.encoders import Encoder, encoder, quiet
 
 UNITS = 768
 _ENCODER, _HEAD = "encoder", "head.safetensors"
@@ -36,8 +36,9 @@ def save(network: KeyphraseNetwork, tokenizer: Any, folder: Path) -> None:
     """The files of a predictor: the encoder with its tokeniser as others can load them, and the head."""
     from safetensors.torch import save_file  # noqa: PLC0415
 
-    network.base.save_pretrained(folder / _ENCODER, safe_serialization=True)
-    tokenizer.save_pretrained(folder / _ENCODER)
+    with quiet():
+        network.base.save_pretrained(folder / _ENCODER, safe_serialization=True)
+        tokenizer.save_pretrained(folder / _ENCODER)
     head = {**_named("layer", network.layer), **_named("classes", network.classes)}
     save_file(head, folder / _HEAD)
 
