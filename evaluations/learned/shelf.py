@@ -39,7 +39,9 @@ def shelf() -> list[Kept]:
     """All of them by name, each read anew: models come and go while a process lives."""
     try:
         folders = sorted(
-            each for each in Path(settings.METRIC_MODELS).iterdir() if not each.name.startswith(".")
+            each
+            for each in Path(settings.METRIC_MODELS).iterdir()
+            if not each.name.startswith(".") and each.name.isprintable()
         )
     except OSError:
         return []
