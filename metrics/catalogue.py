@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
+from metrics.learned.bert import metrics as bertscore
 from metrics.metric import Metric
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
@@ -30,6 +31,8 @@ MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 # Last: phrasing-aware forms of all above.
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
+# By vectors of an encoder.
+MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
     "bleu": "bleu-4",
@@ -45,6 +48,9 @@ ALIASES: dict[str, str] = {
     "adapted-rouge": "adapted-rouge-l",
     "pa-bleu": "pa-bleu-4",
     "pa-rouge": "pa-rouge-l",
+    "bert-score": "bertscore",
+    "bertscore-f1": "bertscore",
+    "bert-score-kpqa": "bertscore-kpqa",
 }
 #: Metrics that are made of programs which may not be installed, each with what says why not.
 INSTALLED: dict[str, Callable[[], str]] = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), meteor_jar.available)
