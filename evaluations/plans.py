@@ -39,7 +39,8 @@ class Pinned(BaseModel):
 class EvaluationPlan(BaseModel):
     """Stage, profile, metrics and options of an evaluation; the same plan gives the same report.
 
-    `models` are those that learned metrics score with, at most one of a kind, and `encoder` is BERTScore's.
+    `models` are those that learned metrics score with, at most one of a kind, and `encoder` is BERTScore's,
+    with the digest that it had when it was chosen.
     An empty `stage` is the only one of the release. No `metrics` are those of the profile. No
     `gap` is half of the scale.
     """
@@ -52,6 +53,7 @@ class EvaluationPlan(BaseModel):
     external: tuple[External, ...] = Field(default=(), max_length=20)
     models: tuple[Pinned, ...] = Field(default=(), max_length=10)
     encoder: str = Field(default="", max_length=500)
+    encoder_digest: str = Field(default="", max_length=64)
     seed: int = Field(default=0, ge=0, le=2**53)
     replicates: int = Field(default=1_000, ge=0, le=MOST_REPLICATES)
     draws: int = Field(default=9_999, ge=1, le=MOST_DRAWS)

@@ -88,9 +88,11 @@ def _form(request: HttpRequest, release: Release, learned: "Models") -> "NewForm
 
 
 def _begin(seat: Seat, release: Release, form: "NewForm") -> Evaluation | None:
+    from metrics.errors import MetricError  # noqa: PLC0415
+
     try:
         return begin(release=release, plan=form.plan(), title=form.cleaned_data["title"], actor=seat.user)
-    except EvaluationError as error:
+    except (EvaluationError, MetricError) as error:
         form.add_error(None, str(error))
         return None
 

@@ -12,6 +12,8 @@ from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all
 from evaluations.learned.shelf import Kept
 from evaluations.models import ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, EvaluationPlan, plan_of
+from metrics.errors import MetricError
+from metrics.learned.bert.known import known
 from metrics.learned.chosen import BERTSCORE
 from metrics.profiles import profile
 
@@ -119,6 +121,7 @@ class NewForm(OnceForm):
         given = self.cleaned_data
         external = [{"name": name, "digest": self._external[name].digest} for name in given["external"]]
         needed = self._needed()
+        encoder = self._encoder if BERTSCORE in needed else ""
         chosen = {kind: given[f"model_{kind}"] for kind in self._models if kind in needed}
         models = [self._models[kind][name] for kind, name in chosen.items() if name]
         return plan_of(
@@ -128,7 +131,8 @@ class NewForm(OnceForm):
                 "metrics": given["metrics"],
                 "external": external,
                 "models": [{"kind": each.kind, "name": each.name, "digest": each.digest} for each in models],
-                "encoder": self._encoder if BERTSCORE in needed else "",
+                "encoder": encoder,
+                "encoder_digest": known(encoder).digest if encoder else "",
                 "seed": given["seed"],
                 "replicates": given["replicates"],
                 "draws": given["draws"],
@@ -147,7 +151,7 @@ class NewForm(OnceForm):
         if not self.errors:
             try:
                 self.plan()
-            except EvaluationError as error:
+            except (EvaluationError, MetricError) as error:
                 raise forms.ValidationError(str(error)) from error
         return cleaned
 

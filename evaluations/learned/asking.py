@@ -11,6 +11,7 @@ from evaluations.errors import EvaluationError
 from evaluations.learned import cards, shelf
 from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all, model_kinds
 from metrics.errors import MetricError
+from metrics.learned.bert.known import known
 from metrics.learned.chosen import BERTSCORE, KINDS, choice, with_models
 from metrics.learned.encoders import encoder
 from metrics.learned.folders import CARD, ModelFolder, opened
@@ -62,11 +63,19 @@ class Models:
             if each.kind in needed
         ]
         if BERTSCORE in needed and self.bertscore:
-            said.append({"kind": BERTSCORE, "name": str(self.bertscore["encoder"]), **self._more()})
+            said.append(self._encoder())
         return said
 
-    def _more(self) -> dict[str, Any]:
-        return {name: each for name, each in self.bertscore.items() if name != "encoder"}
+    def _encoder(self) -> dict[str, Any]:
+        found = known(str(self.bertscore["encoder"]))
+        more = {name: each for name, each in self.bertscore.items() if name != "encoder"}
+        return {
+            "kind": BERTSCORE,
+            "name": found.name,
+            "digest": found.digest,
+            "signature": found.signature,
+            **more,
+        }
 
 
 NO_MODELS = Models()

@@ -6,7 +6,7 @@ from typing import Any
 
 #: What every card has, and what stands elsewhere on a page or in a report.
 _FRAME = ("format", "kind", "name", "digest", "files")
-_MOST, _DEEPEST, _LONGEST = 80, 4, 300
+_MOST, _DEEPEST, _LONGEST = 120, 4, 300
 
 
 def facts(card: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:

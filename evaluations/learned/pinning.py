@@ -8,6 +8,7 @@ from evaluations.learned.asking import Models, encoder_settings, whole
 from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all, model_kinds
 from evaluations.learned.shelf import Kept
 from evaluations.plans import EvaluationPlan, Pinned
+from metrics.learned.bert.known import known
 from metrics.learned.chosen import BERTSCORE
 
 
@@ -19,6 +20,11 @@ def pinned(kept: Kept) -> Pinned:
 def models_of(plan: EvaluationPlan) -> Models:
     """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
     folders = [whole(_there(each).folder, each.kind, each.digest) for each in plan.models]
+    if plan.encoder_digest and known(plan.encoder).digest != plan.encoder_digest:
+        raise EvaluationError(
+            f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "
+            "again, or make another plan."
+        )
     return Models(tuple(folders), encoder_settings(plan.encoder))
 
 

@@ -5,6 +5,7 @@ A name from an address, a form or an option is looked up in this list, and never
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.conf import settings
 
 from metrics.errors import MetricError
 from metrics.learned.chosen import KINDS
-from metrics.learned.folders import FORMAT, ModelFolder, opened, read_card
+from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
 
 #: More than anybody has; a page lists no more.
 MOST = 200
@@ -20,7 +21,10 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A sub-folder by its name, and what its card says; `wrong` says why it is no model that can be used."""
+    """A sub-folder by its name, and what its card says; `wrong` says why it is no model that can be used.
+
+    `when` is the day on which its card was written.
+    """
 
     name: str
     folder: Path
@@ -28,6 +32,7 @@ class Kept:
     digest: str = ""
     card: Mapping[str, Any] = field(default_factory=dict)
     wrong: str = ""
+    when: str = ""
 
     @property
     def signature(self) -> str:
@@ -82,4 +87,5 @@ def _kept(folder: Path) -> Kept:
         wrong = f"It has format {card['format']}; this version reads format {FORMAT}."
     elif gone := [name for name in card["files"] if not (folder / name).is_file()]:
         wrong = f"{gone[0]} is missing. Copy the folder again, whole."
-    return Kept(folder.name, folder, kind, digest, card, wrong)
+    when = datetime.fromtimestamp((folder / CARD).stat().st_mtime, UTC).date().isoformat()
+    return Kept(folder.name, folder, kind, digest, card, wrong, when)

@@ -251,4 +251,4 @@ def test_a_card_of_a_stranger_is_bounded():
     deep = {"a": {"b": {"c": {"d": {"e": 1}}}}}
     card = {"long": "x" * 1000, "nan": json.loads("NaN"), "list": [1, 2], "rows": [{"a": 1}], **deep}
     assert cards.nested(card) == {"long": "x" * 300, "list": "1, 2"}
-    assert len(cards.facts({str(n): n for n in range(1000)})) == 80
+    assert len(cards.facts({str(n): n for n in range(1000)})) == 120
