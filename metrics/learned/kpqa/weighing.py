@@ -9,26 +9,31 @@ an answer alone.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from metrics.answers.importance import Kept
 from metrics.learned import devices, folders
 from metrics.learned.chosen import KPQA, Choice
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder
+from metrics.learned.kpqa.keeping import IN_PROCESS, Store, Weights, file_of, key
+from metrics.learned.kpqa.pieces import Window, windows
 from metrics.learned.words import Span, cut
 from metrics.metric import Floats
 from metrics.tokens.placing import placed
 
 Pair = tuple[str, str]
-#: Word pieces that are computed together, and windows that are held at a time.
-BUDGET, HELD = 4096, 4096
-#: Models that a process keeps loaded.
-_LOADED = 4
+#: Word pieces that are computed together on a CPU and on a GPU.
+ON_CPU, ON_GPU = 1024, 1 << 15
+#: Characters of answers that are computed, and kept, at a time, and models that a process holds.
+AT_ONCE, _LOADED = 1 << 20, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,96 +46,166 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weigher:
-    """A keyphrase predictor that weighs the words of answers."""
+    """A keyphrase predictor that weighs the words of answers, each pair once as long as it is kept."""
 
     folder: ModelFolder
-    loaded: "Loaded"
+    _loaded: "_Loaded"
+    _store: Store
+
+    @property
+    def with_question(self) -> bool:
+        """Whether the predictor sees the question."""
+        return self._loaded.with_question
+
+    @property
+    def tokenizer(self) -> Any:
+        """What cuts texts into the word pieces of the predictor."""
+        return self._loaded.tokenizer
 
     def weigh(self, pairs: Sequence[Pair]) -> list[Weighed]:
         """The words of each answer with their weights, for pairs (question, answer)."""
-        places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
-        weights = self.loaded.weights(list(places))
-        return [Weighed(cut(pair[1]), weights[places[pair]]) for pair in pairs]
+        seen = pairs if self.with_question else [("", answer) for _, answer in pairs]
+        keys = {pair: key(*pair) for pair in dict.fromkeys(seen)}
+        words = {pair: cut(pair[1]) for pair in keys}
+        known = self._store.get({keys[pair]: len(words[pair]) for pair in keys})
+        for part in _parts([pair for pair in keys if keys[pair] not in known]):
+            new = dict(zip(map(keys.__getitem__, part), self._loaded.weights(part), strict=True))
+            self._store.put(new)
+            known |= new
+        return [Weighed(words[pair], known[keys[pair]].astype(np.float64)) for pair in seen]
 
 
 def weigher(choice: Choice, cache: str = "", device: str = "auto") -> Weigher:
     """The weigher of a model; MetricError where the folder does not hold it, or packages are missing.
 
-    `cache` is a folder where weights are kept between runs.
+    `cache` is a folder where weights are kept between runs. The network is loaded when the first weight is
+    computed, once in a process.
     """
     needed("KPQA")
-    loaded = _load(choice.folder, choice.digest, device)
-    return Weigher(loaded.folder, loaded)
+    with _LOCK:
+        loaded = _load(choice.folder, choice.digest, device)
+    return Weigher(loaded.folder, loaded, Store(loaded.kept, file_of(cache, loaded.folder)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loaded:
-    """A model in memory."""
+class _Loaded:
+    """A model in memory, and what it weighed."""
 
-    folder: ModelFolder
-    network: Any
-    tokenizer: Any
-    device: Any
+    def __init__(self, folder: ModelFolder, device: str) -> None:
+        self.folder, self.asked = folder, device
+        self.kept: Kept[Weights] = Kept(IN_PROCESS)
+        self.lock = Lock()
 
-    def weights(self, pairs: Sequence[Pair]) -> list[Floats]:
+    @property
+    def with_question(self) -> bool:
+        return bool(self.folder.settings.get("with_question", True))
+
+    @property
+    def tokenizer(self) -> Any:
+        return self.parts[1]
+
+    @property
+    def parts(self) -> tuple[Any, Any, Any]:
+        """Network, tokeniser and device, loaded when they are first asked for."""
+        with self.lock:
+            return self._parts
+
+    @cached_property
+    def _parts(self) -> tuple[Any, Any, Any]:
+        from metrics.learned.kpqa.network import load  # noqa: PLC0415  # PyTorch takes seconds
+        from metrics.learned.linears import pack  # noqa: PLC0415
+
+        network, encoder = load(self.folder.path, int(self.folder.settings["units"]))
+        where = devices.device(self.asked)
+        network = network.to(where).requires_grad_(False)
+        pack(network)
+        return network, encoder.tokenizer, where
+
+    def weights(self, pairs: Sequence[Pair]) -> list[Weights]:
         """The weights of the words of each answer, computed."""
-        import torch  # noqa: PLC0415  # takes seconds
-
-        from metrics.learned.kpqa.pieces import windows  # noqa: PLC0415
-
-        settings = self.folder.settings
-        devices.threads()
-        found, words = windows(
-            self.tokenizer, pairs, int(settings["longest"]), with_question=bool(settings["with_question"])
-        )
-        weights = [np.zeros(len(of)) for of in words]
-        with torch.inference_mode():
-            for batch in _batches(found):
-                for window, values in zip(batch, self._probabilities(batch), strict=True):
-                    weights[window.pair][list(window.words)] = values
+        network, tokenizer, device = self.parts
+        longest = int(self.folder.settings["longest"])
+        found, words = windows(tokenizer, pairs, longest, with_question=self.with_question)
+        batches = _batches(found, ON_GPU if device.type == "cuda" else ON_CPU)
+        pad = tokenizer.pad_token_id or 0
+        weights = [np.zeros(len(of), np.float32) for of in words]
+        for batch, likely in zip(batches, _every(network, batches, pad, device), strict=True):
+            for row, window in enumerate(batch):
+                weights[window.pair][list(window.words)] = likely[row, : len(window.words)]
         return weights
 
-    def _probabilities(self, batch: Sequence[Any]) -> list[Floats]:
-        import torch  # noqa: PLC0415
 
-        longest = max(len(window.ids) for window in batch)
-        pad = self.tokenizer.pad_token_id or 0
-
-        def padded(rows: list[Any], fill: int) -> Any:
-            return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], device=self.device)
-
-        ids = padded([window.ids for window in batch], pad)
-        mask = padded([[1] * len(window.ids) for window in batch], 0)
-        types = padded([window.types for window in batch], 0) if batch[0].types else None
-        most = max(len(window.firsts) for window in batch)
-        firsts = torch.tensor(
-            [[*window.firsts, *[0] * (most - len(window.firsts))] for window in batch], device=self.device
-        )
-        logits = self.network(ids, mask, types, firsts)
-        likely = torch.softmax(logits.float(), -1)[:, :, 1].cpu().numpy()
-        return [likely[row, : len(window.firsts)] for row, window in enumerate(batch)]
+_LOCK = Lock()
 
 
 @lru_cache(maxsize=_LOADED)
-def _load(path: str, digest: str, device: str) -> Loaded:
-    from metrics.learned.kpqa.network import load  # noqa: PLC0415
-
-    folder = folders.opened(Path(path), KPQA, digest)
-    network, encoder = load(folder.path, int(folder.settings["units"]))
-    where = devices.device(device)
-    return Loaded(folder, network.to(where), encoder.tokenizer, where)
+def _load(path: str, digest: str, device: str) -> _Loaded:
+    return _Loaded(folders.opened(Path(path), KPQA, digest), device)
 
 
-def _batches(windows: Sequence[Any]) -> Iterator[list[Any]]:
+def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Pairs of about the same length together, as many as have a bounded number of characters."""
+    part: list[Pair] = []
+    size = 0
+    for pair in sorted(pairs, key=lambda pair: len(pair[0]) + len(pair[1])):
+        if part and size + len(pair[0]) + len(pair[1]) > AT_ONCE:
+            yield part
+            part, size = [], 0
+        part.append(pair)
+        size += len(pair[0]) + len(pair[1])
+    if part:
+        yield part
+
+
+def _batches(windows: Sequence[Window], budget: int) -> list[list[Window]]:
     """Windows of about the same length together, as many as the budget of word pieces allows."""
-    batch: list[Any] = []
-    for window in sorted((one for one in windows if one.firsts), key=lambda one: len(one.ids)):
-        if batch and (len(batch) + 1) * len(window.ids) > BUDGET:
-            yield batch
-            batch = []
-        batch.append(window)
-    if batch:
-        yield batch
+    batches: list[list[Window]] = []
+    for window in sorted((one for one in windows if one.words), key=lambda one: -len(one.ids)):
+        if not batches or (len(batches[-1]) + 1) * len(batches[-1][0].ids) > budget:
+            batches.append([])
+        batches[-1].append(window)
+    return batches
+
+
+def _every(network: Any, batches: Sequence[Sequence[Window]], pad: int, device: Any) -> list[Weights]:
+    """What the network says of each batch; on a CPU each core takes the next batch.
+
+    Cores that share a batch wait for each other after every step, which costs most of the time where others
+    use them too. What one core computes does not depend on how many there are.
+    """
+    import torch  # noqa: PLC0415  # takes seconds
+
+    def likely(batch: Sequence[Window]) -> Weights:
+        with torch.inference_mode():
+            return _likely(network, batch, pad, device)
+
+    devices.threads()
+    cores = torch.get_num_threads()
+    if device.type != "cpu" or cores == 1:
+        return list(map(likely, batches))
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            return list(pool.map(likely, batches))
+    finally:
+        torch.set_num_threads(cores)
+
+
+def _likely(network: Any, batch: Sequence[Window], pad: int, device: Any) -> Weights:
+    """How likely the words of windows are part of key phrases: windows x words, filled up."""
+    import torch  # noqa: PLC0415
+
+    def tensor(rows: list[Sequence[int]], fill: int = 0) -> Any:
+        width = max(map(len, rows))
+        return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows], device=device)
+
+    logits = network(
+        tensor([window.ids for window in batch], pad),
+        tensor([[1] * len(window.ids) for window in batch]),
+        tensor([window.types for window in batch]) if batch[0].types else None,
+        tensor([window.firsts for window in batch]),
+    )
+    found: Weights = torch.softmax(logits.float(), -1)[:, :, 1].cpu().numpy()
+    return found
 
 
 def on_tokens(text: str, tokens: Sequence[str], weighed: Weighed) -> list[float]:
