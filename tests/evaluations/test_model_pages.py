@@ -46,7 +46,7 @@ def test_a_table_of_all_models(models, settings):
     model(models, "rated", kind="adem", results={"pearson": 0.4142})
     page = text(as_("viewer").get(LIST))
     assert f"marco KPQA tiny {NONE} 0.558 {NONE} 2026-11-21 {made.digest[:12]}" in page
-    assert f"rated ADEM tiny {NONE} {NONE} 0.414 {NONE}" in page
+    assert f"rated ADEM tiny {NONE} {NONE} 0.414 2" in page
     assert "BERTScore reads with the encoder minilm ." in page
     assert "private" not in page
 
