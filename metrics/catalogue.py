@@ -6,6 +6,7 @@ from dataclasses import replace
 from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
 from metrics.learned.bert import metrics as bertscore
+from metrics.learned.kpqa import metrics as kpqa
 from metrics.metric import Metric
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
@@ -33,6 +34,8 @@ MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 # By vectors of an encoder.
 MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
+# With weights that a model learned; they need questions, so they have no phrasing-aware forms.
+MAKERS |= dict.fromkeys(kpqa.NAMES, kpqa.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
     "bleu": "bleu-4",
@@ -51,6 +54,8 @@ ALIASES: dict[str, str] = {
     "bert-score": "bertscore",
     "bertscore-f1": "bertscore",
     "bert-score-kpqa": "bertscore-kpqa",
+    "bleu1-kpqa": "bleu-1-kpqa",
+    "rougel-kpqa": "rouge-l-kpqa",
 }
 #: Metrics that are made of programs which may not be installed, each with what says why not.
 INSTALLED: dict[str, Callable[[], str]] = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), meteor_jar.available)

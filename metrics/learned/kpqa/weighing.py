@@ -220,7 +220,13 @@ def on_tokens(text: str, tokens: Sequence[str], weighed: Weighed) -> list[float]
         text[begin:end].lower() == token.lower() for (begin, end), token in zip(spans, tokens, strict=True)
     ):
         return weights
-    return [_greatest(spans, weights, place) for place in _filled(placed(text, tokens), len(text))]
+    return on_places(_filled(placed(text, tokens), len(text)), weighed)
+
+
+def on_places(places: Sequence[Span], weighed: Weighed) -> list[float]:
+    """A weight for each place in the text: the greatest of the words that stand there, or 0."""
+    spans, weights = weighed.spans, weighed.weights.tolist()
+    return [_greatest(spans, weights, place) for place in places]
 
 
 def _filled(places: Sequence[Span | None], end: int) -> list[Span]:
