@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -63,7 +63,7 @@ def live(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 def weigh(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Have the words weighed, unless they are."""
     row = get_object_or_404(Query, project=seat.project, pk=pk)
-    asked = {name: request.POST[name] for name in _FIELDS if request.POST.get(name)}
+    asked = _asked(request.POST)
     form, candidates = _form(row, asked)
     if form.is_valid():
         try:
@@ -76,12 +76,13 @@ def weigh(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 
 def _context(request: HttpRequest, seat: Seat, pk: int) -> dict[str, Any]:
     row = get_object_or_404(Query, project=seat.project, pk=pk)
-    asked = {name: value for name, value in request.GET.items() if name in _FIELDS}
+    asked = _asked(request.GET)
     form, candidates = _form(row, asked)
+    fields: dict[str, Any] = form.fields
     context: dict[str, Any] = {
         "query": row,
         "form": form,
-        "models": [each for each in form.fields["model"].choices if each[0]],
+        "models": [each for each in fields["model"].choices if each[0]],
         "asked": urlencode(asked),
         "given": asked,
         "most": MOST_REFERENCES,
@@ -93,6 +94,11 @@ def _context(request: HttpRequest, seat: Seat, pk: int) -> dict[str, Any]:
     typed = bool(form.cleaned_data["answer"].strip())
     system = chosen.system.name if chosen is not None and not typed else ""
     return context | {"wanted": wanted, "system": system, **_state(job_of(seat.project, wanted), wanted)}
+
+
+def _asked(given: QueryDict) -> dict[str, str]:
+    """What is asked for, by field."""
+    return {name: str(given[name]) for name in _FIELDS if given.get(name)}
 
 
 def _state(job: Job | None, wanted: Wanted) -> dict[str, Any]:

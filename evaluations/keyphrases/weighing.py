@@ -10,10 +10,11 @@ from evaluations.keyphrases.asking import Wanted, wanted_of
 from evaluations.keyphrases.rarity import counted, rarity, words_of
 from evaluations.learned import shelf
 from evaluations.learned.asking import cache, encoder_settings
+from evaluations.learned.needs import kinds_of
 from jobs.runner import JobContext
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
-from metrics.learned.chosen import KPQA, Choice, with_models
+from metrics.learned.chosen import BERTSCORE, KPQA, Choice, with_models
 from metrics.profiles import Profile, profile
 from projects.models import Project
 
@@ -54,7 +55,7 @@ def _folder(wanted: Wanted) -> Path:
     return kept.folder.resolve()
 
 
-def _weights(folder: Path, wanted: Wanted) -> list[list[float]]:
+def _weights(folder: Path, wanted: Wanted) -> list[list[float | None]]:
     from metrics.learned.kpqa.weighing import weigher  # noqa: PLC0415 - loads a model, only in a worker
 
     own = weigher(Choice(str(folder), wanted.digest), str(cache()))
@@ -75,6 +76,8 @@ def _score(name: str, own: Profile, wanted: Wanted) -> dict[str, Any]:
     """The answer's score against each reference alone, or why there is none."""
     references = wanted.texts[:-1]
     said: dict[str, Any] = {"name": name, "title": name, "values": None, "why": ""}
+    if BERTSCORE in kinds_of(name) and not wanted.encoder:
+        return said | {"title": "BERTScore-KPQA", "why": "this installation has no encoder for it."}
     try:
         made = metric(name, own)
         if why := missing(made):

@@ -81,7 +81,7 @@ def histories(card: Mapping[str, Any]) -> list[History]:
         flat = [_flat(row) for row in rows[:_MOST_ROWS]]
         columns = list(dict.fromkeys(name for row in flat for name in row))[:_MOST_COLUMNS]
         if columns:
-            values = [[row.get(name) for name in columns] for row in flat]
+            values = [[_rounded(row.get(name)) for name in columns] for row in flat]
             found.append(History(" ".join(path).replace("_", " "), columns, values))
     return found[:_MOST_TABLES]
 
@@ -104,6 +104,10 @@ def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         elif isinstance(value, str | int | float):
             found[whole] = value
     return found
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _is_number(value: Any) -> bool:
