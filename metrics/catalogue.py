@@ -36,6 +36,8 @@ MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
 # With weights that a model learned; they need questions, so they have no phrasing-aware forms.
 MAKERS |= dict.fromkeys(kpqa.NAMES, kpqa.make)
+# By vectors of an encoder.
+MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
     "bleu": "bleu-4",
@@ -56,6 +58,9 @@ ALIASES: dict[str, str] = {
     "bert-score-kpqa": "bertscore-kpqa",
     "bleu1-kpqa": "bleu-1-kpqa",
     "rougel-kpqa": "rouge-l-kpqa",
+    "bert-score": "bertscore",
+    "bertscore-f1": "bertscore",
+    "bert-score-kpqa": "bertscore-kpqa",
 }
 #: Metrics that are made of programs which may not be installed, each with what says why not.
 INSTALLED: dict[str, Callable[[], str]] = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), meteor_jar.available)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.learned import devices
+from metrics.learned.bert.batching import spread
 from metrics.learned.bert.vectors import Vectors
 from metrics.metric import Floats
 from metrics.texts import Places
@@ -26,25 +26,26 @@ Weights = Sequence[Sequence[float]]
 def f1(
     vectors: Vectors, candidates: Places, references: Places, weights: Weights, reference_weights: Weights
 ) -> Floats:
-    """F1 of pairs (P) of texts by their places; each text must have pieces.
+    """F1 of pairs (P) of texts by their places, none of them empty.
 
     `weights` has a weight for each piece of each pair's candidate, `reference_weights` of its reference.
     """
-    import torch  # noqa: PLC0415  # takes seconds
 
-    devices.threads()
+    def matched(pairs: Places) -> Floats:
+        sides = [
+            _padded([found[text] for text in texts_of[pairs].tolist()], [of[pair] for pair in pairs])
+            for texts_of, of in ((references, reference_weights), (candidates, weights))
+        ]
+        return _matched(*sides)
+
     lengths = np.array([len(pieces.ids) for pieces in vectors.pieces], np.intp)
     values = np.zeros(len(candidates))
-    with torch.inference_mode():
-        for block in _blocks(vectors, candidates, references):
-            texts = {*candidates[block].tolist(), *references[block].tolist()}
-            found = vectors.of(sorted(texts))
-            for pairs in _batches(block, lengths[candidates], lengths[references], vectors.width):
-                sides = [
-                    _padded([found[text] for text in texts_of[pairs].tolist()], [of[pair] for pair in pairs])
-                    for texts_of, of in ((references, reference_weights), (candidates, weights))
-                ]
-                values[pairs] = _matched(*sides)
+    for block in _blocks(vectors, candidates, references):
+        texts = {*candidates[block].tolist(), *references[block].tolist()}
+        found = vectors.of(sorted(texts))
+        parts = list(_batches(block, lengths[candidates], lengths[references], vectors.width))
+        for pairs, part in zip(parts, spread(matched, parts, vectors.layers.device), strict=True):
+            values[pairs] = part
     return np.clip(values, 0, 1)
 
 

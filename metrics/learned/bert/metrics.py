@@ -39,7 +39,12 @@ NO_ENCODER = "no encoder is chosen (--encoder NAME|FOLDER, or the setting BERTSC
 NO_MODEL = "no KPQA model is chosen (--model FOLDER)"
 #: By whose weights pieces count: each has that of its word, or its own.
 _OF_WORDS = {"bertscore-kpqa": True, "bertscore-kpqa-repo": False}
-NAMES = ("bertscore", *_OF_WORDS)
+_TITLES = {
+    "bertscore": "BERTScore",
+    "bertscore-kpqa": "BERTScore-KPQA",
+    "bertscore-kpqa-repo": "BERTScore-KPQA (repo)",
+}
+NAMES = tuple(_TITLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,16 @@ class Bertscore:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighing:
+    """A KPQA model, where its weights are kept, where it is computed, and whose weights count."""
+
+    model: Choice
+    cache: str
+    device: str
+    of_words: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """A layer of an encoder, and where it is computed."""
 
@@ -83,43 +98,43 @@ class Layer:
 
 
 def make(name: str, profile: Profile) -> Metric:
-    """A metric of `NAMES` as the profile's `bertscore` (fields of `Bertscore`) and `kpqa` have it."""
+    """A metric of `NAMES` as the profile's `bertscore` (fields of `Bertscore`) and `kpqa` have it.
+
+    Of the `kpqa` settings `model`, `cache` and `device` are taken.
+    """
     how = Bertscore(**profile.options(BERTSCORE))
+    kpqa = profile.options(KPQA)
     weighed = name in _OF_WORDS
-    kpqa = profile.options(KPQA) if weighed else {}
     lacks = extra.missing() or ("" if how.encoder else NO_ENCODER)
-    lacks = lacks or (NO_MODEL if weighed and "model" not in kpqa else "")
-    found = None
+    lacks = lacks or (NO_MODEL if weighed and kpqa.get("model") is None else "")
     if not lacks:
         try:
             found = known(how.encoder, download=how.download)
+            predictor = _predictor(kpqa["model"]) if weighed else {}
         except MetricError as error:
             lacks = _in_a_sentence(str(error))
-    whole = partial(
-        Metric,
-        name,
-        "BERTScore" + ("-KPQA" if weighed else ""),
-        needs=frozenset({"questions"} if weighed else ()),
-    )
-    if found is None:
+    whole = partial(Metric, name, _TITLES[name], needs=frozenset({"questions"} if weighed else ()))
+    if lacks:
         return whole(signature(name, VERSION, encoder="none"), _lacking, lacks=lacks)
     layer = Layer(found, found.layer(how.layer), how.device)
     by = {"encoder": found.signature, "layer": layer.number}
     rest = {"refs": how.refs, "baseline": "no", "package": f"bert-score-{version('bert-score')}"}
     if not weighed:
-        survey = Survey(partial(_survey, layer=layer), _merged) if how.idf else None
         said = signature(name, VERSION, **by, idf=_yes(how.idf), **rest)
+        survey = Survey(partial(_survey, layer=layer), _merged) if how.idf else None
         return whole(said, partial(_measure, layer=layer), survey=survey)
-    model: Choice = kpqa["model"]
+    weights = "words" if _OF_WORDS[name] else "pieces"
+    said = signature(name, VERSION, **by, **predictor, weights=weights, **rest)
+    weigh = Weighing(
+        kpqa["model"], str(kpqa.get("cache", "")), str(kpqa.get("device", "auto")), _OF_WORDS[name]
+    )
+    return whole(said, partial(_measure_kpqa, layer=layer, weighing=weigh))
+
+
+def _predictor(model: Choice) -> dict[str, str]:
+    """What a signature says of a KPQA model."""
     asked = read_card(Path(model.folder))["settings"].get("with_question", True)
-    predictor = {"model": f"{KPQA}-{model.digest[:12]}", "question": _yes(asked)}
-    said = signature(
-        name, VERSION, **by, **predictor, weights="words" if _OF_WORDS[name] else "pieces", **rest
-    )
-    cache = str(kpqa.get("cache", ""))
-    return whole(
-        said, partial(_measure_kpqa, layer=layer, model=model, cache=cache, of_words=_OF_WORDS[name])
-    )
+    return {"question": _yes(asked), "model": f"{KPQA}-{model.digest[:12]}"}
 
 
 def _yes(value: bool) -> str:
@@ -153,24 +168,24 @@ def _measure(chunk: Chunk, found: Any, layer: Layer) -> Measured:
     return _best(chunk, vectors, [0] * len(chunk), lambda _question, text: weights[text])
 
 
-def _measure_kpqa(
-    chunk: Chunk, _found: Any, layer: Layer, model: Choice, cache: str, of_words: bool
-) -> Measured:
-    from metrics.learned.bert.keyphrase import laid, pieces_weighed  # noqa: PLC0415  # with PyTorch
-    from metrics.learned.kpqa.weighing import weigher  # noqa: PLC0415
+def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: Weighing) -> Measured:
+    from metrics.learned.bert.keyphrase import pieces_weighed  # noqa: PLC0415  # with PyTorch
+    from metrics.learned.kpqa.weighing import on_places, weigher  # noqa: PLC0415
 
     vectors = layer.vectors(chunk)
-    by = weigher(model, cache, layer.device)
+    by = weigher(weighing.model, weighing.cache, weighing.device)
     questions = chunk.answers.questions or []
     numbers: dict[str, int] = {}
     asked = [numbers.setdefault(question, len(numbers)) for question in questions]
     texts = [*chunk.candidates.tolist(), *chunk.references.tolist()]
     of = [*asked, *(asked[owner] for owner in owners(chunk.starts))]
-    keys = [key for key in dict.fromkeys(zip(of, texts, strict=True)) if vectors.pieces[key[1]].ids]
+    keys = [key for key in dict.fromkeys(zip(of, texts, strict=True)) if not vectors.pieces[key[1]].empty]
     words = list(numbers)
     pairs = [(words[question], chunk.texts[text]) for question, text in keys]
-    weighed = by.weigh(pairs) if of_words else pieces_weighed(by, pairs)
-    weights = {key: laid(one, vectors.pieces[key[1]]) for key, one in zip(keys, weighed, strict=True)}
+    weighed = by.weigh(pairs) if weighing.of_words else pieces_weighed(by, pairs)
+    weights = {
+        key: on_places(vectors.pieces[key[1]].spans, one) for key, one in zip(keys, weighed, strict=True)
+    }
     return _best(chunk, vectors, asked, lambda question, text: weights[question, text])
 
 
@@ -183,8 +198,8 @@ def _best(
     of = owners(chunk.starts)
     every = np.stack([np.asarray(questions, np.intp)[of], chunk.candidates[of], chunk.references])
     pairs, places = np.unique(every, axis=1, return_inverse=True)
-    lengths = np.array([len(pieces.ids) for pieces in vectors.pieces], np.intp)
-    whole = (lengths[pairs[1]] > 0) & (lengths[pairs[2]] > 0)
+    empty = np.array([pieces.empty for pieces in vectors.pieces], np.bool_)
+    whole = ~(empty[pairs[1]] | empty[pairs[2]])
     asked, candidates, references = pairs[:, whole]
     values = np.zeros(len(whole))
     values[whole] = f1(

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from metrics.learned import devices
-from metrics.learned.bert.batching import batches
+from metrics.learned.bert.batching import batches, spread
 from metrics.learned.bert.known import Known
 from metrics.learned.encoders import encoder
 from metrics.learned.words import Span
 from metrics.metric import Floats
 
-#: Word pieces that are computed together.
-_TOGETHER = 4096
+#: Word pieces that are computed together: what fits into a processor's caches, and what fills a GPU.
+_TOGETHER = {"cpu": 1024}
+_TOGETHER_ELSEWHERE = 1 << 15
 #: Numbers in the vectors that are held at a time (a quarter of a gigabyte).
 HELD = 1 << 26
 _LOADED = 2
@@ -24,10 +25,14 @@ _LOADED = 2
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Word pieces of a text by number, and where each stands; those that frame the text stand nowhere."""
+    """Word pieces of a text by number, and where each stands; those that frame the text stand nowhere.
+
+    A text is `empty` that has no others.
+    """
 
     ids: Sequence[int]
     spans: Sequence[Span]
+    empty: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +46,7 @@ class Layers:
     device: Any
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
-        """The word pieces of each text; one without any but those that frame a text has none at all."""
+        """The word pieces of each text, without the white space around it."""
         if not texts:
             return []
         bare = [_encodable(text).strip() for text in texts]
@@ -57,15 +62,12 @@ class Layers:
         every = []
         for place, text in enumerate(texts):
             frame = found["special_tokens_mask"][place]
-            if all(frame):
-                every.append(Pieces((), ()))
-                continue
             left = len(text) - len(text.lstrip())
             spans = [
                 (0, 0) if of_frame else (begin + left, end + left)
                 for (begin, end), of_frame in zip(found["offset_mapping"][place], frame, strict=True)
             ]
-            every.append(Pieces(found["input_ids"][place], spans))
+            every.append(Pieces(found["input_ids"][place], spans, all(frame)))
         return every
 
     @property
@@ -92,10 +94,14 @@ class Layers:
 @lru_cache(maxsize=_LOADED)
 def layers(known: Known, layer: int, device: str) -> Layers:
     """An encoder without what lies above a layer, loaded once."""
+    from metrics.learned.linears import pack  # noqa: PLC0415  # with PyTorch
+
     loaded = encoder(known.folder)
     _cut(loaded.model, layer)
     where = devices.device(device)
-    return Layers(known.name, loaded.model.to(where), loaded.tokenizer, loaded.longest, where)
+    model = loaded.model.to(where).requires_grad_(False)
+    pack(model)
+    return Layers(known.name, model, loaded.tokenizer, loaded.longest, where)
 
 
 def _cut(model: Any, layer: int) -> None:
@@ -146,13 +152,17 @@ class Vectors:
         return len(self.pieces[text].ids) * self.width
 
     def of(self, texts: Sequence[int]) -> dict[int, Any]:
-        """The vectors (pieces, units) of some texts that have pieces."""
+        """The vectors (pieces, units) of some texts."""
         asked = set(texts)
         missing = asked - self._kept.keys()
         if sum(map(self.size, self._kept)) + sum(map(self.size, missing)) > self.held:
             self._kept = {text: kept for text, kept in self._kept.items() if text in asked}
-        for batch in batches(sorted(missing), lambda text: len(self.pieces[text].ids), _TOGETHER):
-            vectors = self.layers.vectors([self.pieces[text].ids for text in batch])
-            for row, text in enumerate(batch):
-                self._kept[text] = vectors[row, : len(self.pieces[text].ids)].clone()
+        most = _TOGETHER.get(self.layers.device.type, _TOGETHER_ELSEWHERE)
+        parts = list(batches(sorted(missing), lambda text: len(self.pieces[text].ids), most))
+        for part in spread(self._computed, parts, self.layers.device):
+            self._kept |= part
         return self._kept
+
+    def _computed(self, texts: Sequence[int]) -> dict[int, Any]:
+        vectors = self.layers.vectors([self.pieces[text].ids for text in texts])
+        return {text: vectors[row, : len(self.pieces[text].ids)].clone() for row, text in enumerate(texts)}

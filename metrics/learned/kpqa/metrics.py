@@ -174,7 +174,7 @@ def _of(chunk: Chunk, by: Weigher, tokeniser: str) -> _Texts:
     found = np.array([places.setdefault(row, len(places)) for row in rows], np.intp)
     weighed = by.weigh([(question, texts[text]) for question, text in places])
     if tokeniser == PIECES:
-        tokens, spans = _pieces(texts, by.tokenizer)
+        tokens, spans = _pieces(texts, by.loaded.tokenizer)
     else:
         tokens, spans = chunk.tokens(tokeniser_named(tokeniser)), None
     ids, weights = [], []

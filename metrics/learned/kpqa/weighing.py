@@ -49,28 +49,29 @@ class Weigher:
     """A keyphrase predictor that weighs the words of answers, each pair once as long as it is kept."""
 
     folder: ModelFolder
-    _loaded: "_Loaded"
-    _store: Store
+    loaded: "Loaded"
+    store: Store
 
     @property
     def with_question(self) -> bool:
         """Whether the predictor sees the question."""
-        return self._loaded.with_question
+        return self.loaded.with_question
 
     @property
-    def tokenizer(self) -> Any:
-        """What cuts texts into the word pieces of the predictor."""
-        return self._loaded.tokenizer
+    def network(self) -> tuple[Any, Any]:
+        """The network that says how likely each piece is, and its device."""
+        network, _, device = self._loaded.parts
+        return network, device
 
     def weigh(self, pairs: Sequence[Pair]) -> list[Weighed]:
         """The words of each answer with their weights, for pairs (question, answer)."""
         seen = pairs if self.with_question else [("", answer) for _, answer in pairs]
         keys = {pair: key(*pair) for pair in dict.fromkeys(seen)}
         words = {pair: cut(pair[1]) for pair in keys}
-        known = self._store.get({keys[pair]: len(words[pair]) for pair in keys})
+        known = self.store.get({keys[pair]: len(words[pair]) for pair in keys})
         for part in _parts([pair for pair in keys if keys[pair] not in known]):
-            new = dict(zip(map(keys.__getitem__, part), self._loaded.weights(part), strict=True))
-            self._store.put(new)
+            new = dict(zip(map(keys.__getitem__, part), self.loaded.weights(part), strict=True))
+            self.store.put(new)
             known |= new
         return [Weighed(words[pair], known[keys[pair]].astype(np.float64)) for pair in seen]
 
@@ -87,42 +88,54 @@ def weigher(choice: Choice, cache: str = "", device: str = "auto") -> Weigher:
     return Weigher(loaded.folder, loaded, Store(loaded.kept, file_of(cache, loaded.folder)))
 
 
-class _Loaded:
-    """A model in memory, and what it weighed."""
+class Loaded:
+    """A model of a process, and what it weighed; its network is loaded when it is first asked for."""
 
     def __init__(self, folder: ModelFolder, device: str) -> None:
-        self.folder, self.asked = folder, device
+        self.folder = folder
         self.kept: Kept[Weights] = Kept(IN_PROCESS)
-        self.lock = Lock()
+        self._asked = device
+        self._lock = Lock()
 
     @property
     def with_question(self) -> bool:
+        """Whether it sees the question."""
         return bool(self.folder.settings.get("with_question", True))
 
     @property
-    def tokenizer(self) -> Any:
-        return self.parts[1]
+    def network(self) -> Any:
+        """Says of each word piece how likely its word is part of the key phrase; without gradients."""
+        return self._parts[0]
 
     @property
-    def parts(self) -> tuple[Any, Any, Any]:
-        """Network, tokeniser and device, loaded when they are first asked for."""
-        with self.lock:
-            return self._parts
+    def tokenizer(self) -> Any:
+        """What cuts texts into its word pieces."""
+        return self._parts[1]
+
+    @property
+    def device(self) -> Any:
+        """Where the network lies."""
+        return self._parts[2]
+
+    @property
+    def _parts(self) -> tuple[Any, Any, Any]:
+        with self._lock:
+            return self._loading
 
     @cached_property
-    def _parts(self) -> tuple[Any, Any, Any]:
+    def _loading(self) -> tuple[Any, Any, Any]:
         from metrics.learned.kpqa.network import load  # noqa: PLC0415  # PyTorch takes seconds
         from metrics.learned.linears import pack  # noqa: PLC0415
 
+        where = devices.device(self._asked)
         network, encoder = load(self.folder.path, int(self.folder.settings["units"]))
-        where = devices.device(self.asked)
         network = network.to(where).requires_grad_(False)
         pack(network)
         return network, encoder.tokenizer, where
 
     def weights(self, pairs: Sequence[Pair]) -> list[Weights]:
         """The weights of the words of each answer, computed."""
-        network, tokenizer, device = self.parts
+        network, tokenizer, device = self._parts
         longest = int(self.folder.settings["longest"])
         found, words = windows(tokenizer, pairs, longest, with_question=self.with_question)
         batches = _batches(found, ON_GPU if device.type == "cuda" else ON_CPU)
@@ -138,8 +151,8 @@ _LOCK = Lock()
 
 
 @lru_cache(maxsize=_LOADED)
-def _load(path: str, digest: str, device: str) -> _Loaded:
-    return _Loaded(folders.opened(Path(path), KPQA, digest), device)
+def _load(path: str, digest: str, device: str) -> Loaded:
+    return Loaded(folders.opened(Path(path), KPQA, digest), device)
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:

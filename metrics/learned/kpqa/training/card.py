@@ -7,8 +7,8 @@ from typing import Any
 
 PAPER = {
     "reference": (
-        "Hwanhee Lee, Seunghyun Yoon, Franck Dernoncourt, Doo Soon Kim, Trung Bui, Joongbo Shin, Kyomin Jung: "
-        "KPQA: A Metric for Generative Question Answering Using Keyphrase Weights. NAACL 2021"
+        "Hwanhee Lee, Seunghyun Yoon, Franck Dernoncourt, Doo Soon Kim, Trung Bui, Joongbo Shin, Kyomin "
+        "Jung: KPQA: A Metric for Generative Question Answering Using Keyphrase Weights. NAACL 2021"
     ),
     "encoder": "bert-base-uncased",
     "f1": {"SQuAD": 0.5581, "MS-MARCO Q&A": 0.5926},
@@ -59,8 +59,8 @@ def readme_of(name: str, card: Mapping[str, Any]) -> str:
     lines = [
         f"# {_plain(name)}",
         "",
-        f"A predictor of key phrases for KPQA metrics: it reads {asked} and says of each word of the answer how "
-        "likely it is part of the key phrase.",
+        f"A predictor of key phrases for KPQA metrics: it reads {asked} and says of each word of the "
+        "answer how likely it is part of the key phrase.",
         "",
         f"After {card['paper']['reference']}.",
         "",
@@ -83,8 +83,9 @@ def readme_of(name: str, card: Mapping[str, Any]) -> str:
         "## Training",
         "",
         f"- {training['epochs']} epochs, of which number {best['epoch']} was kept",
-        f"- {training['optimiser']}, learning rate {training['learning_rate']:g}, batches of {training['batch']}, "
-        f"at most {training['longest']} word pieces, layer of {training['units']} units, seed {training['seed']}",
+        f"- {training['optimiser']}, learning rate {training['learning_rate']:g}, batches of "
+        f"{training['batch']}, at most {training['longest']} word pieces, layer of {training['units']} units, "
+        f"seed {training['seed']}",
         f"- {training['precision']} on {training['device']}, {training['threads']} threads: "
         f"{card['seconds']:,.0f} s, {card['examples_per_second']:,.0f} examples/s",
         f"- {', '.join(f'{package} {number}' for package, number in card['versions'].items())}",
@@ -117,8 +118,8 @@ def _figures(card: Mapping[str, Any]) -> list[str]:
     return [
         *rows,
         "",
-        "F1 is over words that are more likely than not in the key phrase. On the development set, in percent: "
-        f"{ours}. The paper prints {printed} for {card['paper']['encoder']}, on development data of its own.",
+        "F1 is over words that are more likely than not in the key phrase. On the development set, in "
+        f"percent: {ours}. The paper prints {printed} for {card['paper']['encoder']}, on development data of its own.",
     ]
 
 

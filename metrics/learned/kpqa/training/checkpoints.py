@@ -137,8 +137,8 @@ def _compare(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> No
     for name, value in now["settings"].items():
         if old.get(name) != value:
             raise MetricError(
-                f"{folder} holds a training with {name.replace('_', ' ')} {old.get(name)}, and {value} is asked "
-                f"for. Give the same options, {start_again}."
+                f"{folder} holds a training with {name.replace('_', ' ')} {old.get(name)}, and {value} is "
+                f"asked for. Give the same options, {start_again}."
             )
     if was.get("encoder") != now["encoder"]:
         raise MetricError(f"{folder} holds a training of another encoder. Give the same, {start_again}.")

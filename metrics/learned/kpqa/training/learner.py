@@ -18,9 +18,7 @@ _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 class Learner:
     """A network with its optimiser, on a device, in a precision; `total` steps are planned."""
 
-    def __init__(
-        self, network: Any, settings: Settings, *, device: Any, precision: str, total: int
-    ) -> None:
+    def __init__(self, network: Any, settings: Settings, *, device: Any, precision: str, total: int) -> None:
         self.network = network.to(device)
         self.settings, self.device, self.precision, self.total = settings, device, precision, total
         self.optimiser = torch.optim.AdamW(

@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(slots=True)
 class State:
-    """What was done so far. `history` has an entry per epoch, `best` is the number of the best one, from 1."""
+    """What was done so far. `history` has an entry per epoch, `best` is the number of the best, from 1."""
 
     epoch: int = 0
     step: int = 0
@@ -72,7 +72,7 @@ class Data:
 def learned(learner: Learner, data: Data, checkpoints: Checkpoints, watch: Watch) -> State:
     """Train until the last epoch, from the last checkpoint if there is one.
 
-    The learner's network has the weights of the best epoch at the end. StoppedError where the watch says stop.
+    The learner's network has the weights of the best epoch at the end. StoppedError where it is told to stop.
     """
     run = _Run(learner, data, checkpoints, watch)
     while run.state.epoch < learner.settings.epochs:
@@ -129,7 +129,9 @@ class _Run:
                 check=self._stop_if_asked,
             )
         if dev is not None and not math.isfinite(dev.loss):
-            raise MetricError("The loss on the development set is no number. Train with a lower --learning-rate.")
+            raise MetricError(
+                "The loss on the development set is no number. Train with a lower --learning-rate."
+            )
         number = state.epoch + 1
         losses = [entry["dev"]["loss"] for entry in state.history if entry["dev"]]
         if dev is None or not losses or round(dev.loss, 6) < min(losses):

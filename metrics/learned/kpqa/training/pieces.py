@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.pieces import Window, windows
+from metrics.learned.kpqa.pieces import windows
 from metrics.learned.words import Span
 
 Numbers = npt.NDArray[np.int32]
@@ -20,7 +20,7 @@ _TOGETHER = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """Windows one after another: window k has the pieces `ids[starts[k]:starts[k + 1]]` of answer `answers[k]`.
+    """Windows one after another: number k has the pieces `ids[starts[k]:starts[k + 1]]`, of `answers[k]`.
 
     Its classified words are `begins[k]` to `begins[k + 1]` of `firsts` (places of first pieces), `words`
     (numbers of words) and `labels` (1 in the key phrase, else 0). `typed`: word pieces have types.
@@ -58,10 +58,8 @@ def labels_of(words: Sequence[Span], spans: Sequence[Span]) -> list[int]:
 def labelled(
     tokenizer: Any, examples: Sequence[Example], longest: int, *, with_question: bool = True
 ) -> Labelled:
-    """The windows of examples with labels. Windows of a long answer are apart, each word is in one of them."""
-    every: list[Window] = []
+    """The windows of examples with labels; each word of an answer is in one of its windows."""
     answers: list[int] = []
-    labels: list[list[int]] = []
     parts: list[tuple[Numbers, ...]] = []
     sizes: list[tuple[int, int]] = []
     for start in range(0, len(examples), _TOGETHER):

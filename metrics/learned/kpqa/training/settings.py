@@ -16,9 +16,9 @@ MOST_EPOCHS, MOST_BATCH, MOST_UNITS, MOST_SEED = 10_000, 65_536, 65_536, 2**63 -
 class Settings:
     """Settings of a training.
 
-    Lee et al. (C.1) say epochs, batch, rate, length, units and AdamW. They do not say whether the rate changes:
-    here it stays as it is, unless `warm_up` (the share of steps in which it rises from 0) or `decay` (it falls
-    to 0 with the last step) are asked for. `clip` is the greatest norm of a gradient.
+    Lee et al. (C.1) say epochs, batch, rate, length, units and AdamW. They do not say whether the rate
+    changes: here it stays as it is, unless `warm_up` (the share of steps in which it rises from 0) or `decay`
+    (it falls to 0 with the last step) are asked for. `clip` is the greatest norm of a gradient.
     """
 
     epochs: int = 5

@@ -60,14 +60,14 @@ def trained(
         _padding(base),
     )
     if not len(data.train) or (prepared.dev and not len(data.dev)):
-        raise MetricError("The examples hold no word that the encoder's tokeniser knows. Is it the right one?")
+        raise MetricError(
+            "The examples hold no word that the encoder's tokeniser knows. Is it the right one?"
+        )
     checkpoints = begun(out, {"settings": said, "encoder": origin["digest"], "data": digest})
     torch.manual_seed(settings.seed)
     network = KeyphraseNetwork(base.model.float(), settings.units)
     batches = -(-len(data.train) // settings.batch)
-    learner = Learner(
-        network, settings, device=device, precision=precision, total=batches * settings.epochs
-    )
+    learner = Learner(network, settings, device=device, precision=precision, total=batches * settings.epochs)
     state = learned(learner, data, checkpoints, watch or Watch())
     card = card_of(
         encoder=origin,
