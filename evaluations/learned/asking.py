@@ -130,12 +130,16 @@ def whole(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
 
 def _given(text: str) -> ModelFolder:
     folder = Path(text)
-    if (folder / CARD).is_file():
+    try:
+        exists, is_model = folder.exists(), (folder / CARD).is_file()
+    except OSError as error:
+        raise EvaluationError(f"--model {text} cannot be read: {error.strerror or error}.") from error
+    if is_model:
         return whole(folder)
     kept = shelf.named(text)
     if kept is not None:
         return whole(kept.folder)
-    if folder.exists():
+    if exists:
         raise EvaluationError(f"--model {text} is no model: it has no {CARD} that can be read.")
     there = [each.name for each in shelf.shelf() if not each.wrong]
     listed = f"it holds {', '.join(there)}" if there else "it holds none"

@@ -76,9 +76,15 @@ def damage(kept: Kept) -> str:
 
 def _kept(folder: Path) -> Kept:
     try:
-        card = read_card(folder)
+        return _read(folder)
     except MetricError as error:
         return Kept(folder.name, folder, wrong=str(error))
+    except OSError as error:
+        return Kept(folder.name, folder, wrong=f"It cannot be read: {error.strerror or error}.")
+
+
+def _read(folder: Path) -> Kept:
+    card = read_card(folder)
     kind, digest = str(card["kind"]), str(card["digest"])
     wrong = ""
     if kind not in KINDS:

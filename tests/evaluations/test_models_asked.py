@@ -236,6 +236,14 @@ def test_the_shelf_says_what_is_wrong_with_a_folder(models):
     assert [each.name for each in shelf.of_kind("kpqa")] == ["good"]
 
 
+def test_what_cannot_be_read_is_said(models):
+    made = model(models)
+    card = json.loads((made.path / "card.json").read_text())
+    (made.path / "card.json").write_text(json.dumps({**card, "files": {"x" * 300: "0"}}))
+    assert shelf.named("marco").wrong == "It cannot be read: File name too long."
+    assert refused("bleu-1-kpqa", models=["x" * 300]).endswith("cannot be read: File name too long.")
+
+
 def test_without_the_folder_there_are_no_models(models):
     assert shelf.shelf() == []
 
