@@ -21,10 +21,23 @@ class Telling:
         self.bar, self.write, self.every = bar, write, every
         self.said = time.monotonic()
         self.last = ""
+        self.held: list[str] = []
+
+    def note(self, line: str) -> None:
+        """A line at once, or in `held` for when the bar is gone."""
+        if self.bar is silent:
+            self.write(line)
+        else:
+            self.held.append(line)
 
     def read(self, path: Path, questions: int) -> None:
         """Questions of a file were read."""
-        self._tell(questions, 0, f"{plain(path.name)}: questions read", f"{questions:,}")
+        name = plain(path.name)
+        if self.bar is not silent:
+            from rich.markup import escape  # noqa: PLC0415 - the bar reads brackets as markup
+
+            name = escape(name)
+        self._tell(questions, 0, f"{name}: questions read", f"{questions:,}")
 
     def step(self, step: "Step") -> None:
         """A step was done."""
@@ -39,9 +52,9 @@ class Telling:
     def epoch(self, epoch: Mapping[str, Any]) -> None:
         """An epoch ended."""
         if epoch["dev"]:
-            self.last = f", development {epoch['dev']['loss']:.4f}"
+            self.last = f", dev {epoch['dev']['loss']:.4f}"
         if self.bar is silent:
-            self.write(said_of(epoch))
+            self.note(said_of(epoch))
             self.said = time.monotonic()
 
     def _tell(self, done: int, total: int, note: str, where: str) -> None:

@@ -110,6 +110,11 @@ class Command(BaseCommand):
             "--limit", type=natural, metavar="N", help="use that many examples, drawn by the seed"
         )
         how.add_argument(
+            "--without-whole",
+            action="store_true",
+            help="leave out examples whose key phrase is all of the answer sentence",
+        )
+        how.add_argument(
             "--seed",
             type=natural,
             default=13,
@@ -162,7 +167,10 @@ class Command(BaseCommand):
         files = outputs(options, ("json",), source=out, what="the model")
         refuse_existing(out, resume=options["resume"])
         with bar() as progress:
-            model = self._model(out, options, Telling(progress, self._note))
+            telling = Telling(progress, self._note)
+            model = self._model(out, options, telling)
+        for line in telling.held:
+            self._note(line)
         for epoch in model.card["epochs"]:
             self.stdout.write(said_of(epoch))
         self.stdout.write(
@@ -207,10 +215,11 @@ class Command(BaseCommand):
             seed=settings.seed,
             dev_share=options["dev_share"],
             limit=options["limit"],
+            whole=not options["without_whole"],
             progress=telling.read,
         )
         for line in data.lines():
-            self._note(line)
+            telling.note(line)
         with stopping() as asked:
             return trained(
                 base,

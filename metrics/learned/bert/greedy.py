@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from metrics.learned.bert.batching import spread
 from metrics.learned.bert.vectors import Vectors
@@ -20,7 +21,7 @@ from metrics.texts import Places
 
 #: Numbers in the vectors of pairs that are matched together.
 _TOGETHER = 1 << 22
-Weights = Sequence[Sequence[float]]
+Weights = Sequence[Sequence[float] | npt.NDArray[np.floating[Any]]]
 
 
 def f1(
@@ -30,23 +31,32 @@ def f1(
 
     `weights` has a weight for each piece of each pair's candidate, `reference_weights` of its reference.
     """
+    values = np.zeros(len(candidates))
+    for block in _blocks(vectors, candidates, references):
+        mine, theirs = [[of[pair] for pair in block.tolist()] for of in (weights, reference_weights)]
+        values[block] = _of_block(vectors, candidates[block], references[block], mine, theirs)
+    return np.clip(values, 0, 1)
+
+
+def _of_block(
+    vectors: Vectors, candidates: Places, references: Places, weights: Weights, reference_weights: Weights
+) -> Floats:
+    """F1 of pairs whose vectors are held together."""
+    found = vectors.of(sorted({*candidates.tolist(), *references.tolist()}))
+    lengths = np.array([len(pieces.ids) for pieces in vectors.pieces], np.intp)
+    parts = list(_batches(lengths[candidates], lengths[references], vectors.width))
 
     def matched(pairs: Places) -> Floats:
         sides = [
-            _padded([found[text] for text in texts_of[pairs].tolist()], [of[pair] for pair in pairs])
-            for texts_of, of in ((references, reference_weights), (candidates, weights))
+            _padded([found[text] for text in texts[pairs].tolist()], [of[pair] for pair in pairs.tolist()])
+            for texts, of in ((references, reference_weights), (candidates, weights))
         ]
         return _matched(*sides)
 
-    lengths = np.array([len(pieces.ids) for pieces in vectors.pieces], np.intp)
     values = np.zeros(len(candidates))
-    for block in _blocks(vectors, candidates, references):
-        texts = {*candidates[block].tolist(), *references[block].tolist()}
-        found = vectors.of(sorted(texts))
-        parts = list(_batches(block, lengths[candidates], lengths[references], vectors.width))
-        for pairs, part in zip(parts, spread(matched, parts, vectors.layers.device), strict=True):
-            values[pairs] = part
-    return np.clip(values, 0, 1)
+    for pairs, part in zip(parts, spread(matched, parts, vectors.layers.device), strict=True):
+        values[pairs] = part
+    return values
 
 
 def _blocks(vectors: Vectors, candidates: Places, references: Places) -> Iterator[Places]:
@@ -68,9 +78,9 @@ def _blocks(vectors: Vectors, candidates: Places, references: Places) -> Iterato
         yield np.array(block, np.intp)
 
 
-def _batches(block: Places, lengths: Places, other_lengths: Places, width: int) -> Iterator[Places]:
+def _batches(lengths: Places, other_lengths: Places, width: int) -> Iterator[Places]:
     """Pairs of about the same lengths together."""
-    order = block[np.lexsort((other_lengths[block], lengths[block]))]
+    order = np.lexsort((other_lengths, lengths))
     batch: list[int] = []
     first = second = 0
     for pair in order.tolist():

@@ -26,8 +26,8 @@ def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[Weighed]:
     """
     if not pairs:
         return []
-    network, device = weigher.network
-    asked, tokenizer = weigher.with_question, weigher.tokenizer
+    loaded, asked = weigher.loaded, weigher.with_question
+    tokenizer = loaded.tokenizer
     sides = zip(*pairs, strict=True) if asked else [[answer for _, answer in pairs]]
     given = tokenizer(
         *map(list, sides),
@@ -39,10 +39,10 @@ def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[Weighed]:
     parts = list(batches(range(len(pairs)), lambda pair: len(ids[pair]), _TOGETHER))
 
     def likely(batch: Sequence[int]) -> Floats:
-        return _likely(network, given, batch, tokenizer.pad_token_id or 0, device)
+        return _likely(loaded.network, given, batch, tokenizer.pad_token_id or 0, loaded.device)
 
     found = [Weighed([], np.zeros(0)) for _ in pairs]
-    for batch, values in zip(parts, spread(likely, parts, device), strict=True):
+    for batch, values in zip(parts, spread(likely, parts, loaded.device), strict=True):
         for row, pair in enumerate(batch):
             places = [at for at, side in enumerate(given.sequence_ids(pair)) if side == int(asked)]
             spans = [tuple(given["offset_mapping"][pair][at]) for at in places]

@@ -109,7 +109,7 @@ def make(name: str, profile: Profile) -> Metric:
     lacks = lacks or (NO_MODEL if weighed and kpqa.get("model") is None else "")
     if not lacks:
         try:
-            found = known(how.encoder, download=how.download)
+            found = known(str(how.encoder), download=how.download)
             predictor = _predictor(kpqa["model"]) if weighed else {}
         except MetricError as error:
             lacks = _in_a_sentence(str(error))
@@ -184,13 +184,14 @@ def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: Weighing) -
     pairs = [(words[question], chunk.texts[text]) for question, text in keys]
     weighed = by.weigh(pairs) if weighing.of_words else pieces_weighed(by, pairs)
     weights = {
-        key: on_places(vectors.pieces[key[1]].spans, one) for key, one in zip(keys, weighed, strict=True)
+        key: np.asarray(on_places(vectors.pieces[key[1]].spans, one), np.float32)
+        for key, one in zip(keys, weighed, strict=True)
     }
     return _best(chunk, vectors, asked, lambda question, text: weights[question, text])
 
 
 def _best(
-    chunk: Chunk, vectors: Any, questions: Sequence[int], weights: Callable[[int, int], Sequence[float]]
+    chunk: Chunk, vectors: Any, questions: Sequence[int], weights: Callable[[int, int], Any]
 ) -> Measured:
     """The best F1 of each candidate; equal pairs of texts under one question are matched once."""
     from metrics.learned.bert.greedy import f1  # noqa: PLC0415  # with PyTorch

@@ -20,7 +20,8 @@ _TOGETHER = {"cpu": 1024}
 _TOGETHER_ELSEWHERE = 1 << 15
 #: Numbers in the vectors that are held at a time (a quarter of a gigabyte).
 HELD = 1 << 26
-_LOADED = 2
+#: Texts that are cut into pieces together, and encoders that a process holds.
+_CUT, _LOADED = 512, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,9 @@ class Layers:
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """The word pieces of each text, without the white space around it."""
-        if not texts:
-            return []
+        return [one for at in range(0, len(texts), _CUT) for one in self._pieces(texts[at : at + _CUT])]
+
+    def _pieces(self, texts: Sequence[str]) -> list[Pieces]:
         bare = [_encodable(text).strip() for text in texts]
         found = self.tokenizer(
             bare,

@@ -1,11 +1,15 @@
 """Training and development data of a keyphrase predictor from files as published.
 
-Examples of one group (a passage; the pages of a question of HotpotQA) stand on one side. Groups are put in
-the order of a digest of their name and the seed, and the first of them, until they hold the share that is
-asked for, are the development set. So the split depends on data and seed alone, not on the order of files.
+Examples of one group (a passage; the pages of a question of HotpotQA) stand on one side. Groups are taken in
+the order of a digest of their name and the seed; those that still fit into the share that is asked for are
+the development set, or the smallest where none does. So the split depends on data and seed alone, not on the
+order of files.
+
+All examples are in memory: the paper's three sets, about 400,000, take about half a gigabyte.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +26,7 @@ from metrics.learned.words import Span
 #: Told of a file and how many of its questions were read so far.
 Progress = Callable[[Path, int], None]
 _OFTEN = 1000
+_WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +47,8 @@ class Prepared:
         """The counts in sentences for people."""
         found: list[str] = []
         for file in self.files:
-            found.append(
-                f"{file['name']} ({file['form']}): {file['read']:,} questions, {file['kept']:,} kept"
-            )
+            kept = f"{file['read']:,} questions, {file['kept']:,} kept"
+            found.append(f"{file['name']} ({file['form']}): {kept}")
             found += [f"  dropped {number:,}: {reason}" for reason, number in file["dropped"].items()]
             found += [f"  noted {number:,}: {remark}" for remark, number in file["noted"].items()]
         return [*found, f"{len(self.train):,} examples for training, {len(self.dev):,} for development"]
@@ -56,11 +60,13 @@ def prepared(
     seed: int,
     dev_share: float = 0.1,
     limit: int | None = None,
+    whole: bool = True,
     progress: Progress | None = None,
 ) -> Prepared:
     """The examples of all files, each once, split; MetricError where a file is wrong or nothing is kept.
 
-    `limit` keeps that many at most, drawn by the seed from all of them.
+    `limit` keeps that many at most, drawn by the seed from all of them. Without `whole`, those are dropped
+    whose key phrase is all of the answer sentence; Lee et al. (2021) do not say that they drop them.
     """
     if not paths:
         raise MetricError("No data is given: name at least one file.")
@@ -68,18 +74,17 @@ def prepared(
         raise MetricError(f"The share for development must be at least 0 and below 1, not {dev_share}.")
     if limit is not None and limit < 1:
         raise MetricError(f"The limit must be at least 1, not {limit}.")
-    places: dict[tuple[str, str], int] = {}
-    examples: list[Example] = []
-    files = [_read(path, places, examples, progress) for path in paths]
-    if not examples:
+    pool = _Pool()
+    files = [_read(path, pool, whole=whole, progress=progress) for path in paths]
+    if not pool.examples:
         reasons = "; ".join(f"{count:,}: {reason}" for reason, count in _summed(files, "dropped").items())
-        raise MetricError(f"No question of {', '.join(map(str, paths))} can be used ({reasons}).")
-    if limit is not None and len(examples) > limit:
-        examples = _drawn(examples, limit, seed)
-    train, dev = _split(examples, seed, dev_share)
+        raise MetricError(
+            f"No question of {', '.join(map(str, paths))} can be used ({reasons}). Give others."
+        )
+    train, dev = _split(_drawn(pool.examples, limit, seed), seed, dev_share)
     counts: dict[str, Any] = {
         "read": sum(file["read"] for file in files),
-        "kept": sum(file["kept"] for file in files),
+        "kept": len(pool.examples),
         "dropped": _summed(files, "dropped"),
         "noted": _summed(files, "noted"),
         "train": len(train),
@@ -88,23 +93,35 @@ def prepared(
     return Prepared(train, dev, files, counts)
 
 
-def _read(
-    path: Path, places: dict[tuple[str, str], int], examples: list[Example], progress: Progress | None
-) -> dict[str, Any]:
-    """Add what is new of a file to `examples`; what the file is, and its counts."""
-    dropped, seen = Dropped(), 0
-    form = form_of(path)
-    for seen, found in enumerate(examples_of(path, dropped), start=1):
-        at = places.setdefault((found.question, found.answer), len(examples))
-        if at == len(examples):
-            examples.append(found)
-        else:
-            united = united_spans((*examples[at].spans, *found.spans))
-            examples[at] = replace(examples[at], spans=united)
-            dropped.add(why.REPEATED)
-        if progress and seen % _OFTEN == 0:
-            progress(path, seen + dropped.total() - dropped.reasons[why.REPEATED])
-    read = seen + dropped.total() - dropped.reasons[why.REPEATED]
+class _Pool:
+    """Examples, each question and answer sentence once."""
+
+    def __init__(self) -> None:
+        self.examples: list[Example] = []
+        self._places: dict[tuple[str, str], int] = {}
+
+    def add(self, found: Example) -> bool:
+        """Whether it is new; if not, its key phrases are united with those that were there."""
+        place = self._places.setdefault((found.question, found.answer), len(self.examples))
+        if place == len(self.examples):
+            self.examples.append(found)
+            return True
+        there = self.examples[place]
+        spans = united((*there.spans, *found.spans))
+        self.examples[place] = replace(there, spans=spans, group=min(there.group, found.group))
+        return False
+
+
+def _read(path: Path, pool: _Pool, *, whole: bool, progress: Progress | None) -> dict[str, Any]:
+    """Add the examples of a file to a pool; what the file is, and its counts."""
+    form, dropped, kept = form_of(path), Dropped(), 0
+    told = _OFTEN
+    for found in examples_of(path, dropped):
+        kept += _is_added(found, pool, dropped, whole=whole)
+        if progress and kept + dropped.total() >= told:
+            told += _OFTEN
+            progress(path, kept + dropped.total())
+    read = kept + dropped.total()
     if not read:
         raise MetricError(f"{path} holds no question. Is it the right file?")
     if progress:
@@ -117,13 +134,27 @@ def _read(
         "sha256": sha256,
         "form": form,
         "read": read,
-        "kept": read - dropped.total(),
+        "kept": kept,
         "dropped": dict(sorted(dropped.reasons.items())),
         "noted": dict(sorted(dropped.noted.items())),
     }
 
 
-def united_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+def _is_added(found: Example, pool: _Pool, dropped: Dropped, *, whole: bool) -> bool:
+    rest = found.answer[: found.spans[0][0]] + found.answer[found.spans[-1][1] :]
+    all_of_it = len(found.spans) == 1 and not _WORD.search(rest)
+    if all_of_it and not whole:
+        dropped.add(why.WHOLE)
+        return False
+    if not pool.add(found):
+        dropped.add(why.REPEATED)
+        return False
+    if all_of_it:
+        dropped.note(why.WHOLE)
+    return True
+
+
+def united(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Spans in order and apart: those that overlap are one."""
     found: list[Span] = []
     for begin, end in sorted(spans):
@@ -136,37 +167,37 @@ def united_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 def _split(examples: list[Example], seed: int, share: float) -> tuple[list[Example], list[Example]]:
     sizes = Counter(example.group for example in examples)
-    asked = round(share * len(examples)) or int(share > 0)
-    if not asked:
-        return examples, []
-    if len(sizes) == 1:
+    asked = max(1, min(round(share * len(examples)), len(examples) - 1)) if share else 0
+    if asked and len(sizes) == 1:
         raise MetricError(
             f"All {len(examples):,} examples stand in one passage, so that none can be set aside for "
             "development. Give more data."
         )
+    groups = sorted(sizes, key=lambda name: _lot(seed, name))
     chosen: set[str] = set()
-    held = 0
-    for group in sorted(sizes, key=lambda name: _drawing(seed, name)):
-        if held >= asked or len(chosen) == len(sizes) - 1:
-            break
-        chosen.add(group)
-        held += sizes[group]
+    for group in groups:
+        if sizes[group] <= asked:
+            chosen.add(group)
+            asked -= sizes[group]
+    if share and not chosen:
+        chosen = {min(groups, key=sizes.__getitem__)}
     sides: tuple[list[Example], list[Example]] = ([], [])
     for example in examples:
         sides[example.group in chosen].append(example)
     return sides
 
 
-def _drawn(examples: list[Example], limit: int, seed: int) -> list[Example]:
-    order = sorted(
-        range(len(examples)), key=lambda at: _drawing(seed, examples[at].question, examples[at].answer)
-    )
-    return [examples[at] for at in sorted(order[:limit])]
+def _drawn(examples: list[Example], limit: int | None, seed: int) -> list[Example]:
+    if limit is None or limit >= len(examples):
+        return examples
+    lots = [_lot(seed, example.question, example.answer) for example in examples]
+    first = sorted(range(len(examples)), key=lots.__getitem__)[:limit]
+    return [examples[place] for place in sorted(first)]
 
 
-def _drawing(seed: int, *names: str) -> bytes:
+def _lot(seed: int, *names: str) -> bytes:
     whole = "\0".join((str(seed), *names))
-    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return hashlib.blake2b(whole.encode(), digest_size=16).digest()
 
 
 def _summed(files: Iterable[dict[str, Any]], what: str) -> dict[str, int]:

@@ -34,6 +34,8 @@ Pair = tuple[str, str]
 ON_CPU, ON_GPU = 1024, 1 << 15
 #: Characters of answers that are computed, and kept, at a time, and models that a process holds.
 AT_ONCE, _LOADED = 1 << 20, 4
+#: How often the places of tokens may be lost in a text, and how many tokens are looked at to find them again.
+_LOST, _AHEAD = 64, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,12 +58,6 @@ class Weigher:
     def with_question(self) -> bool:
         """Whether the predictor sees the question."""
         return self.loaded.with_question
-
-    @property
-    def network(self) -> tuple[Any, Any]:
-        """The network that says how likely each piece is, and its device."""
-        network, _, device = self._loaded.parts
-        return network, device
 
     def weigh(self, pairs: Sequence[Pair]) -> list[Weighed]:
         """The words of each answer with their weights, for pairs (question, answer)."""
@@ -233,13 +229,43 @@ def on_tokens(text: str, tokens: Sequence[str], weighed: Weighed) -> list[float]
         text[begin:end].lower() == token.lower() for (begin, end), token in zip(spans, tokens, strict=True)
     ):
         return weights
-    return on_places(_filled(placed(text, tokens), len(text)), weighed)
+    return on_places(_filled(_places(text, tokens), len(text)), weighed)
 
 
 def on_places(places: Sequence[Span], weighed: Weighed) -> list[float]:
     """A weight for each place in the text: the greatest of the words that stand there, or 0."""
     spans, weights = weighed.spans, weighed.weights.tolist()
     return [_greatest(spans, weights, place) for place in places]
+
+
+def _places(text: str, tokens: Sequence[str]) -> list[Span | None]:
+    """Places of tokens; after one that is written otherwise in the text the nearest of the next leads on."""
+    found: list[Span | None] = []
+    at = 0
+    for _ in range(_LOST):
+        part = placed(text[at:], tokens[len(found) :])
+        while part and part[-1] is None:
+            part.pop()
+        found += [None if place is None else (place[0] + at, place[1] + at) for place in part]
+        at = next((place[1] for place in reversed(found) if place), 0)
+        nearest = min(_later(text, tokens[len(found) : len(found) + _AHEAD], at), default=None)
+        if nearest is None:
+            break
+        at, ahead, end = nearest
+        found += [*[None] * ahead, (at, end)]
+        at = end
+    return [*found, *[None] * (len(tokens) - len(found))]
+
+
+def _later(text: str, tokens: Sequence[str], at: int) -> Iterator[tuple[int, int, int]]:
+    """Where tokens stand next as they are: begin, number of the token, end."""
+    lower = text.lower() if len(text.lower()) == len(text) else text
+    for ahead, token in enumerate(tokens):
+        begin = lower.find(token.lower(), at)
+        while begin > 0 and lower[begin - 1].isalnum() and token[:1].isalnum():
+            begin = lower.find(token.lower(), begin + 1)
+        if begin >= 0 and token:
+            yield begin, ahead, begin + len(token)
 
 
 def _filled(places: Sequence[Span | None], end: int) -> list[Span]:

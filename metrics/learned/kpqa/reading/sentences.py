@@ -1,21 +1,22 @@
 """Sentences of English prose as places in it.
 
 A sentence ends at . ! ? or … with the quotes, brackets and note numbers that close after it, where white
-space follows and then no small letter. A dot after an abbreviation, an initial or the number of a list ends
-none. An empty line always ends one, and so does the line before an item of a list; no other end of a line
-does.
+space follows and then no small letter, except that of an item: b). A dot after an abbreviation, an initial or
+the number of a list ends none. An empty line always ends one, and so does the line before an item of a list;
+no other end of a line does.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from metrics.learned.words import Span
 
-_END = re.compile(r"""[.!?…]+(?:["'”’»)\]}]|\[[\d,\s–-]{1,12}\])*\s+|\n\s*""")
+_CLOSING = r"""(?:["'”’»)\]}]|\[[\d,\s–-]{1,12}\]|(?<=[^\W\d_][.!?])\d{1,2}(?:[,'’–-]\d{1,2})*(?=\s))*"""
+_END = re.compile(rf"[.!?…]+{_CLOSING}\s+|\n\s*")
 _OPENING = "\"'“‘«([{¿¡—–-* \t\r\n"
 _ITEM = re.compile(r"(?:[•▪◦‣*–-]|\d{1,2}[.)])\s")
-_BEFORE = re.compile(r"[^\s(\[{\"'“‘«—–/]*\Z")
+_LETTER = re.compile(r"[a-z]\)\s")
+_BEFORE = re.compile(r"[^\s(\[{\"'“‘«—–]*\Z")
 _NEXT = re.compile(r"\w+")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)*[^\W\d_]\Z")
 #: How far back the word before a dot may begin.
@@ -25,7 +26,7 @@ _REACH = 40
 _NAMES = """
 mr mrs ms messrs dr prof st sr jr fr rev hon gov sen rep pres gen col maj capt lt sgt cpl adm mt ft vs v cf
 e.g eg i.e viz ca approx al et ibid op ed eds trans jan feb mar apr jun jul aug sep sept oct nov dec resp incl
-esp spp subsp
+esp pvt
 """
 #: Within a sentence where a number follows; words of their own, or ends, where none does.
 _NUMBERS = """
@@ -34,7 +35,7 @@ no nos nr fig figs eq eqs vol vols p pp sec ch chap art para tab ref refs suppl 
 #: The word that follows decides.
 _EITHER_WAY = """
 inc ltd co corp bros llc plc a.m p.m u.s u.k u.n e.u d.c u.s.a b.c a.d b.c.e c.e ph.d m.d b.a m.a b.sc m.sc
-ave blvd rd dept univ est max avg lbs hr hrs min mins yr yrs sp var sq
+ave blvd rd dept univ est sp spp subsp var
 """
 #: Words that far more often begin a sentence than follow an abbreviation.
 _BEGINNINGS = """
@@ -49,7 +50,6 @@ _WITHIN, _BEFORE_NUMBERS, _EITHER, _STARTERS = (
 )
 
 
-@lru_cache(maxsize=64)
 def sentences(text: str) -> tuple[Span, ...]:
     """Begin and end of the sentences, which cover the text; white space belongs to the one before it."""
     found: list[Span] = []
@@ -85,7 +85,7 @@ def _is_end(text: str, begun: int, found: re.Match[str]) -> bool:
         return False
     while at < len(text) and text[at] in _OPENING:
         at += 1
-    if text[at : at + 1].islower():
+    if text[at : at + 1].islower() and not _LETTER.match(text, at):
         return False
     if marks[0] != "." or marks[1:2] in tuple(".!?…"):
         return True
@@ -103,7 +103,7 @@ def _is_abbreviation(text: str, begun: int, dot: int, at: int) -> bool:
         return len(word) <= 2 and not text[begun : dot - len(word)].strip(_OPENING)
     if name in _WITHIN:
         return True
-    if name in _BEFORE_NUMBERS:
+    if name in _BEFORE_NUMBERS and not (len(word) == 1 and word.isupper()):
         return after[:1].isdigit()
     if name in _EITHER or (_INITIALS.match(word) and word != "I"):
         return after not in _STARTERS

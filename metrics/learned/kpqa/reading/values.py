@@ -1,27 +1,31 @@
 """Values of JSON from people, with the place where each stands for the message when it is wrong."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from metrics.errors import MetricError
 
-_MISSING = object()
 _KINDS = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
 _REMEDY = "Correct the file, or leave this entry out."
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Value:
-    """A value of a file: `place` names an entry that is read at once, and members know their way from it."""
+    """A value of a file.
 
-    __slots__ = ("_above", "_key", "file", "given", "place")
+    `place` names the entry that it was read with; beside it stands its way from there.
+    """
+
+    __slots__ = ("_above", "_file", "_key", "_place", "given")
 
     def __init__(
-        self, given: Any, file: Path, place: str, above: "Value | None" = None, key: str | int = ""
+        self, given: Any, file: Path, place: str, *, above: "Value | None" = None, key: str | int = ""
     ) -> None:
         self.given = given
-        self.file = file
-        self.place = place
+        self._file = file
+        self._place = place
         self._above = above
         self._key = key
 
@@ -37,20 +41,20 @@ class Value:
         if type(self.given) is not dict:
             raise self._unlike("an object")
         given = self.given.get(key)
-        return None if given is None else Value(given, self.file, self.place, self, key)
+        return None if given is None else self._below(given, key)
 
     def __iter__(self) -> Iterator["Value"]:
         """The entries of a list."""
         if type(self.given) is not list:
             raise self._unlike("a list")
         for number, given in enumerate(self.given):
-            yield Value(given, self.file, self.place, self, number)
+            yield self._below(given, number)
 
     def text(self) -> str:
-        """Itself as text."""
+        """Itself as text; a half of a character, which no file may hold, becomes the mark for a lost one."""
         if type(self.given) is not str:
             raise self._unlike("text")
-        return self.given
+        return self.given if self.given.isascii() else _HALVES.sub("\ufffd", self.given)
 
     def number(self) -> int:
         """Itself as a whole number."""
@@ -58,10 +62,33 @@ class Value:
             raise self._unlike("a whole number")
         return self.given
 
+    def yes(self) -> bool:
+        """Itself as true or false, which some write as 1 or 0."""
+        if type(self.given) not in (bool, int):
+            raise self._unlike("true or false")
+        return bool(self.given)
+
+    def pairs(self, first: str, second: str) -> Iterator[tuple["Value", "Value"]]:
+        """Its entries as pairs: a list of lists of two, or an object of two lists of one length."""
+        if type(self.given) is dict:
+            left, right = list(self[first]), list(self[second])
+            if len(left) != len(right):
+                raise self.wrong(f"has {len(left)} entries of {first} and {len(right)} of {second}")
+            yield from zip(left, right, strict=True)
+            return
+        for entry in self:
+            both = list(entry)
+            if len(both) != 2:
+                raise entry.wrong(f"has {len(both)} entries where {first} and {second} are needed")
+            yield both[0], both[1]
+
     def wrong(self, what: str) -> MetricError:
-        """The error that it is wrong in this way."""
+        """The error that this is wrong with it."""
         way = self._way()
-        return MetricError(f"{self.file}, {self.place}{': ' if way else ''}{way} {what}. {_REMEDY}")
+        return MetricError(f"{self._file}, {self._place}{': ' if way else ''}{way} {what}. {_REMEDY}")
+
+    def _below(self, given: Any, key: str | int) -> "Value":
+        return Value(given, self._file, self._place, above=self, key=key)
 
     def _unlike(self, needed: str) -> MetricError:
         return self.wrong(f"is {_KINDS.get(type(self.given), 'a number')} where {needed} is needed")

@@ -84,8 +84,8 @@ def readme_of(name: str, card: Mapping[str, Any]) -> str:
         "",
         f"- {training['epochs']} epochs, of which number {best['epoch']} was kept",
         f"- {training['optimiser']}, learning rate {training['learning_rate']:g}, batches of "
-        f"{training['batch']}, at most {training['longest']} word pieces, layer of {training['units']} units, "
-        f"seed {training['seed']}",
+        f"{training['batch']}, at most {training['longest']} word pieces, layer of {training['units']} "
+        f"units, seed {training['seed']}",
         f"- {training['precision']} on {training['device']}, {training['threads']} threads: "
         f"{card['seconds']:,.0f} s, {card['examples_per_second']:,.0f} examples/s",
         f"- {', '.join(f'{package} {number}' for package, number in card['versions'].items())}",
@@ -119,7 +119,8 @@ def _figures(card: Mapping[str, Any]) -> list[str]:
         *rows,
         "",
         "F1 is over words that are more likely than not in the key phrase. On the development set, in "
-        f"percent: {ours}. The paper prints {printed} for {card['paper']['encoder']}, on development data of its own.",
+        f"percent: {ours}. The paper prints {printed} for {card['paper']['encoder']}, on development data of "
+        "its own.",
     ]
 
 

@@ -81,14 +81,20 @@ def trained(
         speed=state.windows / state.seconds if state.seconds else 0.0,
         distillery=distillery,
     )
-    made = write(
-        out,
-        KPQA,
-        {"units": settings.units, "longest": longest, "with_question": settings.with_question},
-        card,
-        lambda folder: save(network.cpu(), base.tokenizer, folder),
-        readme=readme_of(out.name, card),
-    )
+    try:
+        made = write(
+            out,
+            KPQA,
+            {"units": settings.units, "longest": longest, "with_question": settings.with_question},
+            card,
+            lambda folder: save(network.cpu(), base.tokenizer, folder),
+            readme=readme_of(out.name, card),
+        )
+    except OSError as error:
+        raise MetricError(
+            f"{out} cannot be written: {error.strerror or error}. The training is kept; the same command "
+            "with --resume writes the model."
+        ) from error
     checkpoints.remove()
     return made
 

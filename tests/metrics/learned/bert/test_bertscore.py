@@ -232,6 +232,21 @@ def test_an_encoder_that_is_not_here_is_said(tmp_path: Path) -> None:
     assert "does not say how many layers" in missing(bertscore(tmp_path))
 
 
+def test_an_encoder_in_the_local_cache_is_taken_by_its_name(
+    encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = tmp_path / "models--somebody--small"
+    shutil.copytree(encoder, held / "snapshots" / ("0" * 40))
+    (held / "refs").mkdir()
+    (held / "refs" / "main").write_text("0" * 40)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    found = bertscore("somebody/small")
+    assert "|encoder:somebody/small-" in found.signature
+    assert found.score(CANDIDATES, singly()) == pytest.approx(by_package(encoder, 3), abs=1e-6)
+    assert "is not on this machine" in missing(bertscore("somebody/else"))
+    assert "is not on this machine" in missing(bertscore(tmp_path / "nowhere"))
+
+
 def test_without_an_encoder_it_says_how_to_choose_one() -> None:
     assert missing(metric("bert-score")) == (
         "no encoder is chosen (--encoder NAME|FOLDER, or the setting BERTSCORE_ENCODER)"

@@ -53,7 +53,7 @@ def test_a_pattern_is_learned(bert, tmp_path) -> None:
     made = world.train(
         tmp_path / "model",
         bert,
-        world.settings(epochs=5, batch=16, decay=True, warm_up=0.1),
+        world.settings(epochs=5),
         world.data(480, 60),
         watch=Watch(on_epoch=epochs.append),
     )

@@ -1,0 +1,102 @@
+"""Examples as vectors: each distinct context and each distinct text is encoded once."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from metrics.learned.adem.encoders import TextEncoder
+from metrics.learned.adem.examples import Rated
+from metrics.learned.adem.settings import Progress
+from metrics.learned.words import cut
+from metrics.metric import Floats
+from metrics.texts import Places
+
+T = TypeVar("T", bound=Hashable)
+#: Texts that are encoded between two words of progress.
+_AT_ONCE = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """k examples. `contexts` (k), `responses` (k) and `references` (p) are rows of `vectors`.
+
+    The references of example i are `references[starts[i]:starts[i + 1]]`; a context that is not there is -1.
+    `lengths` are words of responses.
+    """
+
+    vectors: Floats
+    contexts: Places
+    responses: Places
+    references: Places
+    starts: Places
+    scores: Floats
+    lengths: Places
+    keys: tuple[str, ...]
+    systems: tuple[str, ...]
+    encoder: TextEncoder
+
+    def __len__(self) -> int:
+        return len(self.responses)
+
+    def part(self, rows: Sequence[int] | Places) -> "Encoded":
+        """Some of the examples, in this order; the vectors stay where they are."""
+        places = np.asarray(rows, np.intp)
+        counts = np.diff(self.starts)[places]
+        starts = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
+        inside = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+        return Encoded(
+            self.vectors,
+            self.contexts[places],
+            self.responses[places],
+            self.references[np.repeat(self.starts[places], counts) + inside],
+            starts,
+            self.scores[places],
+            self.lengths[places],
+            tuple(self.keys[row] for row in places),
+            tuple(self.systems[row] for row in places),
+            self.encoder,
+        )
+
+
+def encode(examples: Sequence[Rated], encoder: TextEncoder, progress: Progress | None = None) -> Encoded:
+    """The vectors of examples; an example may lack context or references."""
+    contexts = _places(example.context for example in examples if example.context)
+    every = (text for example in examples for text in (example.response, *example.references))
+    texts = _places(every)
+    total = len(contexts) + len(texts)
+    found = np.empty((total, encoder.width))
+    done = 0
+    kinds: list[tuple[Sequence[Any], Callable[[Sequence[Any]], Floats]]] = [
+        (list(contexts), encoder.contexts),
+        (list(texts), encoder.texts),
+    ]
+    for what, how in kinds:
+        for begin in range(0, len(what), _AT_ONCE):
+            some = what[begin : begin + _AT_ONCE]
+            found[done : done + len(some)] = how(some)
+            done += len(some)
+            if progress is not None:
+                progress(done, total, "encoding texts")
+    counts = [len(example.references) for example in examples]
+    after = len(contexts)
+    return Encoded(
+        found,
+        np.array([contexts.get(example.context, -1) for example in examples], np.intp),
+        np.array([after + texts[example.response] for example in examples], np.intp),
+        np.array([after + texts[text] for example in examples for text in example.references], np.intp),
+        np.concatenate(([0], np.cumsum(counts))).astype(np.intp),
+        np.array([example.score for example in examples], np.float64),
+        np.array([len(cut(example.response)) for example in examples], np.intp),
+        tuple(example.key for example in examples),
+        tuple(example.system for example in examples),
+        encoder,
+    )
+
+
+def _places(things: Iterable[T]) -> dict[T, int]:
+    found: dict[T, int] = {}
+    for thing in things:
+        found.setdefault(thing, len(found))
+    return found

@@ -1,0 +1,103 @@
+"""ADEM for the catalogue: `adem`, `c-adem` without the reference, `r-adem` without the question.
+
+The question is the context; each of its lines is a turn. Values are on the scale of the scores that the model
+was trained on and may lie somewhat outside of it, as nothing cuts them off.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrics.errors import MetricError
+from metrics.learned import chosen
+from metrics.learned.adem.settings import CONTEXT, FORMS, REFERENCE
+from metrics.learned.chosen import Choice
+from metrics.learned.extra import missing
+from metrics.learned.folders import read_card
+from metrics.metric import NO_REFERENCE, Measured, Metric, signature
+from metrics.profiles import Profile
+from metrics.texts import Chunk
+
+if TYPE_CHECKING:
+    from metrics.learned.adem.encoded import Encoded
+    from metrics.learned.adem.model import Scorer
+
+NO_QUESTION = "there is no question"
+NAMES = FORMS
+_TITLES = {"adem": "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM"}
+_VERSION = 1
+
+
+def make(name: str, profile: Profile) -> Metric:
+    """A form of ADEM, by the model that the profile's settings choose."""
+    choice = profile.options(chosen.ADEM).get("model")
+    said, lacks = _said(name, choice)
+    return Metric(
+        name,
+        _TITLES[name],
+        signature(name, _VERSION, **said),
+        partial(_measure, form=name, choice=choice),
+        low=float("-inf"),
+        high=float("inf"),
+        needs=frozenset() if name == REFERENCE else frozenset({"questions"}),
+        lacks=lacks,
+    )
+
+
+def _said(form: str, choice: Choice | None) -> tuple[dict[str, object], str]:
+    """What the signature says of the model, and why the form cannot be scored, empty if it can."""
+    if choice is None:
+        return {"model": "none"}, missing() or "no ADEM model is chosen (--model FOLDER)"
+    try:
+        card = read_card(Path(choice.folder))
+    except MetricError as error:
+        return {"model": f"{chosen.ADEM}-{choice.digest[:12]}"}, missing() or str(error).removesuffix(".")
+    settings = card["settings"]
+    of_form = settings.get("forms", {}).get(form)
+    said = {
+        "model": f"{chosen.ADEM}-{choice.digest[:12]}",
+        "encoder": f"{card.get('encoder', {}).get('name', '')}-{settings['encoder']['digest'][:12]}",
+        "n": of_form["n"] if of_form else "none",
+        "refs": "none" if form == CONTEXT else "max",
+        "scale": f"{settings['low']:g}-{settings['high']:g}",
+    }
+    why = "" if of_form else f"the model {choice.folder} was trained without {form}"
+    return said, missing() or why
+
+
+def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> Measured:
+    from metrics.learned.adem.model import load  # noqa: PLC0415  # which takes seconds
+
+    if choice is None:
+        raise MetricError(f"{form} needs a model.")
+    scorer = load(choice)
+    encoded = chunk.once(("adem", choice.digest), lambda: _encoded(chunk, scorer))
+    values = scorer.score(encoded, form)
+    gone = np.isnan(values)
+    alone = np.diff(chunk.starts) == 0 if form != CONTEXT else np.zeros(len(chunk), bool)
+    counts = {NO_REFERENCE: int((gone & alone).sum()), NO_QUESTION: int((gone & ~alone).sum())}
+    return Measured(values, None, {reason: count for reason, count in counts.items() if count})
+
+
+def _encoded(chunk: Chunk, scorer: "Scorer") -> "Encoded":
+    from metrics.learned.adem.encoded import encode  # noqa: PLC0415
+    from metrics.learned.adem.examples import Rated  # noqa: PLC0415
+
+    answers = chunk.answers
+    questions = answers.questions or [""] * len(answers)
+    return encode(
+        [
+            Rated("", turns(question), tuple(references), candidate, "", float("nan"))
+            for question, references, candidate in zip(
+                questions, answers.references, answers.candidates, strict=True
+            )
+        ],
+        scorer.encoder,
+    )
+
+
+def turns(question: str) -> tuple[str, ...]:
+    """A question as a context: its lines that say something."""
+    return tuple(line.strip() for line in question.splitlines() if line.strip())
