@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evaluations.errors import EvaluationError
+from evaluations.learned.asking import NO_MODELS, Models
 from evaluations.tables.rows import Answered
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
@@ -19,22 +21,34 @@ _NEEDS = {
     "reference_labels": ("labels", "the opinions of the references"),
     "entities": ("entities", "the gold entities of the questions"),
 }
+_INSTALL = "Install it, or leave the metric out."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """Metrics to be scored under a profile, and sentences about those that were left out."""
+    """Metrics to be scored under a profile, and sentences about those that were left out.
+
+    `models` are what reports say of the models that they score with.
+    """
 
     metrics: list[Metric]
     profile: str
     tokeniser: str
     notes: list[str]
+    models: list[dict[str, Any]] = field(default_factory=list)
 
 
-def choose(table: Answered, *, metrics: Sequence[str], profile: str, tokeniser: str = "") -> Chosen:
+def choose(
+    table: Answered,
+    *,
+    metrics: Sequence[str],
+    profile: str,
+    tokeniser: str = "",
+    models: Models = NO_MODELS,
+) -> Chosen:
     """The metrics that are named; without names those of the profile, as far as they can be scored here.
 
-    A `tokeniser` takes the place of all that the profile has.
+    A `tokeniser` takes the place of all that the profile has. Learned metrics score with `models`.
     MetricError for a metric, profile or tokeniser that there is not; EvaluationError for a named metric that
     needs a column which the table has not.
     """
@@ -45,17 +59,17 @@ def choose(table: Answered, *, metrics: Sequence[str], profile: str, tokeniser: 
             for family, settings in own.settings.items()
         }
         own = replace(own, tokeniser=tokeniser_named(tokeniser).name, settings=others)
+    own = models.within(own)
     found: dict[str, Metric] = {}
-    notes = []
+    notes = list(models.notes)
     for name in metrics or own.metrics:
         try:
             made = metric(name, own)
             if why := _lacking(made, table):
                 raise EvaluationError(why)
             if why := missing(made):
-                raise EvaluationError(
-                    f"{made.name} cannot be scored here: {why}. Install it, or leave the metric out."
-                )
+                remedy = "Or leave the metric out." if made.lacks else _INSTALL
+                raise EvaluationError(f"{made.name} cannot be scored here: {why}. {remedy}")
         except (MetricError, EvaluationError) as error:
             if metrics:
                 raise
@@ -68,13 +82,14 @@ def choose(table: Answered, *, metrics: Sequence[str], profile: str, tokeniser: 
         raise EvaluationError(
             f"--external {clash[0]}: a metric of that name is scored here as well. Rename the column."
         )
-    return Chosen(list(found.values()), own.name, own.tokeniser, notes)
+    used = models.used(list(found))
+    return Chosen(list(found.values()), own.name, own.tokeniser, notes, used)
 
 
 def _lacking(metric: Metric, table: Answered) -> str:
-    for field in sorted(metric.needs):
-        ours, words = _NEEDS.get(field, (field, field))
-        if field not in {"references", "candidates"} and ours not in table.has:
+    for need in sorted(metric.needs):
+        ours, words = _NEEDS.get(need, (need, need))
+        if need not in {"references", "candidates"} and ours not in table.has:
             return (
                 f"{metric.name} needs {words}, and no column of {table.title} holds them. Say which "
                 f"one does: --column {ours}=NAME."

@@ -3,8 +3,13 @@
 import math
 import re
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from accounts.commandline import natural
+
+if TYPE_CHECKING:
+    from evaluations.learned.asking import Models
 
 _NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _SCALE = re.compile(rf"({_NUMBER})\s*(?:-|\.\.|:)\s*({_NUMBER})")
@@ -33,6 +38,43 @@ def add_metrics(parser: ArgumentParser) -> None:
         metavar="N",
         help="to score with (default: as many as there are cores); the result is always the same",
     )
+
+
+def add_models(parser: ArgumentParser) -> None:
+    """--model, --encoder, --layer, --idf, --download: what learned metrics score with."""
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="FOLDER|NAME",
+        help="of KPQA or ADEM: a folder, or a name in METRIC_MODELS (default: the only one of its kind "
+        "there); repeat for one of another kind",
+    )
+    parser.add_argument(
+        "--encoder",
+        default="",
+        metavar="NAME|FOLDER",
+        help="of BERTScore: a folder, or a name that is in the local cache (default: BERTSCORE_ENCODER)",
+    )
+    parser.add_argument(
+        "--layer", type=natural, metavar="N", help="of the encoder whose vectors BERTScore compares"
+    )
+    parser.add_argument(
+        "--idf", action="store_true", help="BERTScore weighs word pieces by how rare they are in references"
+    )
+    parser.add_argument(
+        "--download", action="store_true", help="fetch --encoder if it is not here; else nothing is fetched"
+    )
+
+
+def models_of(options: Mapping[str, Any]) -> "Models":
+    """The models that these options and the installation give to the metrics that are to be scored."""
+    from evaluations.learned.asking import Asked, models_for  # noqa: PLC0415  # numpy
+    from metrics.profiles import profile  # noqa: PLC0415
+
+    asked = Asked(options["model"], options["encoder"], options["layer"], options["idf"], options["download"])
+    named = options["metrics"]
+    return models_for(named or profile(options["profile"]).metrics, asked, named=bool(named))
 
 
 def add_table(parser: ArgumentParser) -> None:

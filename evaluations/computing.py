@@ -13,6 +13,7 @@ from evaluations.errors import EvaluationError
 from evaluations.evaluating import Options, evaluation_of, files_of
 from evaluations.external.joining import Joined
 from evaluations.external.keeping import values_of
+from evaluations.learned.pinning import models_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
 from evaluations.plotted import FILE as POINTS
@@ -37,7 +38,7 @@ def compute(
     EvaluationError or MetricError where the release cannot be evaluated so.
     """
     with _table(evaluation, plan) as table:
-        chosen = choose(table, metrics=plan.metrics, profile=plan.profile)
+        chosen = choose(table, metrics=plan.metrics, profile=plan.profile, models=models_of(plan))
         options = Options(
             seed=plan.seed,
             replicates=plan.replicates,

@@ -125,6 +125,7 @@ def _about(
         source=table.said,
         distillery=options.version,
         profile=chosen.profile,
+        models=chosen.models,
         versions={"python": platform.python_version(), "scipy": version_of("scipy")},
         titles=titles
         | {name: external.get(name, f"{name} (a column of the table)") for name in gathered.external},

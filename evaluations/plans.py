@@ -21,9 +21,26 @@ class External(BaseModel):
     digest: str = Field(max_length=64)
 
 
+class Pinned(BaseModel):
+    """A model of learned metrics: its name in METRIC_MODELS, and its digest when it was chosen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: _Name
+    name: str = Field(max_length=255, pattern=r"^[^/\x00]+$")
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+    @property
+    def signature(self) -> str:
+        """As it stands in the signatures of scores."""
+        return f"{self.kind}-{self.digest[:12]}"
+
+
 class EvaluationPlan(BaseModel):
     """Stage, profile, metrics and options of an evaluation; the same plan gives the same report.
 
+    `models` are those that learned metrics score with, at most one of a kind, and `encoder` is BERTScore's,
+    with the digest that it had when it was chosen.
     An empty `stage` is the only one of the release. No `metrics` are those of the profile. No
     `gap` is half of the scale.
     """
@@ -34,6 +51,9 @@ class EvaluationPlan(BaseModel):
     profile: _Name = "default"
     metrics: tuple[_Name, ...] = Field(default=(), max_length=MOST_METRICS)
     external: tuple[External, ...] = Field(default=(), max_length=20)
+    models: tuple[Pinned, ...] = Field(default=(), max_length=10)
+    encoder: str = Field(default="", max_length=500)
+    encoder_digest: str = Field(default="", max_length=64)
     seed: int = Field(default=0, ge=0, le=2**53)
     replicates: int = Field(default=1_000, ge=0, le=MOST_REPLICATES)
     draws: int = Field(default=9_999, ge=1, le=MOST_DRAWS)
@@ -44,6 +64,19 @@ class EvaluationPlan(BaseModel):
     @classmethod
     def _once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(given))
+
+    @field_validator("models")
+    @classmethod
+    def _one_of_a_kind(cls, given: tuple[Pinned, ...]) -> tuple[Pinned, ...]:
+        kinds = [each.kind for each in given]
+        if len(set(kinds)) < len(kinds):
+            raise ValueError("two models of a kind are chosen")
+        return given
+
+    @property
+    def encoder_name(self) -> str:
+        """BERTScore's encoder as pages call it: of a folder the last part."""
+        return self.encoder.rstrip("/").rsplit("/", 1)[-1] if self.encoder.startswith("/") else self.encoder
 
     def as_json(self) -> dict[str, Any]:
         """For the database."""

@@ -1,7 +1,10 @@
-"""Jobs of this room: computing an evaluation, and helping with its parts."""
+"""Jobs of this room: computing an evaluation, helping with its parts, weighing words for a page."""
+
+from typing import Any
 
 from evaluations import storage
 from evaluations.errors import EvaluationError
+from evaluations.keyphrases import asking as keyphrases
 from evaluations.models import Evaluation
 from evaluations.services import ending
 from evaluations.services.planning import RUN
@@ -46,6 +49,25 @@ def _clear_after_cancelling(evaluation: Evaluation) -> None:
     if Evaluation.objects.filter(pk=evaluation.pk, state__in=Evaluation.OVER).exists():
         ending.sweep(evaluation.pk)
         storage.forget(evaluation)
+
+
+@handler(keyphrases.KIND)
+def weigh_words(context: JobContext) -> dict[str, Any]:
+    """Weigh the words of texts for a page; the texts go when it is over, and numbers stay."""
+    from evaluations.keyphrases.weighing import weigh  # noqa: PLC0415 - numpy, only where it is computed
+
+    try:
+        found = weigh(context)
+    except (EvaluationError, MetricError) as error:
+        keyphrases.forget(context.job)
+        raise PermanentError(str(error)) from error
+
+    def finish() -> dict[str, Any]:
+        keyphrases.forget(context.job)
+        return found
+
+    result: dict[str, Any] = context.commit(finish)
+    return result
 
 
 @handler(HELP)

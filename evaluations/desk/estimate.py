@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 
 #: From two evaluations on one slow core, 1,000 answers under 5 metrics (3.3 s) and 5,000 under 20 (26.5 s),
-#: and `benchmarks/metrics.py`; rounded to the slow side. The start is mostly the plots of the page.
+#: `benchmarks/metrics.py`, and for answers that a model reads `benchmarks/learned.py`; rounded to the slow
+#: side. The start is mostly the plots of the page.
 _SCORED_PER_SECOND = 10_000
+#: Answers with their references that a model reads, and seconds until it is loaded.
+_READ_PER_SECOND, _LOADED = 100, 10.0
 _SECONDS_PER_DRAW = 1e-9
 _SECONDS_PER_REPLICATE = 2.5e-7
 _START = 8.0
@@ -28,10 +31,14 @@ class Estimate:
         return f"about {round(self.seconds / 3_600)} hours"
 
 
-def estimate(*, answers: int, metrics: int, replicates: int, draws: int) -> Estimate:
-    """Of metrics over answers with human scores, their intervals, and tests of every pair of metrics."""
+def estimate(*, answers: int, metrics: int, replicates: int, draws: int, models: int = 0) -> Estimate:
+    """Of metrics over answers with human scores, their intervals, and tests of every pair of metrics.
+
+    `models` read every answer with its references.
+    """
     pairs = metrics * (metrics - 1) / 2
     scoring = answers * metrics / _SCORED_PER_SECOND
     intervals = answers * metrics * replicates * _SECONDS_PER_REPLICATE
     tests = answers * pairs * draws * _SECONDS_PER_DRAW
-    return Estimate(_START + scoring + intervals + tests)
+    reading = models * (_LOADED + answers / _READ_PER_SECOND)
+    return Estimate(_START + scoring + reading + intervals + tests)

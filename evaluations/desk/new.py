@@ -1,6 +1,6 @@
 """Planning an evaluation: release, human scores, metrics, options."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -10,12 +10,15 @@ from django.views.decorators.http import require_http_methods
 from crowd.desk.doors import Role, Seat, on_project, show
 from evaluations import selectors
 from evaluations.desk.estimate import Estimate, estimate
-from evaluations.desk.forms import NewForm
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation
 from evaluations.services.planning import begin
 from releases.models import Release
+
+if TYPE_CHECKING:
+    from evaluations.desk.newform import NewForm
+    from evaluations.desk.offers import Models
 
 _MOST_RELEASES = 200
 
@@ -29,15 +32,16 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
     if release is None:
         return show(request, "new.html", seat, folder=FOLDER, tab=TAB, release=None)
     posted = request.method == "POST"
-    form = _form(request, release)
+    from evaluations.desk import offers  # noqa: PLC0415 - the library of metrics, only where it is offered
+
+    learned = offers.models()
+    form = _form(request, release, learned)
     valid = posted and form.is_valid()
     if valid and request.POST.get("do") != "estimate":
         begun = _begin(seat, release, form)
         if begun is not None:
             messages.success(request, "The evaluation has begun. You may leave this page.")
             return redirect("evaluations:one", seat.project.slug, release.version, begun.number)
-    from evaluations.desk import offers  # noqa: PLC0415 - the library of metrics, only where it is offered
-
     return show(
         request,
         "new.html",
@@ -48,7 +52,9 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
         releases=releases,
         form=form,
         profiles=offers.profiles(),
-        families=offers.by_family(),
+        families=offers.by_family(learned=learned),
+        learned=offers.LEARNED,
+        lacking=learned.lacking(),
         chosen=set(form["metrics"].value() or ()),
         chosen_external=set(form["external"].value() or ()),
         external=list(selectors.external_of(release)),
@@ -65,8 +71,9 @@ def _chosen(releases: list[Release], request: HttpRequest) -> Release | None:
     return next(iter(named or releases), None)
 
 
-def _form(request: HttpRequest, release: Release) -> NewForm:
+def _form(request: HttpRequest, release: Release, learned: "Models") -> "NewForm":
     from evaluations.desk import offers  # noqa: PLC0415
+    from evaluations.desk.newform import NewForm  # noqa: PLC0415
 
     return NewForm(
         request.POST if request.method == "POST" else None,
@@ -75,24 +82,29 @@ def _form(request: HttpRequest, release: Release) -> NewForm:
         metrics=offers.known_metrics(),
         external=list(selectors.external_of(release)),
         protocols=offers.protocols(),
+        models=learned.of_kind,
+        encoder=learned.encoder,
     )
 
 
-def _begin(seat: Seat, release: Release, form: NewForm) -> Evaluation | None:
+def _begin(seat: Seat, release: Release, form: "NewForm") -> Evaluation | None:
+    from metrics.errors import MetricError  # noqa: PLC0415
+
     try:
         return begin(release=release, plan=form.plan(), title=form.cleaned_data["title"], actor=seat.user)
-    except EvaluationError as error:
+    except (EvaluationError, MetricError) as error:
         form.add_error(None, str(error))
         return None
 
 
-def _estimate(release: Release, form: NewForm | None) -> Estimate:
+def _estimate(release: Release, form: "NewForm | None") -> Estimate:
     from evaluations.desk import offers  # noqa: PLC0415
 
     given: dict[str, Any] = form.cleaned_data if form is not None else {}
     own = given.get("metrics") or offers.metrics_of_profile(given.get("profile", "default"))
     return estimate(
         answers=selectors.rows_of(release, "scores"),
+        models=offers.models_needed(own),
         metrics=len(own) + len(given.get("external", ())),
         replicates=given.get("replicates", 1_000),
         draws=given.get("draws", 9_999),

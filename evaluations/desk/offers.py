@@ -3,12 +3,19 @@
 It knows the library of metrics, so only pages that offer them import it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
+from django.conf import settings
+
+from evaluations.learned import shelf
+from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all
+from evaluations.learned.shelf import Kept
 from metrics.catalogue import MAKERS, metric, missing
 from metrics.errors import MetricError
+from metrics.learned import extra
+from metrics.learned.chosen import BERTSCORE, KINDS
 from metrics.meta.protocols import PROTOCOLS
 from metrics.profiles import PROFILES, profile
 
@@ -22,7 +29,7 @@ _FAMILIES = {
     "Opinions and entities": ("adapted",),
     "Length": ("length",),
 }
-_OTHERS = "Others"
+LEARNED, _OTHERS = "Learned", "Others"
 #: The papers' own protocols with what each shows.
 _PROTOCOLS = {
     "resample_overall": "Corpus scores of samples of questions (Yang et al. 2018)",
@@ -66,23 +73,60 @@ def profiles() -> list[ProfileOffer]:
     return [ProfileOffer(each.name, each.says, each.metrics) for each in PROFILES.values()]
 
 
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What learned metrics can score with here; it may change while a process lives."""
+
+    of_kind: Mapping[str, Sequence[Kept]]
+    encoder: str
+
+    def missing(self, name: str) -> str:
+        """Why a learned metric cannot be chosen, in words; empty if it can."""
+        if why := extra.missing():
+            return why
+        needed = kinds_of(name)
+        if kinds := [WORDS[kind] for kind in KINDS if kind in needed and not self.of_kind[kind]]:
+            return f"there is no {kinds[0]} model"
+        return "there is no encoder" if BERTSCORE in needed and not self.encoder else ""
+
+    def lacking(self) -> list[str]:
+        """Kinds of which there is none, in words."""
+        kinds = [f"{WORDS[kind]} model" for kind in KINDS if not self.of_kind[kind]]
+        return [*kinds, *([] if self.encoder else [f"encoder for {WORDS[BERTSCORE]}"])]
+
+
+def models() -> Models:
+    """The models that are here now."""
+    there = [each for each in shelf.shelf() if not each.wrong]
+    found = {kind: [each for each in there if each.kind == kind] for kind in KINDS}
+    return Models(found, settings.BERTSCORE_ENCODER)
+
+
 @cache
 def offers(profile_name: str = "default") -> tuple[Offer, ...]:
-    """All metrics by name. What is installed does not change while a process lives."""
+    """All metrics by name. What is installed does not change while a process lives, but models may come."""
     return tuple(_offer(name, profile_name) for name in MAKERS)
 
 
-def by_family(profile_name: str = "default") -> list[tuple[str, list[Offer]]]:
-    """Metrics in families, the best known ones first."""
-    groups: dict[str, list[Offer]] = {family: [] for family in (*_FAMILIES, _OTHERS)}
+def by_family(profile_name: str = "default", learned: Models | None = None) -> list[tuple[str, list[Offer]]]:
+    """Metrics in families, the best known ones first; learned ones where `learned` says what there is."""
+    groups: dict[str, list[Offer]] = {family: [] for family in (*_FAMILIES, LEARNED, _OTHERS)}
     for each in offers(profile_name):
-        groups[_family(each.name)].append(each)
+        if not kinds_of(each.name):
+            groups[_family(each.name)].append(each)
+        elif learned is not None:
+            groups[LEARNED].append(replace(each, missing=learned.missing(each.name)))
     return [(family, sorted(found, key=lambda each: each.name)) for family, found in groups.items() if found]
 
 
 def known_metrics() -> list[str]:
     """The names of all metrics."""
     return list(MAKERS)
+
+
+def models_needed(names: Iterable[str]) -> int:
+    """How many models and encoders these metrics score with."""
+    return len(kinds_of_all(names))
 
 
 def protocols() -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 from django.urls import URLPattern, path
 
-from evaluations.desk import compare, external, listing, new, one, whyscore
+from evaluations.desk import compare, external, keyphrases, listing, modelpages, new, one, whyscore
 
 app_name = "evaluations"
 _P = "projects/<slug:project>/evaluations/"
+_Q = "projects/<slug:project>/queries/<int:pk>/metrics/"
 _X = f"{_P}external/"
 _E = f"{_P}<str:version>/<int:number>/"
 _EXTERNAL: list[URLPattern] = [
@@ -26,10 +27,15 @@ _ONE: list[URLPattern] = [
 ]
 urlpatterns: list[URLPattern] = [
     path("evaluations/", listing.everywhere, name="everywhere"),
+    path("evaluations/models/", modelpages.listing, name="models"),
+    path("evaluations/models/<str:name>/", modelpages.one, name="model"),
     path(_P, listing.listing, name="list"),
     path(f"{_P}new/", new.new, name="new"),
     path(f"{_P}compare/", compare.compare, name="compare"),
     *_EXTERNAL,
     *_ONE,
-    path("projects/<slug:project>/queries/<int:pk>/metrics/", whyscore.query, name="query"),
+    path(_Q, whyscore.query, name="query"),
+    path(f"{_Q}key-phrases/", keyphrases.page, name="keyphrases"),
+    path(f"{_Q}key-phrases/live/", keyphrases.live, name="keyphrases_live"),
+    path(f"{_Q}key-phrases/weigh/", keyphrases.weigh, name="weigh"),
 ]

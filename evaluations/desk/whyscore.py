@@ -41,7 +41,7 @@ def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     row = get_object_or_404(Query, project=seat.project, pk=pk)
     references = reference_texts([row.pk]).get(row.pk, [])
     asked = {"metric": DEFAULT_METRIC, "profile": DEFAULT_PROFILE, **request.GET.dict()}
-    candidates = _candidates(row, asked.get("candidate", ""))
+    candidates = candidates_of(row, asked.get("candidate", ""))
     form = _form(asked, candidates)
     chosen = candidates.get(asked.get("candidate", ""))
     context: dict[str, Any] = {"query": row, "form": form, "candidate": chosen, "of": "", "error": ""}
@@ -52,7 +52,7 @@ def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     return show(request, "query.html", seat, folder=FOLDER, tab="queries", **context)
 
 
-def _candidates(row: Query, asked: str) -> dict[str, Candidate]:
+def candidates_of(row: Query, asked: str) -> dict[str, Candidate]:
     """Answers of systems by their key, the first ones by system, and the one that is asked for."""
     rows = Candidate.objects.filter(query=row).exclude(text="").select_related("system")
     found = list(rows.order_by("system__name", "pk")[:_MOST_ANSWERS])
@@ -71,11 +71,14 @@ def _form(asked: dict[str, str], candidates: dict[str, Candidate]) -> WhyForm:
     fields: dict[str, Any] = form.fields
     fields["profile"].choices = list(known.items())
     fields["metric"].choices = reasons.metrics_by_family(profile)
-    fields["candidate"].choices = [
-        ("", "None"),
-        *((key, f"{each.system.name[:60]}: {each.text[:80]}") for key, each in candidates.items()),
-    ]
+    fields["candidate"].choices = choices_of(candidates)
     return form
+
+
+def choices_of(candidates: dict[str, Candidate]) -> list[tuple[str, str]]:
+    """None of them, or one by its system and the beginning of its text."""
+    named = ((key, f"{each.system.name[:60]}: {each.text[:80]}") for key, each in candidates.items())
+    return [("", "None"), *named]
 
 
 def _reasons(form: WhyForm, references: list[str], answer: str | None, question: str) -> dict[str, Any]:

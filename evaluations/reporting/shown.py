@@ -153,6 +153,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     said = [
         ("Data", report.get("source")),
         ("Profile", report.get("profile")),
+        ("Models", "; ".join(map(_model, reading.rows(report.get("models"))))),
         ("Scale of the human scores", ends),
         ("Signature", report.get("signature")),
         ("Seed", report.get("seed")),
@@ -164,6 +165,11 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     return [
         (name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in said if _is(value)
     ]
+
+
+def _model(said: Mapping[str, Any]) -> str:
+    """`marco (kpqa-1a2b3c4d5e6f)`, or the encoder of BERTScore."""
+    return f"{plain(said.get('name') or '')} ({plain(said.get('signature') or said.get('kind') or '')})"
 
 
 def _is(value: object) -> bool:

@@ -71,6 +71,10 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
     stages = stages_of(release)
     if plan.stage and plan.stage not in stages:
         raise EvaluationError(f"The release has no scores of a stage {plan.stage!r}.")
+    if plan.metrics or plan.models:
+        from evaluations.learned.pinning import refuse_what_lacks  # noqa: PLC0415 - the library of metrics
+
+        refuse_what_lacks(plan)
     there = {
         External(name=name, digest=digest)
         for name, digest in ExternalScores.objects.filter(release=release, kept=True).values_list(

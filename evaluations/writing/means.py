@@ -40,6 +40,7 @@ def facts_of(table: "Answered", chosen: "Chosen", tally: "Tally", *, version: st
         "distillery": version,
         "profile": chosen.profile,
         "tokeniser": chosen.tokeniser,
+        "models": chosen.models,
         "n": tally.n,
         "metrics": metrics,
         "notes": [*table.notes, *chosen.notes],

@@ -186,6 +186,7 @@ def assembled(
         "distillery": about.distillery,
         "versions": {"numpy": np.__version__, **about.versions},
         "profile": about.profile,
+        "models": [dict(each) for each in about.models],
         "seed": plan.seed,
         "replicates": plan.replicates,
         "draws": plan.draws,

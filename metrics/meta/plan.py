@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from metrics.errors import MetricError
 from metrics.meta.compared import METHODS, Method
@@ -104,7 +105,8 @@ class About:
 
     `titles` of metrics in words; `corpus` their score of each system as a whole; `undefined` how many values
     of a metric are missing, by reason; `rules` for protocols that need the corpus score of samples;
-    `inferred` says that systems were taken from the order of rows. `alpha` is Krippendorff's before and after
+    `inferred` says that systems were taken from the order of rows; `models` that learned metrics scored with.
+    `alpha` is Krippendorff's before and after
     noisy workers were removed, and `no_alpha` says why there is none.
     """
 
@@ -112,6 +114,7 @@ class About:
     source: str = ""
     distillery: str = ""
     profile: str = "default"
+    models: Sequence[Mapping[str, Any]] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     corpus: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)

@@ -1,8 +1,10 @@
 """Two projects with a row of every kind each, so that every address leads to something real."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -26,6 +28,7 @@ from sealing import seal
 from tests.annotation import distilling
 from tests.annotation.world import make_query, make_source
 from tests.desk.conftest import make_hit, make_stage, make_unknown, make_work
+from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
 from tests.releases.shelf_world import make_release
 from tests.site import world as site
@@ -252,11 +255,22 @@ def _evaluations(project: Project, first: int, rooms: dict[str, Parts], own: dic
     rooms["leaderboards"] = {"version": shown.version}
     rooms["evaluations"] = {"version": release.version, "number": ready.number, "path": "report.json"}
     own["evaluations:cancel"] = {"number": waits.number}
-    own["evaluations:query"] = {"pk": Query.objects.filter(project=project).earliest("pk").pk}
+    query = {"pk": Query.objects.filter(project=project).earliest("pk").pk}
+    for name in ("query", "keyphrases", "keyphrases_live", "weigh"):
+        own[f"evaluations:{name}"] = query
+    own["evaluations:model"] = {"name": _model()}
     own["evaluations:again"] = {"number": failed.number}
     own["evaluations:remove"] = {"pk": scores[0].pk}
     for name in ("look", "keep"):
         own[f"evaluations:{name}"] = {"pk": scores[1].pk}
+
+
+def _model() -> str:
+    """The name of a model in the installation's folder, which all projects share."""
+    folder = Path(settings.METRIC_MODELS)
+    if not (folder / "matrix").exists():
+        model(folder, "matrix")
+    return "matrix"
 
 
 def worker_site(worker: User) -> dict[str, Parts]:

@@ -35,6 +35,7 @@ class Command(BaseCommand):
             "release; PROJECT or PROJECT/VERSION",
         )
         commandline.add_metrics(parser)
+        commandline.add_models(parser)
         commandline.add_table(parser)
         parser.add_argument(
             "--report",
@@ -127,6 +128,7 @@ class Command(BaseCommand):
                 metrics=options["metrics"],
                 profile=options["profile"],
                 tokeniser=options["tokeniser"],
+                models=commandline.models_of(options),
             )
             asked = Options(
                 seed=options["seed"],

@@ -34,6 +34,7 @@ class Command(BaseCommand):
             help="CSV, TSV, JSONL or JSON with answers and references, also gzipped; or a release",
         )
         commandline.add_metrics(parser)
+        commandline.add_models(parser)
         commandline.add_table(parser)
         parser.add_argument("--out", type=Path, metavar="FILE", help="write the scores there, not to stdout")
         parser.add_argument("--format", choices=_FORMATS, help="of the scores (default: as --out ends; csv)")
@@ -74,6 +75,7 @@ class Command(BaseCommand):
                 metrics=options["metrics"],
                 profile=options["profile"],
                 tokeniser=options["tokeniser"],
+                models=commandline.models_of(options),
             )
             tally = Tally()
             processes = processes_for(options["processes"], small=_is_small(options["file"]))
