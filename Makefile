@@ -54,11 +54,12 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
 	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
 
-benchmark: env-dev ## measure the statistics, the metrics, the marketplace, our side of it and the desk, on SQLite and PostgreSQL; an hour
+benchmark: env-dev ## measure the statistics, the metrics, the learned ones, the marketplace, our side of it and the desk, on SQLite and PostgreSQL; an hour
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/metrics_pa.py
 	$(BIN)/python benchmarks/metrics_meta.py
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/learned.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py
