@@ -28,8 +28,8 @@ from metrics.learned.words import cut
 
 _FUNCTION = (
     "a an the of to in is are was were be been and or for on at by with from as it its this that these those "
-    "which who whom what when where why how do does did has have had can could will would may might must not no "
-    "there their his her he she they you your i we our"
+    "which who whom what when where why how do does did has have had can could will would may might must not "
+    "no there their his her he she they you your i we our"
 )
 #: English words that say little by themselves.
 FUNCTION = frozenset(_FUNCTION.split())
