@@ -153,8 +153,9 @@ def weights(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
 
     _, chosen = choice(model)
     pairs = data.pairs
+    cache = str(scratch / "cache")
     weigher(chosen).weigh([("to be loaded", "is no part of it")])
-    _, clock, used = timed(lambda: weigher(chosen).weigh(pairs))
+    _, clock, used = timed(lambda: weigher(chosen, cache).weigh(pairs))
     rate = len(pairs) / clock
     yield Row(
         f"KPQA, weights of {len(pairs):,} answers",
@@ -162,8 +163,6 @@ def weights(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
         f"{WEIGHTS_WANTED}" + ("" if rate >= WEIGHTS_WANTED else ": **not met**"),
         f"{len(pairs) / used:,.0f} per second of processor",
     )
-    cache = str(scratch / "cache")
-    weigher(chosen, cache).weigh(pairs)
     again = (
         "import sys, json, time; sys.path.insert(0, sys.argv[1]);"
         "from pathlib import Path; from metrics.learned.chosen import choice;"
@@ -235,9 +234,11 @@ def _package(encoder: Path) -> Callable[[Sequence[str], Sequence[str]], np.ndarr
     from bert_score.utils import bert_cos_score_idf, get_model
 
     from metrics.learned.encoders import encoder as loaded
+    from metrics.learned.encoders import quiet
 
     own = loaded(encoder)
-    model = get_model(str(encoder), int(own.model.config.num_hidden_layers))
+    with quiet():
+        model = get_model(str(encoder), int(own.model.config.num_hidden_layers))
     weight = dict.fromkeys(range(len(own.tokenizer)), 1.0)
     for special in (own.tokenizer.cls_token_id, own.tokenizer.sep_token_id):
         weight[special] = 0.0
@@ -299,7 +300,7 @@ def training(data: Texts, encoder: Path, scratch: Path, examples: int) -> Iterat
         subprocess.run(argv, capture_output=True, check=True, cwd=ROOT, env=environment)
         facts = json.loads(said.read_text(encoding="utf-8"))
         yield Row(
-            f"train-kpqa, one epoch in {precision}, {facts['counts']['train']:,} examples",
+            f"train-kpqa, one epoch in {precision}, {facts['data']['counts']['train']:,} examples",
             f"{facts['examples_per_second']:,.0f} examples/s",
         )
 
