@@ -187,6 +187,7 @@ def scoring(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
     argv = [sys.executable, "manage.py", "score", str(file), "--metrics", "bleu-1-kpqa,rouge-l-kpqa"]
     argv += ["--model", str(model), "--out", str(scratch / "scores.csv")]
     environment = {**os.environ, "DATA_DIR": str(scratch / "data"), "DEBUG": "1"}
+    wanted = SCORING_WANTED * max(1, len(data.answers) / 10_000)
     for what in ("", ", weights kept by an earlier run"):
         _, clock, _ = timed(
             lambda: subprocess.run(argv, capture_output=True, check=True, cwd=ROOT, env=environment)
@@ -194,7 +195,7 @@ def scoring(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
         yield Row(
             f"manage.py score of {len(data.answers):,} answers by BLEU-1-KPQA and ROUGE-L-KPQA{what}",
             f"{clock:,.0f} s",
-            f"{SCORING_WANTED} s" + ("" if clock < SCORING_WANTED else ": **not met**"),
+            f"10,000 in {SCORING_WANTED} s" + ("" if clock < wanted else ": **not met**"),
             "from the start of the program to the file",
         )
         (scratch / "scores.csv").unlink()
