@@ -114,15 +114,18 @@ def _digest(model: Any) -> str:
         if values.is_floating_point()
     )
     tokenizer = model.tokenizer
-    steps = [
-        (type(step).__name__, step.get_pooling_mode_str() if hasattr(step, "get_pooling_mode_str") else "")
-        for step in model
-    ]
     said = {
         "weights": weights,
         "pieces": sorted(tokenizer.get_vocab().items()),
         "probe": tokenizer(_PROBE)["input_ids"],
         "longest": model.max_seq_length,
-        "steps": steps,
+        "steps": [(type(step).__name__, _pooling(step)) for step in model],
     }
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def _pooling(step: Any) -> str:
+    """How a step makes one vector of many, as either generation of the library says it."""
+    if hasattr(step, "get_pooling_mode_str"):
+        return str(step.get_pooling_mode_str())
+    return str(getattr(step, "pooling_mode", ""))

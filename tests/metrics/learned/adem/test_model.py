@@ -127,10 +127,10 @@ def test_the_metrics_score_as_the_model_does(profile, trained, encoded):
     questions = [one.context[0] for one in given]
     for form in ("adem", "c-adem", "r-adem"):
         assert metric(form, profile).score(*texts, questions) == pytest.approx(
-            trained.score(encoded, form), abs=1e-5
+            trained.score(encoded, form), abs=1e-6
         )
     assert metric("r-adem", profile).score(*texts) == pytest.approx(
-        trained.score(encoded, "r-adem"), abs=1e-5
+        trained.score(encoded, "r-adem"), abs=1e-6
     )
 
 
@@ -142,7 +142,7 @@ def test_neither_order_nor_company_changes_a_value(profile):
     )
     for row in (0, 7, 19):
         alone = chosen.score([given[row].response], [given[row].references], [given[row].context[0]])
-        assert alone == pytest.approx(values[[row]], abs=1e-5)
+        assert alone == pytest.approx(values[[row]], abs=1e-6)
 
 
 def test_the_best_reference_counts_and_what_is_missing_has_a_reason(profile):
@@ -154,7 +154,7 @@ def test_the_best_reference_counts_and_what_is_missing_has_a_reason(profile):
     each = chosen.score([answer] * 2, [[one], [other]], [question] * 2)
     found = chosen.of(Chunk(Answers([answer] * 3, [[one, other], [], [one]], [question, question, " \n"])))
 
-    assert found.values[0] == pytest.approx(each.max(), abs=1e-5)
+    assert found.values[0] == pytest.approx(each.max(), abs=1e-6)
     assert np.isnan(found.values).tolist() == [False, True, True]
     assert found.why == {NO_REFERENCE: 1, "there is no question": 1}
     context = metric("c-adem", profile).of(Chunk(Answers([answer] * 2, [[], [one]], [question, ""])))
@@ -167,7 +167,7 @@ def test_lines_of_a_question_are_turns(profile, trained):
     found = metric("c-adem", profile).score(["the car costs 5 euros"], [[]], [asked])
     rated = Rated("", tuple(asked.splitlines()), (), "the car costs 5 euros", "", 0.0)
 
-    assert found == pytest.approx(trained.score(encode([rated], trained.encoder), "c-adem"), abs=1e-5)
+    assert found == pytest.approx(trained.score(encode([rated], trained.encoder), "c-adem"), abs=1e-6)
 
 
 def test_the_signature_names_the_model_its_encoder_and_n(model, profile, trained):

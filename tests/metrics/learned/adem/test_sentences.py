@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,11 @@ def test_the_digest_is_that_of_what_it_does_with_a_text(tmp_path, encoder):
     other = text_encoder(tiny.sentence_encoder(tmp_path / "other", seed=1), device="cpu")
     without = text_encoder(tiny.bert(tmp_path / "bert"), device="cpu")
     words = text_encoder(tiny.sentence_encoder(tmp_path / "words", tiny.WORDS[::-1]), device="cpu")
-    assert len({each.digest for each in (encoder, other, without, words)}) == 4
+    shutil.copytree(tmp_path / "copy", tmp_path / "first")
+    pooling = next((tmp_path / "first").glob("*Pooling/config.json"))
+    pooling.write_text(pooling.read_text().replace('"mean"', '"cls"'))
+    first = text_encoder(tmp_path / "first", device="cpu")
+    assert len({each.digest for each in (encoder, other, without, words, first)}) == 5
 
 
 def test_what_is_no_encoder_is_refused_without_a_look_at_the_network(tmp_path):

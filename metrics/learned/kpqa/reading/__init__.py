@@ -1,0 +1,1 @@
+"""Question answering sets as published, read as examples for a keyphrase predictor."""

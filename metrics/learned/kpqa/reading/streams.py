@@ -1,0 +1,70 @@
+"""JSON that may be too large for memory, entry by entry."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from metrics.errors import MetricError
+from metrics.learned.kpqa.reading.files import opened
+from metrics.learned.kpqa.reading.values import Value
+
+_BUFFER = 1 << 20
+
+
+def lines(path: Path) -> Iterator[Value]:
+    """The objects of a file with one in each line; empty lines are none."""
+    with opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                given = json.loads(line.decode("utf-8"))
+            except (ValueError, RecursionError) as error:
+                raise MetricError(
+                    f"{path}, line {number} is no JSON: {error}. Each line must hold one whole object."
+                ) from error
+            yield Value(given, path, f"line {number}")
+
+
+def entries(path: Path, prefix: str, name: str) -> Iterator[Value]:
+    """The entries of the list at a prefix (`data.item`); `name` calls each by its number (`data[{}]`)."""
+    import ijson  # noqa: PLC0415  # part of the extra
+
+    with opened(path) as file:
+        found = ijson.items(file, prefix, buf_size=_BUFFER, use_float=True)
+        for place, given in sound(found, path, name):
+            yield Value(given, path, place)
+
+
+def members(path: Path, key: str) -> Iterator[tuple[str, Value]]:
+    """The members of the object that a file's object holds under a key."""
+    import ijson  # noqa: PLC0415
+
+    with opened(path) as file:
+        found = ijson.kvitems(file, key, buf_size=_BUFFER, use_float=True)
+        for _, (row, given) in sound(found, path, f"member {{}} of {key}"):
+            yield row, Value(given, path, f"row {row} of {key}")
+
+
+def sound(found: Iterator[Any], path: Path, name: str) -> Iterator[tuple[str, Any]]:
+    """What ijson finds in a file, with its place; MetricError that names the place where it is no JSON."""
+    import ijson  # noqa: PLC0415
+
+    for place in map(name.format, count()):
+        try:
+            given = next(found)
+        except StopIteration:
+            return
+        except (ijson.JSONError, UnicodeError) as error:
+            reason = "it ends too early" if "EOF" in str(error) else _reason(error)
+            raise MetricError(
+                f"{path} is no whole JSON file: {reason}, at {place}. Fetch it again, or correct it."
+            ) from error
+        yield place, given
+
+
+def _reason(error: Exception) -> str:
+    first = str(error).removeprefix("b'").removeprefix('b"').replace("\\n", "\n").splitlines()
+    return first[0].strip(" .") if first else "an error"

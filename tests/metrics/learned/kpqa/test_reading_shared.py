@@ -1,0 +1,34 @@
+"""Sets of real questions that are no part of the project: where they do not lie beside it, nothing runs."""
+
+import pytest
+
+from metrics.learned.kpqa.prepared import prepared
+from metrics.learned.kpqa.reading import dropped as why
+from tests.metrics.shared import SHARED
+
+pytestmark = pytest.mark.only_on("shared")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return prepared([SHARED / "spanqa" / name for name in ("covidqa.json", "xquad.en.json")], seed=1)
+
+
+def test_nearly_all_questions_become_examples(found):
+    assert found.counts == {
+        "read": 2570,
+        "kept": 2559,
+        "dropped": {why.MISFIT: 5, why.REPEATED: 6},
+        "noted": {why.MOVED: 229, why.WHOLE: 94},
+        "train": 2303,
+        "dev": 256,
+    }
+
+
+def test_key_phrases_are_short_parts_of_their_sentences(found):
+    parts = [
+        sum(end - begin for begin, end in example.spans) / len(example.answer)
+        for example in (*found.train, *found.dev)
+    ]
+    assert sorted(parts)[len(parts) // 2] < 0.2
+    assert max(len(example.answer) for example in (*found.train, *found.dev)) < 1500
