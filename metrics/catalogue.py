@@ -6,6 +6,8 @@ from dataclasses import replace
 from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
 from metrics.learned.adem import metrics as adem
+from metrics.learned.bert import metrics as bertscore
+from metrics.learned.kpqa import metrics as kpqa
 from metrics.metric import Metric
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
@@ -31,6 +33,10 @@ MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
 # Last: phrasing-aware forms of all above.
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
+# With weights that a model learned; they need questions, so they have no phrasing-aware forms.
+MAKERS |= dict.fromkeys(kpqa.NAMES, kpqa.make)
+# By vectors of an encoder.
+MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
 # Learned from scores that people gave.
 MAKERS |= dict.fromkeys(adem.NAMES, adem.make)
 #: Other spellings that people use.
@@ -48,6 +54,11 @@ ALIASES: dict[str, str] = {
     "adapted-rouge": "adapted-rouge-l",
     "pa-bleu": "pa-bleu-4",
     "pa-rouge": "pa-rouge-l",
+    "bleu1-kpqa": "bleu-1-kpqa",
+    "rougel-kpqa": "rouge-l-kpqa",
+    "bert-score": "bertscore",
+    "bertscore-f1": "bertscore",
+    "bert-score-kpqa": "bertscore-kpqa",
 }
 #: Metrics that are made of programs which may not be installed, each with what says why not.
 INSTALLED: dict[str, Callable[[], str]] = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), meteor_jar.available)

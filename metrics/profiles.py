@@ -58,17 +58,19 @@ _DUREADER = Profile(
 PROFILES |= {profile.name: profile for profile in (_DISTILLERY, _DUREADER)}
 
 # Lee et al. 2021 through coco-caption. Its tokeniser keeps "1 1/2" as one token with a no-break space within,
-# which its BLEU and CIDEr split again and its ROUGE-L does not.
+# which its BLEU and CIDEr split again and its ROUGE-L does not. Its keyphrase metrics take word pieces for
+# tokens.
 _KPQA = Profile(
     "kpqa-2021",
     "Lee et al. (2021), KPQA, through coco-caption: each reference alone, the best counts.",
-    ("bleu-1", "bleu-4", "rouge-l", "cider", "meteor-1.5"),
+    ("bleu-1", "bleu-4", "rouge-l", "cider", "meteor-1.5", "bleu-1-kpqa-repo", "rouge-l-kpqa-repo"),
     "ptb-kpqa-words",
     {
         "bleu": {"smoothing": "kpqa", "effective": False, "refs": "max"},
         "rouge": {"beta": 1.2, "refs": "best", "tokeniser": "ptb-kpqa"},
         "cider": {"refs": "max"},
         "meteor-1.5": {"tokeniser": "ptb-kpqa"},
+        "kpqa": {"tokeniser": "pieces"},
     },
 )
 PROFILES |= {_KPQA.name: _KPQA}

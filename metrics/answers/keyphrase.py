@@ -126,12 +126,11 @@ def bleu1_of(pairs: Pairs, variant: str = "paper") -> Floats:
     """BLEU-1-KPQA of many pairs (B)."""
     if variant not in BLEU_VARIANTS:
         raise MetricError(f"BLEU-1-KPQA has no variant {variant!r}; it has {', '.join(BLEU_VARIANTS)}.")
-    same = pairs.candidates[:, :, None] == pairs.references[:, None, :]
-    matches = same.sum(2)
+    matches = _times(pairs.candidates, pairs.references)
     whole = pairs.candidate_weights.sum(1)
     if variant == "literal":
         return _share((matches * pairs.candidate_weights).sum(1), whole)
-    times = (pairs.candidates[:, :, None] == pairs.candidates[:, None, :]).sum(2)
+    times = np.maximum(_times(pairs.candidates, pairs.candidates), 1)
     matched = (np.minimum(matches / times, 1) * pairs.candidate_weights).sum(1)
     if variant == "paper":
         return _share(matched, whole)
@@ -203,6 +202,19 @@ def _subsequence(pairs: Pairs, rule: Rule, *, by_reference: bool) -> Floats:
         found[done] = now[1, done, ends[0][done]]
         before, last = last, now
     found[(ends[0] == 0) | (ends[1] == 0)] = 0
+    return found
+
+
+def _times(tokens: Ids, texts: Ids) -> Ids:
+    """How often each token of a row stands in the same row of `texts`; 0 for what is padded."""
+    size = max(int(tokens.max(initial=0)), int(texts.max(initial=0))) + 1
+    rows = np.arange(len(texts))[:, None] * size
+    known, times = np.unique((rows + texts)[texts >= 0], return_counts=True)
+    if not len(known):
+        return np.zeros(tokens.shape, np.int64)
+    wanted = rows + tokens
+    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    found: Ids = np.where((tokens >= 0) & (known[places] == wanted), times[places], 0)
     return found
 
 

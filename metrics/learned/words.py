@@ -3,6 +3,8 @@
 import re
 
 Span = tuple[int, int]
+#: Which rule cuts words; what is kept of words by another rule is not used.
+VERSION = 1
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
 

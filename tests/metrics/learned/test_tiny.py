@@ -44,16 +44,15 @@ def test_a_tiny_trained_predictor_knows_its_pattern(tmp_path: Path) -> None:
 
     made = tiny.kpqa_trained(tmp_path / "model")
     network, base = load(made.path, made.settings["units"])
-    right = words = 0
-    for example in tiny.costs(20, seed=9):
+    right = 0
+    for example in tiny.costs(40, seed=9):
         (window,), _ = windows(base.tokenizer, [(example.question, example.answer)], made.settings["longest"])
         ids, types = torch.tensor([window.ids]), torch.tensor([window.types])
         with torch.inference_mode():
             said = network(ids, torch.ones_like(ids), types)[0, window.firsts].argmax(-1).tolist()
         labels = tiny.labels_of(example)
-        right += sum(a == b for a, b in zip(said, [labels[word] for word in window.words], strict=True))
-        words += len(labels)
-    assert right / words > 0.95
+        right += said == [labels[word] for word in window.words]
+    assert right >= 38
 
 
 def test_a_tiny_untrained_predictor_can_be_loaded(tmp_path: Path) -> None:

@@ -1,0 +1,247 @@
+"""`manage.py train-kpqa`: a keyphrase predictor from question answering sets as published."""
+
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings as project
+from django.core.management.base import BaseCommand, CommandError, DjangoHelpFormatter
+
+from accounts.commandline import natural, outputs
+from evaluations.commandline import positive
+from evaluations.training.stopping import stopping
+from evaluations.training.telling import Telling, duration, said_of
+from releases.management.terminal import plain
+
+if TYPE_CHECKING:
+    from metrics.learned.folders import ModelFolder
+
+#: Exit status of what was stopped by Ctrl-C, as shells have it.
+_STOPPED = 130
+
+_EPILOG = """\
+DATA are JSON files as published: SQuAD 1.1 and 2.0 (and sets in their form), HotpotQA, MS-MARCO Q&A; also
+gzipped. What cannot be used is counted by reason. The defaults are those of Lee et al. (2021), C.1: AdamW,
+5 epochs, batches of 16, at most 256 word pieces, a layer of 768 units; of all epochs the one with the lowest
+loss on the development set is kept.
+
+MODEL is a folder: the encoder, the head, card.json with data, settings and figures, README.md for people.
+While it is trained, MODEL.training/ holds what is needed to go on after Ctrl-C or a crash, with --resume:
+the model is then the very same. That folder goes when the model stands.
+
+  manage.py train-kpqa train-v1.1.json hotpot_train_v1.1.json --encoder ~/bert-base-uncased --out models/kpqa
+"""
+
+
+class _Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
+    """Leaves the lines below the options as they are."""
+
+
+class Command(BaseCommand):
+    """Parses, trains, prints."""
+
+    help = "Train a predictor of key phrases for KPQA metrics (docs/learned-metrics.md)."
+    requires_system_checks = []
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        """The parser, with examples below the options."""
+        return super().create_parser(
+            prog_name, subcommand, epilog=_EPILOG, formatter_class=_Formatter, **kwargs
+        )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """DATA, encoder and model; how to train; where."""
+        parser.add_argument("data", nargs="+", type=Path, metavar="DATA", help="question answering sets")
+        parser.add_argument(
+            "--encoder",
+            required=True,
+            metavar="NAME|FOLDER",
+            help="a transformer with a fast tokeniser: its folder, or its name on the Hub if it was fetched",
+        )
+        parser.add_argument("--out", required=True, type=Path, metavar="MODEL", help="the folder to make")
+        parser.add_argument(
+            "--download", action="store_true", help="fetch the encoder of that name; else nothing is fetched"
+        )
+        parser.add_argument("--resume", action="store_true", help="go on with a training that was stopped")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the facts of the run there")
+
+        how = parser.add_argument_group("training")
+        how.add_argument("--epochs", type=natural, default=5, metavar="N", help="(default: %(default)s)")
+        how.add_argument("--batch", type=natural, default=16, metavar="N", help="(default: %(default)s)")
+        how.add_argument(
+            "--learning-rate",
+            type=positive,
+            default=2e-5,
+            metavar="R",
+            help="of AdamW (default: %(default)s)",
+        )
+        how.add_argument(
+            "--warm-up",
+            type=_share,
+            default=0.0,
+            metavar="SHARE",
+            help="share of all steps in which the rate rises from 0 (default: none)",
+        )
+        how.add_argument(
+            "--decay", action="store_true", help="let the rate fall to 0 by the last step (default: it stays)"
+        )
+        how.add_argument(
+            "--max-length",
+            type=natural,
+            default=256,
+            metavar="N",
+            help="word pieces of a pair; longer answers are read in parts (default: %(default)s)",
+        )
+        how.add_argument(
+            "--units", type=natural, default=768, metavar="N", help="of the layer (default: %(default)s)"
+        )
+        how.add_argument(
+            "--without-question", action="store_true", help="the predictor sees answers alone (-KP)"
+        )
+        how.add_argument(
+            "--dev-share",
+            type=_share,
+            default=0.1,
+            metavar="SHARE",
+            help="of the examples, set aside by passages to choose the epoch; with 0 the last epoch is kept "
+            "(default: %(default)s)",
+        )
+        how.add_argument(
+            "--limit", type=natural, metavar="N", help="use that many examples, drawn by the seed"
+        )
+        how.add_argument(
+            "--without-whole",
+            action="store_true",
+            help="leave out examples whose key phrase is all of the answer sentence",
+        )
+        how.add_argument(
+            "--seed",
+            type=natural,
+            default=13,
+            metavar="N",
+            help="of the split and of chance (default: %(default)s)",
+        )
+
+        where = parser.add_argument_group("machine")
+        where.add_argument(
+            "--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU if there is one)"
+        )
+        where.add_argument(
+            "--precision",
+            default="auto",
+            choices=("auto", "fp32", "bf16", "fp16"),
+            help="half precision is mixed: weights stay fp32 (default: bf16 or fp16 on a GPU, fp32 on a CPU)",
+        )
+        where.add_argument(
+            "--keep-every",
+            type=positive,
+            default=10.0,
+            metavar="MINUTES",
+            help="between checkpoints within an epoch; there is one after each (default: %(default)g)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Train; what cannot be done ends it with status 1 and leaves no model."""
+        from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
+
+        try:
+            self._train(options)
+        except MetricError as error:
+            stopped = type(error).__name__ == "StoppedError"
+            raise CommandError(str(error), returncode=_STOPPED if stopped else 1) from error
+        except KeyboardInterrupt as error:
+            raise CommandError(
+                "Stopped. What was kept of the training, if anything, is there for --resume.",
+                returncode=_STOPPED,
+            ) from error
+
+    def _train(self, options: dict[str, Any]) -> None:
+        from metrics.learned.extra import needed  # noqa: PLC0415
+
+        needed("Training")
+        from judgments.reporting.writing import NotWrittenError, json_of, write_together  # noqa: PLC0415
+        from metrics.learned.kpqa.training.checkpoints import refuse_existing  # noqa: PLC0415
+        from releases.management.terminal import bar  # noqa: PLC0415
+
+        out = Path(options["out"])
+        files = outputs(options, ("json",), source=out, what="the model")
+        refuse_existing(out, resume=options["resume"])
+        with bar() as progress:
+            telling = Telling(progress, self._note)
+            model = self._model(out, options, telling)
+        for line in telling.held:
+            self._note(line)
+        for epoch in model.card["epochs"]:
+            self.stdout.write(said_of(epoch))
+        self.stdout.write(
+            f"Epoch {model.card['best']['epoch']} is kept; {duration(model.card['seconds'])} of training, "
+            f"{model.card['examples_per_second']:,.0f} examples/s."
+        )
+        self.stdout.write(f"Written: {out} ({model.signature})")
+        facts = {"model": model.name, "signature": model.signature, **model.card}
+        try:
+            write_together({path: json_of(facts) for path in files.values()})
+        except NotWrittenError as error:
+            raise CommandError(str(error)) from error
+        for path in files.values():
+            self.stdout.write(f"Written: {path}")
+
+    def _model(self, out: Path, options: dict[str, Any], telling: Telling) -> "ModelFolder":
+        from metrics.learned import devices  # noqa: PLC0415
+        from metrics.learned.bert.known import known  # noqa: PLC0415
+        from metrics.learned.kpqa.prepared import prepared  # noqa: PLC0415
+        from metrics.learned.kpqa.training.learning import Watch  # noqa: PLC0415
+        from metrics.learned.kpqa.training.settings import Settings, precision_for  # noqa: PLC0415
+        from metrics.learned.kpqa.training.train import encoder_for, trained  # noqa: PLC0415
+
+        settings = Settings(
+            epochs=options["epochs"],
+            batch=options["batch"],
+            learning_rate=options["learning_rate"],
+            longest=options["max_length"],
+            units=options["units"],
+            seed=options["seed"],
+            with_question=not options["without_question"],
+            precision=options["precision"],
+            device=options["device"],
+            warm_up=options["warm_up"],
+            decay=options["decay"],
+        )
+        precision_for(settings.precision, devices.device(settings.device))
+        origin = known(options["encoder"], download=options["download"])
+        base = encoder_for(options["encoder"], settings, download=options["download"])
+        data = prepared(
+            options["data"],
+            seed=settings.seed,
+            dev_share=options["dev_share"],
+            limit=options["limit"],
+            whole=not options["without_whole"],
+            progress=telling.read,
+        )
+        for line in data.lines():
+            telling.note(line)
+        with stopping() as asked:
+            return trained(
+                base,
+                {"name": origin.name, "digest": origin.digest},
+                data,
+                out,
+                settings,
+                resume=options["resume"],
+                watch=Watch(telling.step, telling.epoch, asked, 60 * options["keep_every"]),
+                distillery=project.DISTILLERY_VERSION,
+            )
+
+    def _note(self, line: str) -> None:
+        self.stderr.write(plain(line), style_func=str)
+
+
+def _share(text: str) -> float:
+    """A number from 0 and below 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1:
+        raise ArgumentTypeError(f"{text!r} is no share: give a number from 0 and below 1, such as 0.1")
+    return number

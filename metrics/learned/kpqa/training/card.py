@@ -1,0 +1,130 @@
+"""What a model says of itself: `card.json` for programs, `README.md` for people. Neither names a place."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+PAPER = {
+    "reference": (
+        "Hwanhee Lee, Seunghyun Yoon, Franck Dernoncourt, Doo Soon Kim, Trung Bui, Joongbo Shin, Kyomin "
+        "Jung: KPQA: A Metric for Generative Question Answering Using Keyphrase Weights. NAACL 2021"
+    ),
+    "encoder": "bert-base-uncased",
+    "f1": {"SQuAD": 0.5581, "MS-MARCO Q&A": 0.5926},
+}
+LICENCE = "The licences of the data and of the encoder hold for the model."
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
+
+
+def versions(distillery: str) -> dict[str, str]:
+    """Of what took part in a training."""
+    own = {"distillery": distillery} if distillery else {}
+    return {**own, "python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
+
+
+def card_of(
+    *,
+    encoder: Mapping[str, str],
+    files: Sequence[Mapping[str, Any]],
+    counts: Mapping[str, Any],
+    data: str,
+    training: Mapping[str, Any],
+    history: Sequence[Mapping[str, Any]],
+    best: int,
+    seconds: float,
+    speed: float,
+    distillery: str,
+) -> dict[str, Any]:
+    """The card of a predictor, as plain values. `data` is the digest of all examples, in their order."""
+    return {
+        "title": "A predictor of key phrases (KPQA)",
+        "paper": PAPER,
+        "licence": LICENCE,
+        "encoder": dict(encoder),
+        "data": {"digest": data, "counts": dict(counts), "files": [dict(file) for file in files]},
+        "training": dict(training),
+        "epochs": [dict(epoch) for epoch in history],
+        "best": dict(history[best - 1]),
+        "seconds": round(seconds, 1),
+        "examples_per_second": round(speed, 1),
+        "versions": versions(distillery),
+    }
+
+
+def readme_of(name: str, card: Mapping[str, Any]) -> str:
+    """The card as a page."""
+    training, counts, best = card["training"], card["data"]["counts"], card["best"]
+    asked = "a question and an answer" if training["with_question"] else "an answer alone (-KP)"
+    lines = [
+        f"# {_plain(name)}",
+        "",
+        f"A predictor of key phrases for KPQA metrics: it reads {asked} and says of each word of the "
+        "answer how likely it is part of the key phrase.",
+        "",
+        f"After {card['paper']['reference']}.",
+        "",
+        "## Use",
+        "",
+        "    manage.py score answers.csv --metrics bleu-1-kpqa,rouge-l-kpqa --model THIS_FOLDER",
+        "",
+        "## Figures",
+        "",
+        *_figures(card),
+        "",
+        "## Made of",
+        "",
+        f"- Encoder {_plain(card['encoder']['name'])}, digest {card['encoder']['digest']}",
+        *(f"- {_plain(file['name'])}, SHA-256 {file['sha256']}" for file in card["data"]["files"]),
+        f"- {counts['train']:,} examples for training and {counts['dev']:,} for development, of "
+        f"{counts['read']:,} questions",
+        *(f"- dropped {number:,}: {_plain(reason)}" for reason, number in counts["dropped"].items()),
+        "",
+        "## Training",
+        "",
+        f"- {training['epochs']} epochs, of which number {best['epoch']} was kept",
+        f"- {training['optimiser']}, learning rate {training['learning_rate']:g}, batches of "
+        f"{training['batch']}, at most {training['longest']} word pieces, layer of {training['units']} "
+        f"units, seed {training['seed']}",
+        f"- {training['precision']} on {training['device']}, {training['threads']} threads: "
+        f"{card['seconds']:,.0f} s, {card['examples_per_second']:,.0f} examples/s",
+        f"- {', '.join(f'{package} {number}' for package, number in card['versions'].items())}",
+        "",
+        "## Licence",
+        "",
+        card["licence"],
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _figures(card: Mapping[str, Any]) -> list[str]:
+    best = card["best"]["dev"]
+    if best is None:
+        return ["No data was set aside for development, so that nothing was measured."]
+    rows = [
+        "| epoch | training loss | development loss | F1 | precision | recall | whole phrases P / R |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for epoch in card["epochs"]:
+        dev = epoch["dev"]
+        rows.append(
+            f"| {epoch['epoch']} | {epoch['train_loss']:.4f} | {dev['loss']:.4f} | {100 * dev['f1']:.1f} | "
+            f"{100 * dev['precision']:.1f} | {100 * dev['recall']:.1f} | "
+            f"{100 * dev['span_precision']:.1f} / {100 * dev['span_recall']:.1f} |"
+        )
+    ours = ", ".join(f"{100 * f1:.1f} ({_plain(source)})" for source, f1 in best["sources"].items())
+    printed = ", ".join(f"{100 * f1:.1f} ({name})" for name, f1 in card["paper"]["f1"].items())
+    return [
+        *rows,
+        "",
+        "F1 is over words that are more likely than not in the key phrase. On the development set, in "
+        f"percent: {ours}. The paper prints {printed} for {card['paper']['encoder']}, on development data of "
+        "its own.",
+    ]
+
+
+def _plain(text: str) -> str:
+    """A name of strangers as text, not as markup."""
+    kept = "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in kept)

@@ -1,0 +1,98 @@
+"""Examples as word pieces with a label for each word, held in few flat arrays."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.learned.kpqa.examples import Example
+from metrics.learned.kpqa.pieces import windows
+from metrics.learned.words import Span
+
+Numbers = npt.NDArray[np.int32]
+Places = npt.NDArray[np.int64]
+#: Examples that are cut into pieces at a time.
+_TOGETHER = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """Windows one after another: number k has the pieces `ids[starts[k]:starts[k + 1]]`, of `answers[k]`.
+
+    Its classified words are `begins[k]` to `begins[k + 1]` of `firsts` (places of first pieces), `words`
+    (numbers of words) and `labels` (1 in the key phrase, else 0). `typed`: word pieces have types.
+    """
+
+    answers: Numbers
+    starts: Places
+    ids: Numbers
+    types: Numbers
+    begins: Places
+    firsts: Numbers
+    words: Numbers
+    labels: Numbers
+    typed: bool
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @property
+    def lengths(self) -> Places:
+        """Number of pieces of each window."""
+        return np.diff(self.starts)
+
+
+def labels_of(words: Sequence[Span], spans: Sequence[Span]) -> list[int]:
+    """1 for each word that a span touches, else 0; both are in order."""
+    found, at = [], 0
+    for begin, end in words:
+        while at < len(spans) and spans[at][1] <= begin:
+            at += 1
+        found.append(int(at < len(spans) and spans[at][0] < end))
+    return found
+
+
+def labelled(
+    tokenizer: Any, examples: Sequence[Example], longest: int, *, with_question: bool = True
+) -> Labelled:
+    """The windows of examples with labels; each word of an answer is in one of its windows."""
+    answers: list[int] = []
+    parts: list[tuple[Numbers, ...]] = []
+    sizes: list[tuple[int, int]] = []
+    for start in range(0, len(examples), _TOGETHER):
+        some = examples[start : start + _TOGETHER]
+        pairs = [(example.question, example.answer) for example in some]
+        every, words = windows(tokenizer, pairs, longest, with_question=with_question)
+        labels = [labels_of(own, example.spans) for own, example in zip(words, some, strict=True)]
+        answers += [start + window.pair for window in every]
+        sizes += [(len(window.ids), len(window.words)) for window in every]
+        parts.append(
+            (
+                _flat(window.ids for window in every),
+                _flat(window.types for window in every),
+                _flat(window.firsts for window in every),
+                _flat(window.words for window in every),
+                _flat([labels[window.pair][word] for word in window.words] for window in every),
+            )
+        )
+    ids, types, firsts, words_, said = (
+        np.concatenate([part[column] for part in parts] or [np.zeros(0, np.int32)]) for column in range(5)
+    )
+    return Labelled(
+        answers=np.array(answers, np.int32),
+        starts=np.array([0, *accumulate(size for size, _ in sizes)], np.int64),
+        ids=ids,
+        types=types,
+        begins=np.array([0, *accumulate(size for _, size in sizes)], np.int64),
+        firsts=firsts,
+        words=words_,
+        labels=said,
+        typed=len(types) > 0,
+    )
+
+
+def _flat(rows: Iterator[Sequence[int]]) -> Numbers:
+    return np.array([number for row in rows for number in row], np.int32)
