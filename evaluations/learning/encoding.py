@@ -39,12 +39,17 @@ def encoding(
         return lambda _rows: alone
 
     def anew(rows: Indices) -> Encoded:
-        own = [material.examples[row] for row in rows.tolist()]
-        turns = [(*each.context, reference) for each in own for reference in each.references]
-        known = [each for each in dict.fromkeys(turns) if all(turn.strip() for turn in each)]
+        known = talks_of(material, rows)
         return _of_gru(material, known, device=device, seed=seed, progress=progress)
 
     return anew
+
+
+def talks_of(material: Material, rows: Indices) -> list[tuple[str, ...]]:
+    """Questions of some rows with each of their references, once each; no answer that is to be scored."""
+    own = [material.examples[row] for row in rows.tolist()]
+    turns = [(*each.context, reference) for each in own for reference in each.references]
+    return [each for each in dict.fromkeys(turns) if all(turn.strip() for turn in each)]
 
 
 def turns_of(path: Path) -> Iterator[tuple[str, ...]]:

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.errors import EvaluationError
-from evaluations.learning.encoding import turns_of
+from evaluations.learning.encoding import talks_of, turns_of
 from evaluations.learning.sources import NO_REFERENCE, NO_SCORE, contexts_of, read
 from evaluations.tables.opening import opened
 from evaluations.tables.rows import Row
@@ -378,6 +378,18 @@ def test_a_release_is_a_source(tmp_path, settings):
     assert found.table.kept[0].question_id.startswith("1: ")
     assert "who" not in found.examples[0].references
     assert found.table.scale == (1, 5)
+
+
+def test_a_gru_reads_questions_and_references_of_its_training_alone(table):
+    found = read([str(table)], lambda name: opened(name, scored=True))
+    rows = answers()
+
+    talks = talks_of(found, np.arange(8))
+
+    assert talks == [
+        (rows[0]["question"], rows[0]["reference1"]),
+        (rows[4]["question"], rows[4]["reference1"]),
+    ]
 
 
 def test_dialogues_are_lists_of_turns(tmp_path):
