@@ -23,11 +23,12 @@ def device(asked: str = "auto") -> Any:
 
 
 def threads() -> None:
-    """Give PyTorch all cores, or one where a pool of processes shares the cores."""
+    """Give PyTorch all cores, or one where a pool of processes shares them; OMP_NUM_THREADS says otherwise."""
     import torch  # noqa: PLC0415
 
+    asked = os.environ.get("OMP_NUM_THREADS", "")
     alone = multiprocessing.parent_process() is None
-    torch.set_num_threads(cores() if alone else 1)
+    torch.set_num_threads(int(asked) if asked.isdecimal() and int(asked) else cores() if alone else 1)
 
 
 def cores() -> int:

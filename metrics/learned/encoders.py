@@ -29,6 +29,10 @@ class Encoder:
     def longest(self) -> int:
         """Word pieces that it takes at once, with those that stand for no text."""
         places = int(getattr(self.model.config, "max_position_embeddings", 512) or 512)
+        embeddings = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
+        before = getattr(embeddings, "padding_idx", None)
+        if before is not None:  # as in RoBERTa, whose places begin after the one of padding
+            places -= int(before) + 1
         return min(places, int(self.tokenizer.model_max_length))
 
 
