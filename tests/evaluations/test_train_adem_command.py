@@ -29,7 +29,7 @@ from tests.releases.world import make_world
 HOSTILE = "</td><script>alert(1)</script> <img src=x onerror=alert(2)>"
 FAST = {
     "metrics": ("bleu-2", "rouge-l"), "processes": 1, "replicates": 20, "draws": 49, "scale": (1, 5),
-    "n": (15,), "epochs": 12, "patience": 4,
+    "n": (15,), "rate": (0.01,), "epochs": 12, "patience": 4,
 }  # fmt: skip
 FORMS = ["adem", "c-adem", "r-adem"]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from metrics.learned.adem.settings import Settings
 
 METRICS = ("bleu-1", "bleu-2", "bleu-4", "rouge-l", "meteor")
-#: The paper's n, and more for vectors of other encoders.
-SIZES = (7, 20, 50, 150, 400)
+#: The paper's n and rate, and others for vectors of other encoders: with many components .01 is too fast.
+SIZES, RATES = (7, 20, 50, 150, 400), (0.01, 0.001)
 FILES = ("report.json", "report.html")
 _MOST = 1_000_000
 _MOST_N = 10_000
@@ -201,7 +201,11 @@ def _add_training(parser: ArgumentParser) -> None:
         "--penalty", type=_penalties, default=(0.02,), metavar="X[,X]", help=f"L1, {some} (default: 0.02)"
     )
     parser.add_argument(
-        "--rate", type=_rates, default=(0.01,), metavar="X[,X]", help=f"of Adam, {some} (default: 0.01)"
+        "--rate",
+        type=_rates,
+        default=RATES,
+        metavar="X[,X]",
+        help=f"of Adam, {some} (default: {','.join(map(str, RATES))})",
     )
     parser.add_argument(
         "--judge",
