@@ -23,7 +23,7 @@ def device(asked: str = "auto") -> Any:
 
 
 def threads() -> None:
-    """Give PyTorch all cores, or one where a pool of processes shares them; OMP_NUM_THREADS says otherwise."""
+    """Give PyTorch all cores, one where a pool of processes shares them, or OMP_NUM_THREADS of them."""
     import torch  # noqa: PLC0415
 
     asked = os.environ.get("OMP_NUM_THREADS", "")

@@ -44,11 +44,11 @@ def test_a_name_that_is_not_here_is_not_fetched(no_network):
 
 
 def test_a_folder_that_is_no_encoder_is_said(tmp_path):
-    with pytest.raises(MetricError, match="it has no config.json"):
+    with pytest.raises(MetricError, match=r"it has no config\.json"):
         encoder(tmp_path)
     folder = tiny.bert(tmp_path / "bert")
     (folder / "model.safetensors").unlink()
-    with pytest.raises(MetricError, match="cannot be loaded: .* Is the folder whole"):
+    with pytest.raises(MetricError, match=r"cannot be loaded: .* Is the folder whole"):
         encoder(folder)
 
 
