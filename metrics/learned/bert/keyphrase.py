@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.learned.bert.batching import batches, spread
+from metrics.learned.batching import batches, spread
 from metrics.learned.kpqa.weighing import Weighed, Weigher
 from metrics.metric import Floats
 

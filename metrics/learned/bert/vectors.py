@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from metrics.learned import devices
-from metrics.learned.bert.batching import batches, spread
+from metrics.learned.batching import batches, spread
 from metrics.learned.bert.known import Known
 from metrics.learned.encoders import encoder
 from metrics.learned.words import Span

@@ -9,9 +9,8 @@ an answer alone.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 
 from metrics.answers.importance import Kept
 from metrics.learned import devices, folders
+from metrics.learned.batching import spread
 from metrics.learned.chosen import KPQA, Choice
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder
@@ -137,7 +137,8 @@ class Loaded:
         batches = _batches(found, ON_GPU if device.type == "cuda" else ON_CPU)
         pad = tokenizer.pad_token_id or 0
         weights = [np.zeros(len(of), np.float32) for of in words]
-        for batch, likely in zip(batches, _every(network, batches, pad, device), strict=True):
+        likely_of = partial(_likely, network, pad=pad, device=device)
+        for batch, likely in zip(batches, spread(likely_of, batches, device), strict=True):
             for row, window in enumerate(batch):
                 weights[window.pair][list(window.words)] = likely[row, : len(window.words)]
         return weights
@@ -173,30 +174,6 @@ def _batches(windows: Sequence[Window], budget: int) -> list[list[Window]]:
             batches.append([])
         batches[-1].append(window)
     return batches
-
-
-def _every(network: Any, batches: Sequence[Sequence[Window]], pad: int, device: Any) -> list[Weights]:
-    """What the network says of each batch; on a CPU each core takes the next batch.
-
-    Cores that share a batch wait for each other after every step, which costs most of the time where others
-    use them too. What one core computes does not depend on how many there are.
-    """
-    import torch  # noqa: PLC0415  # takes seconds
-
-    def likely(batch: Sequence[Window]) -> Weights:
-        with torch.inference_mode():
-            return _likely(network, batch, pad, device)
-
-    devices.threads()
-    cores = torch.get_num_threads()
-    if device.type != "cpu" or cores == 1:
-        return list(map(likely, batches))
-    torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            return list(pool.map(likely, batches))
-    finally:
-        torch.set_num_threads(cores)
 
 
 def _likely(network: Any, batch: Sequence[Window], pad: int, device: Any) -> Weights:
