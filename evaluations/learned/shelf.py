@@ -14,6 +14,7 @@ from django.conf import settings
 from metrics.errors import MetricError
 from metrics.learned.chosen import KINDS
 from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
+from metrics.learned.kpqa.training.checkpoints import ENDING
 
 #: More than anybody has; a page lists no more.
 MOST = 200
@@ -41,12 +42,15 @@ class Kept:
 
 
 def shelf() -> list[Kept]:
-    """All of them by name, each read anew: models come and go while a process lives."""
+    """All of them by name, each read anew: models come and go while a process lives.
+
+    What is being trained is none yet.
+    """
     try:
         folders = sorted(
             each
             for each in Path(settings.METRIC_MODELS).iterdir()
-            if not each.name.startswith(".") and each.name.isprintable()
+            if not each.name.startswith(".") and not each.name.endswith(ENDING) and each.name.isprintable()
         )
     except OSError:
         return []

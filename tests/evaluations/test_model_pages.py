@@ -58,6 +58,11 @@ def test_a_model_that_came_later_is_there(models):
     assert "marco" in text(viewer.get(LIST))
 
 
+def test_what_is_being_trained_is_no_model_yet(models):
+    (models / "marco.training").mkdir(parents=True)
+    assert "No model yet" in text(as_("viewer").get(LIST))
+
+
 def test_damaged_ones_are_marked_with_the_reason(models):
     made = model(models)
     (made.path / "head.safetensors").unlink()

@@ -20,6 +20,8 @@ from typing import Any
 from metrics.errors import MetricError
 
 FORMAT = 1
+#: What the name of a model's folder gets while it is trained.
+ENDING = ".training"
 _ABOUT, _STATE = "training.json", "state.pt"
 
 
@@ -82,7 +84,7 @@ class Checkpoints:
 
 def folder_of(out: Path) -> Path:
     """Where the training of a model is kept."""
-    return out.with_name(f"{out.name}.training")
+    return out.with_name(f"{out.name}{ENDING}")
 
 
 def refuse_existing(out: Path, *, resume: bool) -> None:
