@@ -35,7 +35,6 @@ SHARES = (1.0, 0.75, 0.5, 0.25, 0.1, 0.05)
 TIMES = 5
 ONE_SYSTEM = "there is one system: none can be left out"
 NO_TEST = "it has no answer in the test set"
-TRAINED = "it was trained on a part of these answers"
 
 
 class Fitted(Protocol):
