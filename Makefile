@@ -10,7 +10,7 @@ ARGS ?=
 PYTEST := $(BIN)/pytest $(ARGS)
 NOT_HERE := not browser
 NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots $(addprefix retrieval/,text reading engine crown) \
-	test_repository.py test_style_sheets.py test_docker.py)
+	evaluations/test_train_kpqa_command.py test_repository.py test_style_sheets.py test_docker.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 
