@@ -41,6 +41,7 @@ def _project(*, owner: str, password: str) -> str:
 
     from judgments.models import Candidate
     from projects.services import set_role
+    from tests.crowd.world import make_endpoint
     from tests.evaluations.desk_world import make_release
     from tests.evaluations.model_folders import model
     from tests.judgments import desk_world
@@ -60,7 +61,7 @@ def _project(*, owner: str, password: str) -> str:
     make_release(project)
     user = User.objects.create_user(owner, password=password, is_staff=True)
     set_role(project=project, user=user, role="owner")
-    place = desk_world.make_place(project)
+    place = desk_world.make_place(project, endpoint=make_endpoint())
     query = desk_world.query_of(place, "q1", references=REFERENCES, text=QUESTION)
     candidate = desk_world.candidate_of(place, "q1/a")
     Candidate.objects.filter(pk=candidate.pk).update(text=ANSWER)
