@@ -1,6 +1,6 @@
 """Models of learned metrics: which there are, and what the card of one says."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from evaluations.desk.listing import FOLDER, TAB
 if TYPE_CHECKING:
     from evaluations.learned.shelf import Kept
 
+Facts = Sequence[tuple[tuple[str, ...], Any]]
 _MOST_NAMES = 3
 
 
@@ -52,12 +53,21 @@ def one(request: HttpRequest, user: User, *, name: str) -> HttpResponse:
         folder=FOLDER,
         rail=TAB,
         model=kept,
-        facts=[(" ".join(path).replace("_", " "), said) for path, said in cards.facts(kept.card)],
+        groups=_groups(cards.facts(kept.card)),
         histories=histories(kept.card),
         box=f"-2 -2 {WIDTH + 4:g} {HEIGHT + 4:g}",
         compared=compared,
         damage=shelf.damage(kept) if compared else "",
     )
+
+
+def _groups(facts: Facts) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Facts under the first of the keys that lead to them, those of a single key together and first."""
+    found: dict[str, list[tuple[str, Any]]] = {"": []}
+    for path, said in facts:
+        group, names = (path[0], path[1:]) if len(path) > 1 else ("", path)
+        found.setdefault(group, []).append((" ".join(names).replace("_", " "), said))
+    return [(group.replace("_", " "), lines) for group, lines in found.items() if lines]
 
 
 def _plain_name(encoder: str) -> str:

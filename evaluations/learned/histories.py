@@ -75,7 +75,7 @@ class History:
 
 
 def histories(card: Mapping[str, Any]) -> list[History]:
-    """Every list of rows of a card, as far as it fits a page."""
+    """Every list of rows of a card, as far as it fits a page; what can be drawn comes first."""
     found = []
     for path, rows in _lists(card):
         flat = [_flat(row) for row in rows[:_MOST_ROWS]]
@@ -83,7 +83,7 @@ def histories(card: Mapping[str, Any]) -> list[History]:
         if columns:
             values = [[_rounded(row.get(name)) for name in columns] for row in flat]
             found.append(History(" ".join(path).replace("_", " "), columns, values))
-    return found[:_MOST_TABLES]
+    return sorted(found, key=lambda each: not each.charts)[:_MOST_TABLES]
 
 
 def _lists(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:

@@ -75,7 +75,7 @@ def test_the_card_of_one_with_its_epochs(models):
     made = model(models, epochs=EPOCHS)
     answer = as_("viewer").get(f"{LIST}marco/")
     page = text(answer)
-    assert "Encoder width 32" in page
+    assert "Encoder Name tiny Width 32" in page
     assert made.digest in page
     assert "1 0.61 0.4 2 0.52 0.55 3 0.55 0.56" in page
     html = answer.content.decode()
