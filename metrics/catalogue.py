@@ -31,7 +31,7 @@ MAKERS |= {"meteor": meteor.make}
 MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 # With a bonus for opinions and entities.
 MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
-# Last: phrasing-aware forms of all above.
+# Phrasing-aware forms of all above.
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 # With weights that a model learned; they need questions, so they have no phrasing-aware forms.
 MAKERS |= dict.fromkeys(kpqa.NAMES, kpqa.make)

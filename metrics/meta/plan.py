@@ -105,9 +105,9 @@ class About:
 
     `titles` of metrics in words; `corpus` their score of each system as a whole; `undefined` how many values
     of a metric are missing, by reason; `rules` for protocols that need the corpus score of samples;
-    `inferred` says that systems were taken from the order of rows; `models` that learned metrics scored with.
-    `alpha` is Krippendorff's before and after
-    noisy workers were removed, and `no_alpha` says why there is none.
+    `inferred` says that systems were taken from the order of rows. `models` are those that learned metrics
+    scored with. `alpha` is Krippendorff's before and after noisy workers were removed, and `no_alpha` says
+    why there is none.
     """
 
     title: str = ""

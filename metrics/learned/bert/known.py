@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.errors import MetricError
+from metrics.learned.extra import needed
 
 #: Files that say what an encoder does; a page about it that lies beside them does not.
 _FILES = (
@@ -55,6 +56,7 @@ def known(encoder: str, *, download: bool = False) -> Known:
 def _folder(encoder: str, *, download: bool) -> Path:
     if Path(encoder).is_dir():
         return Path(encoder).resolve()
+    needed(f"The encoder {encoder}")
     from huggingface_hub import snapshot_download  # noqa: PLC0415  # takes a second
 
     try:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,14 +28,13 @@ from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.bert.known import Known, known
 from metrics.learned.chosen import BERTSCORE, KPQA, Choice
-from metrics.learned.folders import read_card
+from metrics.learned.kpqa.metrics import said_of
 from metrics.metric import Measured, Metric, Survey, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 
 VERSION = 1
 NO_ENCODER = "no encoder is chosen (--encoder NAME|FOLDER, or the setting BERTSCORE_ENCODER)"
-NO_MODEL = "no KPQA model is chosen (--model FOLDER)"
 #: By whose weights pieces count: each has that of its word, or its own.
 _OF_WORDS = {"bertscore-kpqa": True, "bertscore-kpqa-repo": False}
 _TITLES = {
@@ -106,11 +104,11 @@ def make(name: str, profile: Profile) -> Metric:
     kpqa = profile.options(KPQA)
     weighed = name in _OF_WORDS
     lacks = extra.missing() or ("" if how.encoder else NO_ENCODER)
-    lacks = lacks or (NO_MODEL if weighed and kpqa.get("model") is None else "")
+    predictor, without = said_of(kpqa.get("model")) if weighed else ({}, "")
+    lacks = lacks or without
     if not lacks:
         try:
             found = known(str(how.encoder), download=how.download)
-            predictor = _predictor(kpqa["model"]) if weighed else {}
         except MetricError as error:
             lacks = _in_a_sentence(str(error))
     whole = partial(Metric, name, _TITLES[name], needs=frozenset({"questions"} if weighed else ()))
@@ -120,7 +118,7 @@ def make(name: str, profile: Profile) -> Metric:
     by = {"encoder": found.signature, "layer": layer.number}
     rest = {"refs": how.refs, "baseline": "no", "package": f"bert-score-{version('bert-score')}"}
     if not weighed:
-        said = signature(name, VERSION, **by, idf=_yes(how.idf), **rest)
+        said = signature(name, VERSION, **by, idf="yes" if how.idf else "no", **rest)
         survey = Survey(partial(_survey, layer=layer), _merged) if how.idf else None
         return whole(said, partial(_measure, layer=layer), survey=survey)
     weights = "words" if _OF_WORDS[name] else "pieces"
@@ -129,16 +127,6 @@ def make(name: str, profile: Profile) -> Metric:
         kpqa["model"], str(kpqa.get("cache", "")), str(kpqa.get("device", "auto")), _OF_WORDS[name]
     )
     return whole(said, partial(_measure_kpqa, layer=layer, weighing=weigh))
-
-
-def _predictor(model: Choice) -> dict[str, str]:
-    """What a signature says of a KPQA model."""
-    asked = read_card(Path(model.folder))["settings"].get("with_question", True)
-    return {"question": _yes(asked), "model": f"{KPQA}-{model.digest[:12]}"}
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
 
 
 def _in_a_sentence(said: str) -> str:

@@ -77,7 +77,7 @@ def make(name: str, profile: Profile) -> Metric:
     )
     if how.tokeniser != PIECES:
         tokeniser_named(how.tokeniser)
-    asked, lacks = _model(how.model)
+    asked, lacks = said_of(how.model)
     said = {"tok": how.tokeniser, "variant": how.variant}
     if how.rouge:
         said["beta"] = f"{how.beta:g}"
@@ -93,7 +93,7 @@ def make(name: str, profile: Profile) -> Metric:
     )
 
 
-def _model(model: Choice | None) -> tuple[dict[str, str], str]:
+def said_of(model: Choice | None) -> tuple[dict[str, str], str]:
     """What a signature says of a model, and why it cannot be used, if so."""
     if model is None:
         return {"question": "yes", "model": "none"}, NO_MODEL
