@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
+from pytest_django import Settings
 
 from tests.access.addresses import Address, addresses, admin_addresses
 from tests.access.expectations import ACT, BY_CREDENTIAL, LEADING, LOGGED, LOOK, PEOPLE, RULES, SHOWN
@@ -65,8 +67,9 @@ class Answer:
 
 
 @pytest.fixture
-def world(db: None) -> World:
-    """Made in a second."""
+def world(db: None, settings: SettingsWrapper, tmp_path: Path) -> World:
+    """Made in a second; its model stays out of the folder that other tests look into."""
+    settings.METRIC_MODELS = tmp_path / "models"
     users = make_people()
     members = {role: users[role] for role in ("manager", "viewer")}
     mine = make_place("mine", users["owner"], members, first=0)

@@ -266,7 +266,7 @@ def _evaluations(project: Project, first: int, rooms: dict[str, Parts], own: dic
 
 
 def _model() -> str:
-    """The name of a model in the installation's folder, which all projects share."""
+    """The name of a model in the folder of the settings, which all projects share."""
     folder = Path(settings.METRIC_MODELS)
     if not (folder / "matrix").exists():
         model(folder, "matrix")

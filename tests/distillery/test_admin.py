@@ -18,7 +18,8 @@ _MOST_QUERIES = 12
 
 
 @pytest.fixture
-def place():
+def place(settings, tmp_path):
+    settings.METRIC_MODELS = tmp_path / "models"
     users = make_people()
     return make_place("mine", users["owner"], {"viewer": users["viewer"]}, first=0)
 

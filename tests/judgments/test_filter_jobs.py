@@ -56,8 +56,9 @@ def press_top_up(place, once=None, most="0.24"):
 
 
 def work():
-    """Do what waits of these jobs, as a worker would."""
-    for job in Job.objects.filter(kind__in=[filterjobs.APPLY, filterjobs.TOP_UP], state="queued"):
+    """Do what waits of these jobs, as a worker would, in the order in which they were asked for."""
+    waiting = Job.objects.filter(kind__in=[filterjobs.APPLY, filterjobs.TOP_UP], state="queued")
+    for job in waiting.order_by("pk"):
         runner.run(job_id=job.pk)
 
 
