@@ -67,7 +67,7 @@ class Answer:
 
 
 @pytest.fixture
-def world(db: None, settings: SettingsWrapper, tmp_path: Path) -> World:
+def world(db: None, settings: Settings, tmp_path: Path) -> World:
     """Made in a second; its model stays out of the folder that other tests look into."""
     settings.METRIC_MODELS = tmp_path / "models"
     users = make_people()

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.selectors import queries as selectors
 from annotation.selectors import reviewing
-from crowd.desk.grids import Choices, Column, Grid, Words
+from tables.grids import Choices, Column, Grid, Words
 
 #: Their file has columns of its own, which are read without a model instance per row.
 QUERIES = Grid(

@@ -20,9 +20,10 @@ from annotation.selectors.history import history
 from annotation.selectors.queries import Filters, Progress
 from annotation.services.queries import put_back, withdraw
 from crowd.desk.doors import Role, Seat, act, on_project, posted, show
-from crowd.desk.grids import Choices, respond
+from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
-from crowd.spreadsheets import cell
+from tables.cells import cell
+from tables.grids import Choices
 
 QUERY = "annotation:query"
 _AT_ONCE = 1000

@@ -16,10 +16,10 @@ from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import reviewing
 from annotation.selectors.material import material
 from annotation.selectors.overlap import Lengths, lengths, overlap, stage_spread, texts_of
-from crowd.desk import tables
 from crowd.desk.doors import StageSeat, on_stage, show
 from crowd.desk.grids import respond
 from crowd.models import Worker
+from tables.grids import page_of
 
 #: Pairs of answers at least so alike stand in the table of a query, the likest first.
 _ALIKE = 0.6
@@ -140,7 +140,7 @@ def writer(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """All answers of one person."""
     distillation_only(seat)
     worker = get_object_or_404(Worker.objects.filter(answers__stage=seat.stage).distinct(), pk=pk)
-    rows = tables.page_of(reviewing.of_worker(seat.stage, worker), request)
+    rows = page_of(reviewing.of_worker(seat.stage, worker), request)
     answers = reviewing.answers(Answer.objects.filter(pk__in=[row.pk for row in rows]).order_by("-pk"))
     return show(
         request,

@@ -3,11 +3,11 @@
 from operator import attrgetter
 from typing import Any
 
-from crowd.desk.grids import Choices, Column, Grid, Words
 from crowd.desk.tables import HIT_STATES, OPERATION_STATES, WORK_STATES
 from crowd.models import Assignment
 from money.amounts import dollars
 from projects.models import Event
+from tables.grids import Choices, Column, Grid, Words
 
 
 def _money(name: str) -> Any:

@@ -7,9 +7,9 @@ import json
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from crowd.spreadsheets import cell
 from plots.looks import Look
 from plots.plot import Plot
+from tables.cells import cell
 
 #: What can be asked for, and how it is called.
 FORMS = {"svg": "image/svg+xml", "json": "application/json", "csv": "text/csv; charset=utf-8"}

@@ -1,16 +1,14 @@
 """Rows of the desk's tables: sorted, filtered and paged as the address says, in a fixed number of queries."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
-from crowd.desk.laterows import late
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.selectors.keeping import any_large, is_large, kept, last_event, moment
@@ -18,12 +16,6 @@ from projects.models import Membership, Project
 from projects.selectors import projects_of
 
 State = Assignment.State
-ROWS = 25
-
-
-def page_of(rows: QuerySet[Any] | Sequence[Any], request: HttpRequest) -> Page[Any]:
-    """The page that the address asks for; the nearest one where it asks for nonsense."""
-    return Paginator(late(rows), ROWS).get_page(request.GET.get("page"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from operator import attrgetter
 from typing import Any
 
-from crowd.desk.grids import Choices, Column, Grid, Words
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.wording import state_of
+from tables.grids import Choices, Column, Grid, Words
 
 STATES = {
     "all": "All",

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowd.desk import tables
 from crowd.desk.doors import Role, Seat, act, on_project, posted, show
 from evaluations import selectors
 from evaluations.desk.forms import UploadForm
@@ -16,6 +15,7 @@ from evaluations.desk.listing import FOLDER, TAB
 from evaluations.errors import EvaluationError
 from evaluations.external import keeping
 from evaluations.models import ExternalScores
+from tables.grids import page_of
 
 LIST = "evaluations:external"
 
@@ -30,7 +30,7 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
         .defer("body", "release__manifest", "release__options")
         .order_by("-pk")
     )
-    page = tables.page_of(rows, request)
+    page = page_of(rows, request)
     can_upload = seat.manager and selectors.releases_to_evaluate(seat.project).exists()
     return show(request, "external.html", seat, folder=FOLDER, tab=TAB, page=page, can_upload=can_upload)
 

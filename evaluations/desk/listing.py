@@ -9,11 +9,12 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from crowd.desk.doors import Seat, for_members, on_project
-from crowd.desk.grids import Asked, Choices, respond
+from crowd.desk.grids import respond
 from evaluations import selectors
 from evaluations.desk.columns import EVALUATIONS, EVERYWHERE, names_of
 from evaluations.models import Evaluation
 from projects.selectors import projects_of
+from tables.grids import Asked, Choices
 
 FOLDER, TAB = "evaluations", "evaluations"
 _MOST_RELEASES = 200

@@ -3,10 +3,10 @@
 from operator import attrgetter
 from typing import Any
 
-from crowd.desk.grids import Choices, Column, Grid, Words
 from judgments.selectors import answers_of_systems, judges
 from judgments.selectors.judges import Judge
 from money.amounts import dollars
+from tables.grids import Choices, Column, Grid, Words
 
 SYSTEMS = Grid(
     "systems",

@@ -10,11 +10,11 @@ from django.conf import settings
 from django.http import HttpResponse
 
 from crowd.models import Worker
-from crowd.spreadsheets import cell
 from judgments.selectors.live import Live
 from judgments.selectors.ratings import pseudonym
 from judgments.selectors.reports import Standing
 from projects.models import Project
+from tables.cells import cell
 
 Row = Sequence[Any]
 

@@ -5,10 +5,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from crowd.desk import tables
 from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
 from crowd.desk.forms import ReasonForm
-from crowd.desk.grids import Asked, respond
+from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
 from crowd.models import Exclusion, Worker
 from crowd.services.people import exclude_from_project
@@ -19,6 +18,7 @@ from judgments.selectors import judge as selectors
 from judgments.selectors import judges as listing
 from judgments.selectors.judges import Judge
 from projects.selectors import projects_of
+from tables.grids import Asked, page_of
 
 JUDGE = "judgments:judge"
 _CHECKS = 50
@@ -68,7 +68,7 @@ def judge(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """One judge: figures, plots, checks, what they said, their record, and what can be done."""
     worker = _worker(seat, pk)
     stage = seat.stage
-    rows = tables.page_of(selectors.judgments_of(stage, worker), request)
+    rows = page_of(selectors.judgments_of(stage, worker), request)
     return show(
         request,
         "judge.html",

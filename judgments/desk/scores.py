@@ -9,9 +9,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from crowd.desk.doors import StageSeat, on_stage, show
-from crowd.desk.grids import Asked, Choices
-from crowd.desk.tables import page_of
-from crowd.spreadsheets import cell
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.columns import SCORES
 from judgments.desk.downloads import signature
@@ -19,6 +16,8 @@ from judgments.models import FilterRun
 from judgments.selectors import scores as selectors
 from judgments.selectors.live import in_force
 from judgments.selectors.stamps import stamp_for_pages
+from tables.cells import cell
+from tables.grids import Asked, Choices, page_of
 
 _COLUMNS = (
     "candidate", "query_key", "query", "system", "answer", "n_raw", "n_kept", "mean", "sd", "median",

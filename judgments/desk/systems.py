@@ -16,9 +16,8 @@ from django.views.decorators.http import require_safe
 from annotation.desk.beside import links_of_query
 from annotation.models import HeldOutWorker
 from crowd.desk.doors import Role, Seat, act, on_project, posted, show
-from crowd.desk.grids import Asked, respond
+from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
-from crowd.spreadsheets import cell
 from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import answers_of_systems as answers
@@ -26,6 +25,8 @@ from judgments.selectors import candidates as selectors
 from judgments.selectors.answers_of_systems import Filters, Said
 from judgments.selectors.references import reference_texts
 from judgments.services import candidates as services
+from tables.cells import cell
+from tables.grids import Asked
 
 FOLDER = "judgments"
 _AT_ONCE = 1000

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from crowd.spreadsheets import cell
+from tables.cells import cell
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,26 +1,41 @@
 """Tables of the marketplace, grouped by what they are about."""
 
+from marketplace.models.batches import Batch, BatchTask, Template
+from marketplace.models.events import PolicyAction, PolicyResult, QueuedEvent
 from marketplace.models.log import CallLog, Chaos, TestClock, TokenUse
-from marketplace.models.money import Bonus, LedgerEntry
+from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
 from marketplace.models.people import Block, Invitation, Message, Requester, Worker
-from marketplace.models.qualifications import QualificationGrant, QualificationType
+from marketplace.models.qualifications import QualificationGrant, QualificationRequest, QualificationType
+from marketplace.models.voices import Letter, Rating
 from marketplace.models.work import HIT, HITType, Holding, Place
 
 __all__ = [
     "HIT",
+    "Batch",
+    "BatchTask",
     "Block",
     "Bonus",
     "CallLog",
     "Chaos",
+    "Deposit",
     "HITType",
     "Holding",
     "Invitation",
+    "Invoice",
     "LedgerEntry",
+    "Letter",
     "Message",
+    "Payable",
     "Place",
+    "PolicyAction",
+    "PolicyResult",
     "QualificationGrant",
+    "QualificationRequest",
     "QualificationType",
+    "QueuedEvent",
+    "Rating",
     "Requester",
+    "Template",
     "TestClock",
     "TokenUse",
     "Worker",

@@ -1,5 +1,6 @@
 """The ledger: every movement of money, in integer cents, from one account of a requester to another."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -40,6 +41,14 @@ class LedgerEntry(models.Model):
     holding = models.ForeignKey(Holding, null=True, on_delete=models.PROTECT, related_name="ledger")
     worker = models.ForeignKey(Worker, null=True, on_delete=models.PROTECT, related_name="ledger")
     memo = models.CharField(max_length=200, blank=True)
+    payable = models.ForeignKey(
+        "Payable",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="entries",
+        help_text="The report by which the lab pays this out; a payment stands in one report only.",
+    )
 
     class Meta:
         constraints = [
@@ -54,6 +63,11 @@ class LedgerEntry(models.Model):
         indexes = [
             models.Index(fields=["requester", "-id"], name="ledger_statement"),
             models.Index(fields=["worker", "at"], name="ledger_earnings", condition=Q(credit="workers")),
+            models.Index(
+                fields=["requester", "worker"],
+                name="ledger_not_yet_payable",
+                condition=Q(credit="workers", payable=None),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -81,3 +95,59 @@ class Bonus(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cents} to {self.worker_id}"
+
+
+class Deposit(models.Model):
+    """Money that the lab put into an account, with what its books call it; booked once per `once`."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="deposits")
+    entry = models.OneToOneField(LedgerEntry, on_delete=models.PROTECT, related_name="deposit")
+    cents = models.PositiveBigIntegerField()
+    reference = models.CharField(max_length=120, blank=True, help_text="Order or transfer number.")
+    note = models.CharField(max_length=500, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    at = models.DateTimeField()
+    once = models.UUIDField(unique=True)
+
+    def __str__(self) -> str:
+        return f"{self.cents} to {self.requester_id}"
+
+
+class Invoice(models.Model):
+    """What a requester spent in a period, frozen when it was issued; numbers run without gaps."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="invoices")
+    number = models.PositiveIntegerField(unique=True)
+    begins_at = models.DateTimeField()
+    ends_at = models.DateTimeField(help_text="Exclusive.")
+    address = models.TextField(blank=True, help_text="Whom it is for, as typed.")
+    lines = models.JSONField(help_text="What was spent for what, in cents.")
+    cents = models.PositiveBigIntegerField()
+    real_money = models.BooleanField()
+    issued_at = models.DateTimeField()
+    issued_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="invoice_period", condition=Q(begins_at__lt=F("ends_at")))]
+
+    def __str__(self) -> str:
+        return f"invoice {self.number}"
+
+
+class Payable(models.Model):
+    """A report for the finance office: what each worker earned since the reports before; never twice."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="payables")
+    number = models.PositiveIntegerField()
+    until = models.DateTimeField(help_text="Payments before this moment, as far as no report had them.")
+    workers = models.PositiveIntegerField()
+    cents = models.PositiveBigIntegerField()
+    made_at = models.DateTimeField()
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    paid_at = models.DateTimeField(null=True, blank=True, help_text="The finance office has paid it out.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "number"], name="payable_number")]
+
+    def __str__(self) -> str:
+        return f"payable {self.number} of {self.requester_id}"

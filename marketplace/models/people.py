@@ -13,6 +13,7 @@ class Requester(models.Model):
     access_key = models.CharField(max_length=64, unique=True)
     secret_sealed = models.TextField(help_text="The secret key, encrypted with the installation's secret.")
     fee_profile = models.CharField(max_length=40)
+    real_money = models.BooleanField(default=False, help_text="Deposits are money that the lab pays out.")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField()
 
@@ -70,6 +71,11 @@ class Worker(models.Model):
     adult = models.BooleanField(default=False, help_text="Agreed to see adult content.")
     accept_next = models.BooleanField(default=False, help_text="Accept the next HIT of the group on submit.")
     created_at = models.DateTimeField()
+    closed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Account closed: personal data are gone, work and money stay.",
+    )
 
     submitted_count = models.PositiveIntegerField(default=0)
     approved_count = models.PositiveIntegerField(default=0)

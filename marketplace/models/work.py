@@ -23,6 +23,11 @@ class HITType(models.Model):
     duration_s = models.PositiveIntegerField()
     auto_approval_s = models.PositiveIntegerField()
     requirements = models.JSONField(default=list)
+    notification = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="NotificationSpecification of UpdateNotificationSettings, with `Active`; null: none.",
+    )
     value_digest = models.CharField(max_length=64)
     created_at = models.DateTimeField()
 
@@ -46,6 +51,9 @@ class HIT(models.Model):
     hit_type = models.ForeignKey(HITType, on_delete=models.PROTECT, related_name="hits")
     hit_id = models.CharField(max_length=64, unique=True)
     question = models.TextField()
+    assignment_review_policy = models.JSONField(null=True, blank=True)
+    hit_review_policy = models.JSONField(null=True, blank=True)
+    batch = models.ForeignKey("Batch", null=True, blank=True, on_delete=models.PROTECT, related_name="hits")
     annotation = models.CharField(max_length=255, blank=True)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()

@@ -5,18 +5,30 @@ from django.db.models import F
 
 from marketplace.models import (
     HIT,
+    Batch,
+    BatchTask,
     Block,
     Bonus,
     CallLog,
     HITType,
     Holding,
+    Invoice,
     LedgerEntry,
+    Letter,
     Message,
+    Payable,
     Place,
     QualificationType,
+    QueuedEvent,
     Requester,
+    Template,
     TokenUse,
     Worker,
+)
+
+_WORK = (
+    *(Invoice, Payable, Bonus, Holding, Place, BatchTask, HIT, Batch, Template, HITType),
+    *(QualificationType, Block, Message, Letter, QueuedEvent, TokenUse, CallLog),
 )
 
 
@@ -24,7 +36,7 @@ from marketplace.models import (
 def wipe_work() -> None:
     """Delete all work and what it moved; requesters, workers, their keys and their deposits stay."""
     LedgerEntry.objects.exclude(kind=LedgerEntry.Kind.DEPOSIT).delete()
-    for table in (Bonus, Holding, Place, HIT, HITType, QualificationType, Block, Message, TokenUse, CallLog):
+    for table in _WORK:
         table.objects.all().delete()
     Requester.objects.update(available_cents=F("deposited_cents"), held_cents=0, paid_cents=0, fees_cents=0)
     Worker.objects.update(

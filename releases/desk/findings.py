@@ -26,6 +26,7 @@ from releases.privacy.checking import counted
 from releases.privacy.excerpts import Parts, parts
 from releases.privacy.rules import RULES
 from releases.services.starting import CHECK, look_for_findings
+from tables.grids import page_of
 
 FOLDER = "releases"
 STATES = {"open": "Open", "accepted": "May stay", "redacted": "Blacked out", "gone": "Gone"}
@@ -50,7 +51,7 @@ def privacy(request: HttpRequest, seat: Seat) -> HttpResponse:
     state = tables.choice(request, "state", STATES)
     rule = tables.choice(request, "rule", {"": "All rules", **RULES})
     rows = selectors.findings_of(seat.project, state.chosen, rule.chosen).select_related("decided_by")
-    page = tables.page_of(rows, request)
+    page = page_of(rows, request)
     counts = counted(seat.project)
     totals = {name: sum(states.get(name, 0) for states in counts.values()) for name in STATES}
     return show(

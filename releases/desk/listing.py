@@ -12,6 +12,7 @@ from crowd.desk.doors import Seat, for_members, on_project, show
 from projects.selectors import projects_of
 from releases import selectors
 from releases.models import Release
+from tables.grids import page_of
 
 FOLDER = "releases"
 STATES = {
@@ -27,7 +28,7 @@ def _chosen(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
     """The page of the state that the address names."""
     state = tables.choice(request, "state", STATES)
     some = rows if state.chosen == "all" else rows.filter(state=state.chosen)
-    page = tables.page_of(some, request)
+    page = page_of(some, request)
     return {"page": page, "state": state, "any": bool(page.paginator.count) or state.chosen != "all"}
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "csv"
 BESIDE = True
-#: What `crowd.spreadsheets.cell` guards against, as a pattern.
+#: What `tables.cells.cell` guards against, as a pattern.
 _FORMULA = r"^[=+\-@\t\r]"
 _PLAIN = (Kind.INTEGER, Kind.NUMBER, Kind.FLAG)
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
-from crowd.desk.grids import Choices, Column, Grid, Words
+from tables.grids import Choices, Column, Grid, Words
 from tests.desk.conftest import HOSTILE, at, make_hit, make_unknown, make_work
 
 pytestmark = pytest.mark.django_db

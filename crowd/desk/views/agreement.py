@@ -8,8 +8,9 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk.agreements import ENOUGH, Row, of_project
 from crowd.desk.doors import Seat, on_project
-from crowd.desk.grids import Asked, Column, Grid, respond
+from crowd.desk.grids import respond
 from crowd.models import Stage
+from tables.grids import Asked, Column, Grid
 
 Line = tuple[Stage, Row]
 

@@ -14,6 +14,7 @@ from crowd.desk.doors import Seat, act, for_members, on_project, posted, show
 from notices import selectors, services
 from notices.letters import last_sent, post_office
 from notices.models import Notice, Wish
+from tables.grids import page_of
 
 FOLDER = "notices"
 STATES = {"open": "Open", "unread": "Unread", "over": "Over", "all": "All"}
@@ -53,7 +54,7 @@ def _rows(request: HttpRequest, rows: QuerySet[Notice], user: User) -> dict[str,
         rows = rows.exclude(over_at=None)
     if state.chosen == "unread":
         rows = selectors.waiting(rows, user)
-    return {"state": state, "notices": tables.page_of(rows, request)}
+    return {"state": state, "notices": page_of(rows, request)}
 
 
 @posted

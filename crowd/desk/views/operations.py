@@ -16,6 +16,7 @@ from crowd.desk.views.projects import entered
 from crowd.models import MarketOperation
 from crowd.selectors import operations
 from crowd.services import review
+from tables.grids import page_of
 
 Kind = MarketOperation.Kind
 
@@ -81,7 +82,7 @@ def listing(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
 @on_stage()
 def decisions(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Operations that nobody answered, with what each answer of yours does."""
-    page = tables.page_of(operations.needs_person(seat.stage), request)
+    page = page_of(operations.needs_person(seat.stage), request)
     cases = [
         (
             row,

@@ -14,13 +14,14 @@ from django.views.decorators.http import require_safe
 from crowd.desk import panels
 from crowd.desk.doors import Role, Seat, act, for_members, on_project, posted, show
 from crowd.desk.forms import ReasonForm
-from crowd.desk.grids import Asked, Choices, Column, Grid, Words, respond
+from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
 from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.people import ENOUGH, Person, people
 from crowd.services.people import exclude_from_project
 from money.amounts import dollars
 from projects.selectors import projects_of
+from tables.grids import Asked, Choices, Column, Grid, Words
 
 _WORK = 25
 

@@ -15,10 +15,11 @@ from crowd.desk.columns import EVENTS, MEMBERS, PROJECTS
 from crowd.desk.doors import NotEnteredError, Role, Seat, act, for_members, on_project, posted, show
 from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.funnel import HEADS, drawn
-from crowd.desk.grids import Asked, Choices, respond
+from crowd.desk.grids import respond
 from projects import services
 from projects.models import Event, Membership
 from projects.services import ProjectError
+from tables.grids import Asked, Choices
 
 PROJECT = "desk:project"
 _FEED = 8

@@ -15,6 +15,7 @@ from crowd.desk.views.projects import entered
 from crowd.models import Exclusion, Worker
 from crowd.services import review
 from money.amounts import dollars
+from tables.grids import ROWS
 
 WORKER = "desk:worker"
 _MOST_WRITTEN_TO = 5000
@@ -47,7 +48,7 @@ def _worker(seat: StageSeat, pk: int) -> Worker:
 def worker(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """One worker: their work here, and the forms."""
     row = _worker(seat, pk)
-    work = list(tables.work(seat.stage, "all", row.external_id)[: tables.ROWS])
+    work = list(tables.work(seat.stage, "all", row.external_id)[:ROWS])
     tables.say_what_about(seat.stage, work)
     return show(
         request,

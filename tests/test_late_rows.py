@@ -6,8 +6,8 @@ from django.db.models import Case, CharField, F, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from crowd.desk.laterows import LateRows, late
 from crowd.models import Worker
+from tables.laterows import LateRows, late
 from tests.judgments.desk_world import make_place
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,1 @@
+"""Tables on pages and in files: columns, filters, orders, pages of long lists, cells no spreadsheet runs."""
