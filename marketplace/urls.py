@@ -17,5 +17,6 @@ urlpatterns = [
     path("mturk/test/clock", testcontrols.advance_clock),
     path("mturk/test/chaos", testcontrols.set_chaos),
     path("mturk/test/reset", testcontrols.reset),
+    path("requester/", include("marketplace.requester.urls")),
     path("", include("marketplace.site.urls")),
 ]

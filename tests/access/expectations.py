@@ -110,6 +110,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("site", FORM, "worker"): "profile inbox accept",
     ("site", ACT, "worker"): "return request_qualification accept_next",
     ("site", LOOK, "site desk"): "desk",
+    ("requester", LOOK, "site desk"): "overview",
     ("accounts", FORM, "account"): "password_change home",
     ("accounts", FORM, "everybody"): "login",
     ("accounts", ACT, "everybody"): "logout",

@@ -284,4 +284,9 @@ def worker_site(worker: User) -> dict[str, Parts]:
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)
     asked = {"group_id": asking.group_id, "qualification_type_id": kind.qualification_type_id}
-    return {"site": shared, "site:request_qualification": asked, "examples": {"number": 1}}
+    return {
+        "site": shared,
+        "site:request_qualification": asked,
+        "examples": {"number": 1},
+        "requester": {"requester": lab.customer_id},
+    }

@@ -1,0 +1,1 @@
+"""Pages of the requester site, one module per place of its rail."""
