@@ -48,7 +48,12 @@ def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
             return refused(request, "Nothing was recorded", UNREADABLE, status=400)
         return view(request, *arguments, **named)
 
-    return csrf_exempt(require_POST(xframe_options_exempt(csp(_IN_FRAME)(readable))))
+    return csrf_exempt(require_POST(xframe_options_exempt(for_frames(readable))))
+
+
+def for_frames(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """The view's pages have the policy of our own pages in a frame, unless they come with one."""
+    return csp(_IN_FRAME)(view)
 
 
 @_frame_view
