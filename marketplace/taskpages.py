@@ -11,8 +11,9 @@ from marketplace import frame
 from marketplace.html import policies
 from marketplace.html.documents import task_document
 from marketplace.models import HIT, Holding
+from marketplace.questionform.parsing import Form
 from marketplace.questions import HTMLQuestion
-from marketplace.submission import UNKNOWN, for_frames, refused, site_url
+from marketplace.submission import UNKNOWN, draw_form, for_frames, refused, site_url
 
 ENDED = "This assignment is no longer in progress: it was submitted or returned, or its time is over."
 GONE = "This preview has grown old. Load the page around it again."
@@ -28,7 +29,7 @@ def _task_view(view: View) -> Callable[..., HttpResponseBase]:
 def signed_task(request: HttpRequest, signature: str) -> HttpResponse:
     """The task page of somebody who holds the assignment that the signature names."""
     pk = frame.holding_of(signature)
-    holdings = Holding.objects.select_related("hit__batch", "worker").defer("answer")
+    holdings = Holding.objects.select_related("hit__batch", "hit__hit_type", "worker").defer("answer")
     holding = holdings.filter(pk=pk).first() if pk is not None else None
     if holding is None:
         return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
@@ -42,7 +43,7 @@ def signed_task(request: HttpRequest, signature: str) -> HttpResponse:
 def signed_preview(request: HttpRequest, signature: str) -> HttpResponse:
     """The task page of a HIT for somebody who may look at it; nothing can be sent from there."""
     pk = frame.previewed_hit(signature)
-    hit = HIT.objects.select_related("batch").filter(pk=pk).first() if pk is not None else None
+    hit = HIT.objects.select_related("batch", "hit_type").filter(pk=pk).first() if pk is not None else None
     if hit is None:
         return refused(request, "There is no preview at this address", GONE, status=404)
     return _task(request, hit, submit_url="")
@@ -50,6 +51,8 @@ def signed_preview(request: HttpRequest, signature: str) -> HttpResponse:
 
 def _task(request: HttpRequest, hit: HIT, *, submit_url: str) -> HttpResponse:
     question = frame.question(hit)
+    if isinstance(question, Form):
+        return draw_form(request, question, title=hit.hit_type.title, submit_url=submit_url)
     if not isinstance(question, HTMLQuestion):
         return refused(request, "This task page is not here", UNKNOWN, status=404)
     hosts = hit.batch.hosts if hit.batch else None

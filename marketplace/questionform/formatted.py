@@ -12,8 +12,8 @@ from marketplace.errors import Refusal
 
 _PLAIN = frozenset({"align", "dir", "lang", "title", "valign"})
 _BARE = (
-    "b big blockquote br caption center cite code dd del dfn div dl dt em h1 h2 h3 h4 h5 h6 hr i ins kbd li p "
-    "pre q s samp small span strike strong sub sup tbody tfoot thead tr tt u ul var"
+    "b big blockquote br caption center cite code dd del dfn div dl dt em h1 h2 h3 h4 h5 h6 hr i ins kbd li "
+    "p pre q s samp small span strike strong sub sup tbody tfoot thead tr tt u ul var"
 )
 #: What may stand in FormattedContent: element → its attributes beside those that all have.
 ALLOWED: dict[str, frozenset[str]] = {
