@@ -10,13 +10,16 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from django.core import signing
 
 from marketplace.models import HIT, Holding
-from marketplace.questions import ExternalQuestion, parse_question
+from marketplace.questions import ExternalQuestion, Question, parse_question
 
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+#: A preview that somebody keeps open or passes on can be loaded for so long, in seconds.
+PREVIEW_AGE = 24 * 3600
 _signer = signing.Signer(salt="marketplace.frame")
+_preview_signer = signing.TimestampSigner(salt="marketplace.frame.preview")
 
 
-def question(hit: HIT) -> ExternalQuestion:
+def question(hit: HIT) -> Question:
     """The HIT's question, parsed."""
     return parse_question(hit.question)
 
@@ -39,20 +42,35 @@ def submit_to(*, holding: Holding, base_url: str) -> str:
     return f"{base_url}/s/{submit_signature(holding.pk)}"
 
 
+def previewed_hit(signature: str) -> int | None:
+    """HIT that a signature of a preview names, or None where it is not ours or too old."""
+    try:
+        return int(_preview_signer.unsign(signature.replace("-", ":", 2), max_age=PREVIEW_AGE))
+    except (signing.BadSignature, ValueError):
+        return None
+
+
 def frame_url(*, holding: Holding, base_url: str) -> str:
     """URL of the task page for somebody who works on it."""
+    asked = question(holding.hit)
+    to = submit_to(holding=holding, base_url=base_url)
     return _with_query(
-        question(holding.hit).url,
+        asked.url if isinstance(asked, ExternalQuestion) else f"{to}/task",
         assignmentId=holding.assignment_id,
         hitId=holding.hit.hit_id,
-        turkSubmitTo=submit_to(holding=holding, base_url=base_url),
+        turkSubmitTo=to,
         workerId=holding.worker.worker_id,
     )
 
 
-def preview_url(*, hit: HIT) -> str:
+def preview_url(*, hit: HIT, base_url: str) -> str:
     """URL of the task page for somebody who looks before accepting."""
-    return _with_query(question(hit).url, assignmentId=NO_ASSIGNMENT, hitId=hit.hit_id)
+    asked = question(hit)
+    if isinstance(asked, ExternalQuestion):
+        url = asked.url
+    else:
+        url = f"{base_url}/p/{_preview_signer.sign(str(hit.pk)).replace(':', '-', 2)}/task"
+    return _with_query(url, assignmentId=NO_ASSIGNMENT, hitId=hit.hit_id)
 
 
 def _with_query(url: str, **parameters: str) -> str:

@@ -5,25 +5,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
-from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
+from xml.etree.ElementTree import Element, SubElement, tostring
 
-from defusedxml import ElementTree as SafeTree
-from defusedxml.common import DefusedXmlException
+from marketplace.errors import invalid_value
+from marketplace.questionform.parsing import ROOTS as FORM_ROOTS
+from marketplace.questionform.parsing import Form as QuestionForm
+from marketplace.questionform.parsing import form_of
+from marketplace.wellformed import MAX_BYTES as MAX_QUESTION_BYTES
+from marketplace.wellformed import SCHEMAS, parse_error, printable, root_of
 
-from marketplace.errors import Refusal, invalid_value
+__all__ = ["MAX_QUESTION_BYTES", "ExternalQuestion", "HTMLQuestion", "QuestionForm", "parse_question"]
 
-SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 EXTERNAL_QUESTION = f"{SCHEMAS}2006-07-14/ExternalQuestion.xsd"
+HTML_QUESTION = f"{SCHEMAS}2011-11-11/HTMLQuestion.xsd"
 ANSWERS = f"{SCHEMAS}2005-10-01/QuestionFormAnswers.xsd"
-#: Question schemas of MTurk that this marketplace does not show yet.
-NOT_YET = {
-    f"{{{SCHEMAS}2011-11-11/HTMLQuestion.xsd}}HTMLQuestion": "HTMLQuestion",
-    f"{{{SCHEMAS}2005-10-01/QuestionForm.xsd}}QuestionForm": "QuestionForm",
-    f"{{{SCHEMAS}2017-11-06/QuestionForm.xsd}}QuestionForm": "QuestionForm",
-}
-MAX_QUESTION_BYTES = 65_535
 #: Fields of a submission that the marketplace itself put there; never part of the answer.
 RESERVED_FIELDS = frozenset({"assignmentId", "hitId", "workerId", "turkSubmitTo"})
+#: Longer questions are parsed again each time rather than kept.
+_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +33,64 @@ class ExternalQuestion:
     frame_height: int
 
 
-@lru_cache(maxsize=1024)
-def parse_question(xml: str) -> ExternalQuestion:
+@dataclass(frozen=True, slots=True)
+class HTMLQuestion:
+    """A task page that came with the HIT and that we serve. `frame_height` as of ExternalQuestion."""
+
+    html: str
+    frame_height: int
+
+
+Question = ExternalQuestion | HTMLQuestion | QuestionForm
+
+
+def parse_question(xml: str) -> Question:
     """Read a question; raises Refusal naming what is wrong with it."""
-    if len(xml.encode("utf-8", "surrogatepass")) > MAX_QUESTION_BYTES:
-        raise invalid_value("Question", f"it is longer than {MAX_QUESTION_BYTES} bytes.")
-    try:
-        root = SafeTree.fromstring(xml, forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
-        raise _xml_error(f"it is not well-formed XML without DTD and entities ({error})") from error
-    if root.tag in NOT_YET:
-        raise Refusal(
-            "NotSupported",
-            f"This marketplace does not show {NOT_YET[root.tag]} yet; use an ExternalQuestion.",
-        )
+    return _parse_and_keep(xml) if len(xml) <= _KEPT else _parse(xml)
+
+
+def _parse(xml: str) -> Question:
+    root = root_of(xml)
+    if root.tag in FORM_ROOTS:
+        return form_of(root)
+    if root.tag == f"{{{HTML_QUESTION}}}HTMLQuestion":
+        html, height = _content_and_height(root, HTML_QUESTION, "HTMLContent")
+        if not html.strip():
+            raise parse_error("its HTMLContent is empty")
+        return HTMLQuestion(html=html, frame_height=height)
     if root.tag != f"{{{EXTERNAL_QUESTION}}}ExternalQuestion":
-        raise _xml_error(f"its root is {root.tag}; expected ExternalQuestion in {EXTERNAL_QUESTION}")
-    children = {child.tag: (child.text or "").strip() for child in root}
-    url_tag, height_tag = f"{{{EXTERNAL_QUESTION}}}ExternalURL", f"{{{EXTERNAL_QUESTION}}}FrameHeight"
-    if sorted(child.tag for child in root) != [url_tag, height_tag]:
-        raise _xml_error("it needs exactly one ExternalURL and one FrameHeight")
-    height = children[height_tag]
+        raise parse_error(
+            f"its root is {root.tag}; expected ExternalQuestion in {EXTERNAL_QUESTION}, HTMLQuestion in "
+            f"{HTML_QUESTION} or QuestionForm"
+        )
+    url, height = _content_and_height(root, EXTERNAL_QUESTION, "ExternalURL")
+    return ExternalQuestion(url=_external_url(url.strip()), frame_height=height)
+
+
+_parse_and_keep = lru_cache(maxsize=1024)(_parse)
+
+
+def _content_and_height(root: Element, schema: str, name: str) -> tuple[str, int]:
+    """Text of the one content element of a question, and its FrameHeight; nothing else may be there."""
+    content_tag, height_tag = f"{{{schema}}}{name}", f"{{{schema}}}FrameHeight"
+    children = {child.tag: child for child in root}
+    if len(root) != 2 or set(children) != {content_tag, height_tag}:
+        raise parse_error(f"it needs exactly one {name} and one FrameHeight")
+    if any(len(child) for child in root):
+        raise parse_error(f"{name} contains elements; put its text into a CDATA section")
+    height = (children[height_tag].text or "").strip()
     if not (height.isascii() and height.isdigit() and len(height) <= 5):
-        raise _xml_error(f"FrameHeight is {height[:40]!r}, not a whole number of pixels")
-    return ExternalQuestion(url=_external_url(children[url_tag]), frame_height=int(height))
+        raise parse_error(f"FrameHeight is {height[:40]!r}, not a whole number of pixels")
+    return children[content_tag].text or "", int(height)
 
 
-def _xml_error(why: str) -> Refusal:
-    return Refusal("XMLParseError", f"There was an error parsing the XML question or answer data: {why}.")
+def html_question_xml(html: str, frame_height: int) -> str:
+    """The HTMLQuestion that shows a page."""
+    content = printable(html).replace("]]>", "]]]]><![CDATA[>")
+    return (
+        f'<HTMLQuestion xmlns="{HTML_QUESTION}"><HTMLContent><![CDATA[{content}]]></HTMLContent>'
+        f"<FrameHeight>{frame_height}</FrameHeight></HTMLQuestion>"
+    )
 
 
 def _external_url(url: str) -> str:
@@ -90,19 +119,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _printable(text: str) -> str:
-    """Text with the characters that XML 1.0 cannot carry replaced, so that no answer is lost to them."""
-    return "".join(
-        character
-        if character in "\t\n\r"
-        or " " <= character <= "\ud7ff"
-        or "\ue000" <= character <= "\ufffd"
-        or character > "\uffff"
-        else "\ufffd"
-        for character in text
-    )
-
-
 def answers_xml(fields: Iterable[tuple[str, str]]) -> str:
     """QuestionFormAnswers of a submitted form.
 
@@ -115,6 +131,6 @@ def answers_xml(fields: Iterable[tuple[str, str]]) -> str:
     root = Element("QuestionFormAnswers", xmlns=ANSWERS)
     for name, values in joined.items():
         answer = SubElement(root, "Answer")
-        SubElement(answer, "QuestionIdentifier").text = _printable(name)
-        SubElement(answer, "FreeText").text = _printable("|".join(values))
+        SubElement(answer, "QuestionIdentifier").text = printable(name)
+        SubElement(answer, "FreeText").text = printable("|".join(values))
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")

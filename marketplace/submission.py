@@ -15,8 +15,11 @@ from django.views.decorators.http import require_POST
 
 from marketplace import chaos
 from marketplace.errors import Refusal
-from marketplace.frame import NO_ASSIGNMENT, holding_of
+from marketplace.frame import NO_ASSIGNMENT, holding_of, question
 from marketplace.models import Holding
+from marketplace.questionform import answering, drawing
+from marketplace.questionform.answering import Given
+from marketplace.questionform.parsing import Form
 from marketplace.services import assignments
 
 #: The whole policy of pages in the frame: unlike elsewhere, nothing is said about who may frame them.
@@ -48,7 +51,12 @@ def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
             return refused(request, "Nothing was recorded", UNREADABLE, status=400)
         return view(request, *arguments, **named)
 
-    return csrf_exempt(require_POST(xframe_options_exempt(csp(_IN_FRAME)(readable))))
+    return csrf_exempt(require_POST(xframe_options_exempt(for_frames(readable))))
+
+
+def for_frames(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """The view's pages have the policy of our own pages in a frame, unless they come with one."""
+    return csp(_IN_FRAME)(view)
 
 
 @_frame_view
@@ -88,8 +96,10 @@ def _load(**conditions: object) -> Holding | None:
         .only(
             "assignment_id",
             "state",
+            "hit__question",
             "hit__requester_id",
             "hit__hit_type__auto_approval_s",
+            "hit__hit_type__title",
             "worker__worker_id",
         )
         .filter(**conditions)
@@ -98,10 +108,18 @@ def _load(**conditions: object) -> Holding | None:
 
 
 def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
+    asked = question(holding.hit)
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
+    answer = ""
+    if isinstance(asked, Form):
+        given = answering.read(asked, request.POST)
+        if given.problems and holding.state == Holding.State.ACCEPTED:
+            title, here = holding.hit.hit_type.title, site_url(request) + request.path
+            return draw_form(request, asked, title=title, submit_url=here, given=given)
+        answer = answering.answers_xml(asked, given)
     delay = chaos.faults_for(holding.hit.requester_id).visibility_delay_s
     try:
-        holding = assignments.submit(holding=holding, fields=fields, visible_after_s=delay)
+        holding = assignments.submit(holding=holding, fields=fields, answer=answer, visible_after_s=delay)
     except Refusal as refusal:
         return refused(request, "Your work could not be submitted", refusal.message, status=409)
     return render(
@@ -109,6 +127,21 @@ def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
         "marketplace/frame/submitted.html",
         {"holding": holding, "continue_url": continue_url(request, holding)},
     )
+
+
+def draw_form(
+    request: HttpRequest, form: Form, *, title: str, submit_url: str, given: Given | None = None
+) -> HttpResponse:
+    """A QuestionForm as a page in the frame; with `given`, what was filled in and what is wrong with it."""
+    drawn = render(
+        request,
+        "marketplace/frame/form.html",
+        {"form": form, "title": title, "submit_url": submit_url, "given": given},
+        status=422 if given else 200,
+    )
+    policy = drawing.MEDIA_SOURCES | {"form-action": [submit_url or "'none'"]}
+    drawn._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
+    return drawn
 
 
 def continue_url(request: HttpRequest, holding: Holding) -> str:

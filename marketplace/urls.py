@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from marketplace import submission, testcontrols, workerapi
+from marketplace import submission, taskpages, testcontrols, workerapi
 
 urlpatterns = [
     re_path(
@@ -11,6 +11,8 @@ urlpatterns = [
         name="signed-submit",
     ),
     re_path(r"^(?:/|)mturk/externalSubmit/?$", submission.bare_submit, name="bare-submit"),
+    re_path(r"^s/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_task, name="signed-task"),
+    re_path(r"^p/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_preview, name="signed-preview"),
     path("worker-api/next", workerapi.next_task),
     path("worker-api/accept", workerapi.accept),
     path("worker-api/return", workerapi.give_back_task),

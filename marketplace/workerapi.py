@@ -61,7 +61,7 @@ def next_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dic
     for hit_type in _groups(worker, body):
         hit = assignments.next_hit(worker=worker, hit_type=hit_type)
         if hit is not None:
-            return {"hit": {**_hit(hit), "preview_url": preview_url(hit=hit)}}
+            return {"hit": {**_hit(hit), "preview_url": preview_url(hit=hit, base_url=site_url(request))}}
     return {"hit": None}
 
 

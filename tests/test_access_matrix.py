@@ -16,6 +16,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
+from django.urls import reverse
 from pytest_django import Settings
 
 from tests.access.addresses import Address, addresses, admin_addresses
@@ -275,6 +276,8 @@ def test_djangos_admin_is_for_staff_with_rights(world):
 def _with_credential(world: World, address: Address) -> str:
     if address.name.endswith("-submit"):
         return "/s/none/mturk/externalSubmit" if address.parts else "/mturk/externalSubmit"
+    if address.name in ("signed-task", "signed-preview"):
+        return reverse(address.name, args=["none"])
     return world.path(address)
 
 

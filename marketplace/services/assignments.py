@@ -112,9 +112,12 @@ def _unqualified(verdict: eligibility.Verdict) -> Refusal:
     return Refusal("DoesNotMeetRequirements", " ".join(verdict.missing))
 
 
-def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], visible_after_s: float = 0) -> Holding:
+def submit(
+    *, holding: Holding, fields: Sequence[tuple[str, str]], answer: str = "", visible_after_s: float = 0
+) -> Holding:
     """Record a worker's answer; a second submission of the same holding changes nothing.
 
+    The answer is `answer`, QuestionFormAnswers XML, or made of the form's fields where that is empty.
     `holding` has its HIT, HIT type and worker loaded. Raises Refusal when the deadline has passed or the
     assignment was returned. `visible_after_s` delays what the requester sees (test controls only).
     """
@@ -122,12 +125,12 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], visible_after
         return holding
     now = clock.now()
     delay = timedelta(seconds=holding.hit.hit_type.auto_approval_s)
-    answer = {
+    record = {
         "state": State.SUBMITTED,
         "submitted_at": now,
         "visible_at": now + timedelta(seconds=visible_after_s) if visible_after_s else None,
         "auto_approve_at": now + delay,
-        "answer": answers_xml(fields),
+        "answer": answer or answers_xml(fields),
     }
     open_holding = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)
     with transaction.atomic():
@@ -135,9 +138,9 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], visible_after
         HIT.objects.filter(pk=holding.hit_id, pending__gt=0).update(
             pending=F("pending") - 1, submitted=F("submitted") + 1
         )
-        recorded = open_holding.update(**answer)
+        recorded = open_holding.update(**record)
         if recorded:
-            for name, value in answer.items():
+            for name, value in record.items():
                 setattr(holding, name, value)
             if not delay:
                 approve_locked(holding=holding, hit=lock_hit(holding.hit_id), at=now, auto=True)

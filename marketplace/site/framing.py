@@ -1,11 +1,10 @@
 """The requester's task page in a frame of ours: where it may come from, and what it may do there."""
 
-from collections.abc import Callable
-from typing import cast
-
 from csp.constants import SELF
-from csp.decorators import csp_update
 from django.http import HttpResponse
+
+from marketplace.html import policies
+from marketplace.questions import ExternalQuestion, Question
 
 #: Content-Security-Policy of pages with a task frame: any https page, http on loopback only.
 FRAME_SOURCES = {
@@ -20,9 +19,21 @@ AT_WORK = (
 PREVIEW = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"
 
 
-View = Callable[..., HttpResponse]
+#: A task page that we serve: nobody's origin. Only the click that follows a submission leaves the frame;
+#: the task page itself may not, by the policy it comes with (`marketplace.html.policies`).
+OURS_AT_WORK = f"{policies.SANDBOX} allow-top-navigation-by-user-activation"
 
 
-def may_frame_tasks(view: View) -> View:
-    """The page may hold a task frame; no other page of ours may hold a frame at all."""
-    return cast(View, csp_update(FRAME_SOURCES)(view))
+def sandbox(question: Question, *, working: bool) -> str:
+    """What the frame of a task page allows."""
+    if isinstance(question, ExternalQuestion):
+        return AT_WORK if working else PREVIEW
+    return OURS_AT_WORK if working else policies.SANDBOX
+
+
+def with_task(response: HttpResponse, question: Question, *, origin: str) -> HttpResponse:
+    """A page with a task frame; one whose task we serve can be led nowhere else, whatever its script does."""
+    ours = [f"{origin}/s/", f"{origin}/p/"]
+    sources = FRAME_SOURCES if isinstance(question, ExternalQuestion) else {"frame-src": ours}
+    response._csp_update = sources  # type: ignore[attr-defined]  # as csp.decorators.csp_update does
+    return response

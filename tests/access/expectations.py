@@ -141,6 +141,8 @@ LOGGED = {
 BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "signed-submit": (405, 400),
     "bare-submit": (405, 400),
+    "signed-task": (404, 405),
+    "signed-preview": (404, 405),
     "/worker-api/next": (405, 401),
     "/worker-api/accept": (405, 401),
     "/worker-api/return": (405, 401),

@@ -18,6 +18,7 @@ from marketplace.site.lookup import entity_id, group_named
 from marketplace.site.pages import page
 from marketplace.site.people import current_worker
 from marketplace.site.selectors import groups as selectors
+from marketplace.submission import site_url
 
 
 @require_safe
@@ -36,7 +37,6 @@ def groups(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@framing.may_frame_tasks
 def preview(request: HttpRequest, group_id: str) -> HttpResponse:
     """One HIT of the group to look at, and the button that accepts it."""
     now = clock.now()
@@ -45,8 +45,9 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
     settle_overdue(now)
     judged = verdict(worker=worker, hit_type=hit_type)
     hit = next_hit(worker=worker, hit_type=hit_type)
-    shown = frame.question(hit) if hit and judged.preview else None
-    return page(
+    question = frame.question(hit) if hit and judged.preview else None
+    origin = site_url(request)
+    shown = page(
         request,
         "preview.html",
         worker=worker,
@@ -55,10 +56,11 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
         hit=hit,
         verdict=judged,
         available=selectors.available(hit_type=hit_type, worker=worker, now=now),
-        frame_url=frame.preview_url(hit=hit) if hit and shown else "",
-        frame_height=shown.frame_height if shown else 0,
-        sandbox=framing.PREVIEW,
+        frame_url=frame.preview_url(hit=hit, base_url=origin) if hit and question else "",
+        frame_height=question.frame_height if question else 0,
+        sandbox=framing.sandbox(question, working=False) if question else "",
     )
+    return framing.with_task(shown, question, origin=origin) if question else shown
 
 
 @require_safe

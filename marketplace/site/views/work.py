@@ -15,6 +15,7 @@ from marketplace import clock, frame
 from marketplace.eligibility import verdict
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
+from marketplace.questions import ExternalQuestion
 from marketplace.services import assignments, endings
 from marketplace.site import framing
 from marketplace.site.access import for_workers
@@ -55,7 +56,6 @@ def accept(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
 @require_safe
 @never_cache
 @login_required
-@framing.may_frame_tasks
 def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
     """The requester's task page in its frame, with the time that is left."""
     user_pk = request.user.pk or 0
@@ -73,7 +73,8 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
     if holding.state != State.ACCEPTED:
         return _ended(request, holding)
     origin = site_url(request)
-    return render(
+    question = frame.question(holding.hit)
+    shown = render(
         request,
         "marketplace/site/work.html",
         {
@@ -83,12 +84,14 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             "now": now,
             "seconds_left": int((holding.deadline - now).total_seconds()),
             "frame_url": frame.frame_url(holding=holding, base_url=origin),
-            "frame_height": frame.question(holding.hit).frame_height,
+            "frame_height": question.frame_height,
             "origin": origin,
             "links": _links(),
-            "sandbox": framing.AT_WORK,
+            "sandbox": framing.sandbox(question, working=True),
+            "opaque": not isinstance(question, ExternalQuestion),
         },
     )
+    return framing.with_task(shown, question, origin=origin)
 
 
 @cache

@@ -1,0 +1,379 @@
+"""A QuestionForm, read once into plain values: what to show, and what may be answered."""
+
+import re
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from typing import Literal
+from xml.etree.ElementTree import Element
+
+from marketplace.errors import Refusal
+from marketplace.questionform.formatted import formatted, is_address
+from marketplace.wellformed import SCHEMAS, parse_error, root_of
+
+VERSIONS = ("2005-10-01", "2017-11-06")
+#: Tags of the root element, by their namespace.
+ROOTS = {f"{{{SCHEMAS}{version}/QuestionForm.xsd}}QuestionForm" for version in VERSIONS}
+STYLES = ("radiobutton", "checkbox", "list", "dropdown", "combobox", "multichooser")
+MAX_IDENTIFIER = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Something to look at. `text` of titles and texts, `html` safe to draw, `url` with `alt` of media."""
+
+    kind: Literal["title", "text", "list", "formatted", "image", "audio", "video", "link"]
+    text: str = ""
+    items: tuple[str, ...] = ()
+    html: str = ""
+    url: str = ""
+    alt: str = ""
+    mime: str = ""
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression that a text has to match, and the words that the worker reads if not.
+
+    It is the requester's and may run for hours, so it is for the worker's browser, never for this server.
+    """
+
+    source: str
+    flags: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class FreeText:
+    """A text to write. Limits are None where there is none; numbers may be negative and have a fraction."""
+
+    lines: int = 1
+    default: str = ""
+    min_length: int | None = None
+    max_length: int | None = None
+    numeric: bool = False
+    min_value: float | None = None
+    max_value: float | None = None
+    patterns: tuple[Pattern, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of the selections of a question."""
+
+    identifier: str
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Options to choose from, and perhaps a text of one's own instead (`other`)."""
+
+    options: tuple[Option, ...]
+    style: str
+    minimum: int
+    maximum: int
+    other: FreeText | None = None
+
+    @property
+    def several(self) -> bool:
+        """More than one may be chosen."""
+        return self.maximum > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with its answer; `name` is what people call it, perhaps empty."""
+
+    identifier: str
+    name: str
+    required: bool
+    content: tuple[Content, ...]
+    answer: FreeText | Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Instructions between the questions."""
+
+    content: tuple[Content, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A QuestionForm: overviews and questions in their order."""
+
+    parts: tuple[Overview | Question, ...]
+    #: As other questions have it: the frame fits the window.
+    frame_height: int = 0
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Its questions in order."""
+        return tuple(part for part in self.parts if isinstance(part, Question))
+
+
+def parse_form(xml: str, *, parameter: str = "Question") -> Form:
+    """Read a QuestionForm that came in a parameter; raises Refusal naming what is wrong and where."""
+    root = root_of(xml, parameter=parameter)
+    if root.tag not in ROOTS:
+        raise parse_error(f"its root is {root.tag}; expected QuestionForm in one of {sorted(ROOTS)}")
+    return form_of(root)
+
+
+def form_of(root: Element) -> Form:
+    """The form below a QuestionForm element; raises Refusal naming what is wrong and where."""
+    parts = tuple(_part(element) for element in root)
+    questions = [part.identifier for part in parts if isinstance(part, Question)]
+    if not questions:
+        raise parse_error("a QuestionForm needs at least one Question")
+    for identifier in questions:
+        if questions.count(identifier) > 1:
+            raise parse_error(f"the QuestionIdentifier {identifier!r} occurs twice")
+    return Form(parts=parts)
+
+
+def _part(element: Element) -> Overview | Question:
+    name = _name(element)
+    if name == "Overview":
+        return Overview(content=_contents(element))
+    if name != "Question":
+        raise parse_error(f"<{name}> stands where an Overview or a Question is expected")
+    inside = _children(element, needed={"QuestionIdentifier", "QuestionContent", "AnswerSpecification"})
+    identifier = _text(inside["QuestionIdentifier"])
+    if not identifier or len(identifier) > MAX_IDENTIFIER:
+        raise parse_error(f"a QuestionIdentifier has 1 to {MAX_IDENTIFIER} characters, not {len(identifier)}")
+    try:
+        return Question(
+            identifier=identifier,
+            name=_text(inside.get("DisplayName")),
+            required=_boolean(inside.get("IsRequired")),
+            content=_contents(inside["QuestionContent"]),
+            answer=_answer(inside["AnswerSpecification"]),
+        )
+    except Refusal as refusal:
+        sentence = refusal.message.rstrip(".")
+        raise Refusal(refusal.code, f"{sentence}, in the question {identifier!r}.") from refusal
+
+
+# Content
+
+
+def _contents(element: Element) -> tuple[Content, ...]:
+    if not len(element):
+        raise parse_error(f"{_name(element)} is empty")
+    return tuple(_content(child) for child in element)
+
+
+def _content(element: Element) -> Content:
+    name = _name(element)
+    read = _KINDS.get(name)
+    if read is None:
+        raise parse_error(f"<{name}> is not a kind of content")
+    return read(element)
+
+
+def _list(element: Element) -> Content:
+    if not len(element) or any(_name(child) != "ListItem" for child in element):
+        raise parse_error("a List consists of ListItem elements")
+    return Content(kind="list", items=tuple(_text(child) for child in element))
+
+
+def _binary(element: Element) -> Content:
+    embedded = _name(element) == "EmbeddedBinary"
+    mime_name = "EmbeddedMimeType" if embedded else "MimeType"
+    inside = _children(element, needed={mime_name, "DataURL", "AltText"})
+    mime = _children(inside[mime_name], needed={"Type"})
+    kind, subtype = _text(mime["Type"]).lower(), _text(mime.get("SubType")).lower()
+    if not re.fullmatch(r"[a-z0-9.+-]{0,80}", subtype):
+        raise parse_error("SubType is not the second part of a MIME type")
+    url = _text(inside["DataURL"])
+    if not is_address(url):
+        raise parse_error(f"DataURL {url[:80]!r} is not an http or https address")
+    if kind not in ("image", "audio", "video") and (kind, subtype) != ("application", "pdf"):
+        raise Refusal(
+            "NotSupported",
+            f"This marketplace shows images, audio, video and links to PDF files; {kind or 'nothing'!r} "
+            "is not among them.",
+        )
+    return Content(
+        kind="link" if kind == "application" else kind,  # type: ignore[arg-type]  # checked above
+        url=url,
+        alt=_text(inside["AltText"]),
+        mime=f"{kind}/{subtype}" if subtype else "",
+        width=_count(inside.get("Width"), 0),
+        height=_count(inside.get("Height"), 0),
+    )
+
+
+def _application(element: Element) -> Content:
+    raise Refusal(
+        "NotSupported",
+        "This marketplace does not show Application (Java applets and Flash), which browsers no longer run; "
+        "use an HTMLQuestion.",
+    )
+
+
+_KINDS: dict[str, Callable[[Element], Content]] = {
+    "Title": lambda element: Content(kind="title", text=_text(element)),
+    "Text": lambda element: Content(kind="text", text=_text(element)),
+    "List": _list,
+    "Binary": _binary,
+    "EmbeddedBinary": _binary,
+    "FormattedContent": lambda element: Content(kind="formatted", html=formatted(element.text or "")),
+    "Application": _application,
+}
+
+
+# Answers
+
+
+def _answer(element: Element) -> FreeText | Selection:
+    if len(element) != 1:
+        raise parse_error("an AnswerSpecification holds exactly one kind of answer")
+    kind, name = element[0], _name(element[0])
+    if name == "FileUploadAnswer":
+        raise Refusal("NotSupported", "This marketplace takes no files; use another kind of answer.")
+    if name == "FreeTextAnswer":
+        return _free_text(kind)
+    if name == "SelectionAnswer":
+        return _selection(kind)
+    raise parse_error(f"<{name}> is not a kind of answer")
+
+
+def _free_text(element: Element) -> FreeText:
+    inside = _children(element)
+    limits = inside.get("Constraints")
+    numeric, length = (_first(limits, name) for name in ("IsNumeric", "Length"))
+    given = FreeText(
+        lines=min(max(_count(inside.get("NumberOfLinesSuggestion"), 1), 1), 60),
+        default=_text(inside.get("DefaultText"), strip=False),
+        numeric=numeric is not None,
+        min_value=_number(numeric, "minValue"),
+        max_value=_number(numeric, "maxValue"),
+        min_length=_length(length, "minLength"),
+        max_length=_length(length, "maxLength"),
+        patterns=tuple(_pattern(child) for child in limits or () if _name(child) == "AnswerFormatRegex"),
+    )
+    for child in limits if limits is not None else ():
+        if _name(child) not in ("IsNumeric", "Length", "AnswerFormatRegex"):
+            raise parse_error(f"<{_name(child)}> is not a constraint")
+    if given.min_value is not None and given.max_value is not None and given.min_value > given.max_value:
+        raise parse_error("minValue is greater than maxValue")
+    if given.min_length is not None and given.max_length is not None and given.min_length > given.max_length:
+        raise parse_error("minLength is greater than maxLength")
+    return given
+
+
+def _pattern(element: Element) -> Pattern:
+    source = element.get("regex", "")
+    flags = element.get("flags", "")
+    if set(flags) - set("gim"):
+        raise parse_error(f"flags {flags[:20]!r} of AnswerFormatRegex are not among i, m and g")
+    if len(source) > 1000:
+        raise parse_error("the regex of AnswerFormatRegex is longer than 1000 characters")
+    return Pattern(
+        source=source, flags="".join(sorted(set(flags))), error=element.get("errorText", "").strip()
+    )
+
+
+def _selection(element: Element) -> Selection:
+    inside = _children(element, needed={"Selections"})
+    options: list[Option] = []
+    other: FreeText | None = None
+    for child in inside["Selections"]:
+        if _name(child) == "OtherSelection" and other is None:
+            other = _free_text(child)
+        elif _name(child) == "Selection" and other is None:
+            options.append(_option(child))
+        else:
+            raise parse_error("Selections holds Selection elements and perhaps one OtherSelection, the last")
+    if not options:
+        raise parse_error("Selections needs at least one Selection")
+    if len({option.identifier for option in options}) < len(options):
+        raise parse_error("a SelectionIdentifier occurs twice")
+    style = _text(inside.get("StyleSuggestion")).lower()
+    if style and style not in STYLES:
+        raise parse_error(f"StyleSuggestion {style[:40]!r} is not one of {', '.join(STYLES)}")
+    minimum = _count(inside.get("MinSelectionCount"), 0)
+    maximum = _count(inside.get("MaxSelectionCount"), 1)
+    if not (minimum <= maximum and maximum >= 1 and minimum <= len(options) + bool(other)):
+        raise parse_error("MinSelectionCount, MaxSelectionCount and the number of selections do not fit")
+    return Selection(tuple(options), style, minimum, maximum, other)
+
+
+def _option(element: Element) -> Option:
+    identifiers = [child for child in element if _name(child) == "SelectionIdentifier"]
+    contents = [child for child in element if _name(child) != "SelectionIdentifier"]
+    if len(identifiers) != 1 or len(contents) != 1:
+        raise parse_error("a Selection has one SelectionIdentifier and one content")
+    if _name(contents[0]) not in ("Text", "FormattedContent", "Binary"):
+        raise parse_error(f"<{_name(contents[0])}> cannot be the content of a Selection")
+    identifier = _text(identifiers[0])
+    if not identifier or len(identifier) > MAX_IDENTIFIER:
+        raise parse_error(f"a SelectionIdentifier has 1 to {MAX_IDENTIFIER} characters")
+    return Option(identifier=identifier, content=_content(contents[0]))
+
+
+# Elements
+
+
+def _name(element: Element) -> str:
+    """Tag without namespace. Everything below the root is read by this; the root's own is checked."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def _children(element: Element, *, needed: Set[str] = frozenset()) -> dict[str, Element]:
+    found = {_name(child): child for child in element}
+    if len(found) < len(element):
+        raise parse_error(f"{_name(element)} has an element twice that may occur once")
+    if missing := sorted(needed - set(found)):
+        raise parse_error(f"{_name(element)} lacks {' and '.join(missing)}")
+    return found
+
+
+def _first(element: Element | None, name: str) -> Element | None:
+    children = () if element is None else element
+    return next((child for child in children if _name(child) == name), None)
+
+
+def _text(element: Element | None, *, strip: bool = True) -> str:
+    if element is None:
+        return ""
+    if len(element):
+        raise parse_error(f"{_name(element)} contains elements where text is expected")
+    text = element.text or ""
+    return text.strip() if strip else text
+
+
+def _boolean(element: Element | None) -> bool:
+    text = _text(element)
+    if text not in ("", "true", "false", "1", "0"):
+        raise parse_error(f"{text[:20]!r} is neither true nor false")
+    return text in ("true", "1")
+
+
+def _count(element: Element | None, default: int) -> int:
+    text = _text(element)
+    if element is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 6):
+        raise parse_error(f"{_name(element)} is {text[:20]!r}, not a whole number")
+    return int(text)
+
+
+def _number(element: Element | None, name: str) -> float | None:
+    text = element.get(name) if element is not None else None
+    if text is None:
+        return None
+    if not re.fullmatch(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{1,15})?\s*", text):
+        raise parse_error(f"{name} is {text[:20]!r}, not a number")
+    return float(text)
+
+
+def _length(element: Element | None, name: str) -> int | None:
+    number = _number(element, name)
+    if number is not None and (number < 0 or number != int(number)):
+        raise parse_error(f"{name} is not a whole number")
+    return None if number is None else int(number)

@@ -1,0 +1,47 @@
+// In the frame of a task page that we serve: makes up for what a page without an origin of its own lacks.
+"use strict";
+
+(() => {
+  const asked = new URLSearchParams(window.location.search);
+  const submitTo = asked.get("turkSubmitTo");
+  const MTURK = /^(?:(?:https?:)?\/\/(?:www|worker|workersandbox)\.mturk\.com)?\/+mturk\/externalSubmit\/?$/i;
+
+  // Storage and cookies of such a page throw; pages that use them get some that last as long as they do.
+  const storage = () => {
+    const kept = new Map();
+    return {
+      get length() { return kept.size; },
+      key: (index) => [...kept.keys()][index] ?? null,
+      getItem: (name) => kept.get(String(name)) ?? null,
+      setItem: (name, value) => void kept.set(String(name), String(value)),
+      removeItem: (name) => void kept.delete(String(name)),
+      clear: () => kept.clear(),
+    };
+  };
+  for (const name of ["localStorage", "sessionStorage"]) {
+    Object.defineProperty(window, name, { value: storage(), configurable: true });
+  }
+  const cookies = new Map();
+  Object.defineProperty(document, "cookie", {
+    configurable: true,
+    get: () => [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+    set: (text) => {
+      const [name, value] = String(text).split(";")[0].split(/=(.*)/s);
+      cookies.set(name.trim(), (value ?? "").trim());
+    },
+  });
+
+  // A form that goes to MTurk goes to us, with the assignment that it belongs to.
+  function lead(form) {
+    const action = form.getAttribute("action") ?? "";
+    if (!submitTo || !MTURK.test(action)) return;
+    form.setAttribute("action", `${submitTo}/mturk/externalSubmit`);
+    form.setAttribute("method", "post");
+  }
+  const submit = HTMLFormElement.prototype.submit;
+  HTMLFormElement.prototype.submit = function () {
+    lead(this);
+    submit.call(this);
+  };
+  window.addEventListener("submit", (event) => lead(event.target), true);
+})();

@@ -1,0 +1,41 @@
+// Checks the regular expressions of a QuestionForm, which only the worker's own browser runs.
+"use strict";
+
+(() => {
+  const GENERIC = "This is not in the form that is asked for.";
+
+  function complaint(field) {
+    if (!field.value) return "";
+    for (const [source, flags, error] of JSON.parse(field.dataset.patterns)) {
+      let regex;
+      try {
+        regex = new RegExp(source, flags.replace("g", ""));
+      } catch {
+        continue; // What cannot be read as a regular expression asks for nothing.
+      }
+      if (!regex.test(field.value)) return error || GENERIC;
+    }
+    return "";
+  }
+
+  const fields = [...document.querySelectorAll("[data-patterns]")];
+  for (const field of fields) field.addEventListener("input", () => field.setCustomValidity(""));
+  for (const form of new Set(fields.map((field) => field.form))) {
+    form.addEventListener("submit", (event) => {
+      for (const field of fields.filter((each) => each.form === form)) {
+        field.setCustomValidity(complaint(field));
+        if (field.reportValidity()) continue;
+        event.preventDefault();
+        return;
+      }
+    });
+  }
+
+  // Who writes something else has chosen it.
+  for (const text of document.querySelectorAll(".something-else input, .something-else textarea")) {
+    const option = text.closest(".options")?.querySelector('input[value=""]');
+    text.addEventListener("input", () => {
+      if (option && text.value) option.checked = true;
+    });
+  }
+})();
