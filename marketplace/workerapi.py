@@ -11,14 +11,28 @@ from django.views.decorators.csrf import csrf_exempt
 from marketplace import clock, eligibility, keys
 from marketplace.errors import Refusal
 from marketplace.frame import frame_url, preview_url, submit_to
-from marketplace.models import HIT, HITType, Holding, Worker
+from marketplace.models import (
+    HIT,
+    HITType,
+    Holding,
+    QualificationGrant,
+    QualificationRequest,
+    QualificationType,
+    Worker,
+)
 from marketplace.selectors import assignable
-from marketplace.services import assignments
+from marketplace.services import assignments, qualification_requests
 from marketplace.services.endings import give_back
 from marketplace.submission import site_url
 from money.amounts import dollars
 
-_STATUS = {"NoWork": 404, "HITDoesNotExist": 404, "AssignmentDoesNotExist": 404, "InvalidParameterValue": 400}
+_STATUS = {
+    "NoWork": 404,
+    "HITDoesNotExist": 404,
+    "AssignmentDoesNotExist": 404,
+    "QualificationTypeDoesNotExist": 404,
+    "InvalidParameterValue": 400,
+}
 Handler = Callable[[HttpRequest, Worker, dict[str, Any]], dict[str, Any]]
 
 
@@ -92,6 +106,28 @@ def give_back_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -
         raise Refusal("AssignmentDoesNotExist", "You hold no assignment with this id.")
     give_back(holding=holding)
     return {"returned": True}
+
+
+@_endpoint
+def ask_for_qualification(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+    """Ask for a qualification; where there is a test, what it asks and until when."""
+    named = body.get("qualification_type_id", "")
+    kind = QualificationType.objects.filter(qualification_type_id=named, deleted_at=None).first()
+    if kind is None:
+        raise Refusal("QualificationTypeDoesNotExist", f"QualificationType {named} does not exist.")
+    return _asked(qualification_requests.ask(worker=worker, qualification_type=kind))
+
+
+def _asked(asked: QualificationRequest) -> dict[str, Any]:
+    answer: dict[str, Any] = {"request_id": asked.request_id, "state": asked.state}
+    if asked.state == QualificationRequest.State.STARTED and asked.deadline:
+        answer |= {"test": asked.test, "deadline": asked.deadline.isoformat()}
+    if asked.state == QualificationRequest.State.GRANTED:
+        held = QualificationGrant.objects.filter(
+            qualification_type=asked.qualification_type_id, worker=asked.worker_id
+        )
+        answer["value"] = held.values_list("value", flat=True).get()
+    return answer
 
 
 def _groups(worker: Worker, body: dict[str, Any]) -> list[HITType]:

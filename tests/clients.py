@@ -206,6 +206,10 @@ class ScriptedWorker:
         assert answer.status == 200, answer.text
         return taken
 
+    def ask_for(self, qualification_type_id: str) -> dict[str, Any]:
+        """Ask for a qualification."""
+        return self._call("qualification", {"qualification_type_id": qualification_type_id})
+
     def _call(self, what: str, value: object) -> dict[str, Any]:
         answer = post_json(f"{self.site_url}/worker-api/{what}", value, self.token)
         if answer.status != 200:

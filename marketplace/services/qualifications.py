@@ -11,13 +11,16 @@ from marketplace.models import (
     HIT,
     Message,
     QualificationGrant,
+    QualificationRequest,
     QualificationType,
     Requester,
     Worker,
 )
+from marketplace.selectors import hit_types_asking_for
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status
+State = QualificationRequest.State
 
 
 def create_qualification_type(
@@ -64,26 +67,24 @@ def update_qualification_type(
     return qualification_type
 
 
+@transaction.atomic
 def delete_qualification_type(*, qualification_type: QualificationType, now: datetime) -> None:
-    """Delete a type that no HIT on offer still asks for."""
-    wanted = qualification_type.qualification_type_id
-    open_types = (
-        HIT.objects.filter(requester=qualification_type.requester_id, disposed_at=None)
-        .values_list("hit_type__requirements", flat=True)
-        .distinct()
-    )
-    for requirements in open_types.iterator():
-        if any(item["QualificationTypeId"] == wanted for item in requirements):
-            raise Refusal(
-                "InvalidQualificationTypeState",
-                "HITs that ask for this QualificationType still exist; delete them first. "
-                "This operation can be called with a status of: Active,Inactive",
-            )
+    """Delete a type that no HIT still asks for; requests that wait for a decision are rejected."""
+    requester = qualification_type.requester
+    asking = hit_types_asking_for(qualification_type.qualification_type_id, requester=requester)
+    if HIT.objects.filter(hit_type__in=asking, disposed_at=None).exists():
+        raise Refusal(
+            "InvalidQualificationTypeState",
+            "HITs that ask for this QualificationType still exist; delete them first. "
+            "This operation can be called with a status of: Active,Inactive",
+        )
     qualification_type.deleted_at = now
     qualification_type.save(update_fields=["deleted_at"])
+    qualification_type.requests.filter(state__in=QualificationRequest.OPEN).update(
+        state=State.REJECTED, decided_at=now, reason="This qualification is no longer given."
+    )
 
 
-@transaction.atomic
 def grant(
     *, qualification_type: QualificationType, worker: Worker, value: int, notify: bool
 ) -> QualificationGrant:
@@ -92,6 +93,14 @@ def grant(
         raise Refusal(
             "InvalidQualificationTypeState", "This operation can be called with a status of: Active"
         )
+    return write_grant(qualification_type=qualification_type, worker=worker, value=value, notify=notify)
+
+
+@transaction.atomic
+def write_grant(
+    *, qualification_type: QualificationType, worker: Worker, value: int, notify: bool
+) -> QualificationGrant:
+    """The same, whatever the status of the type: who asked while it was active is not to suffer."""
     now = clock.now()
     granted, _ = QualificationGrant.objects.update_or_create(
         qualification_type=qualification_type,
@@ -138,23 +147,4 @@ def grant_error(qualification_type: QualificationType, worker: Worker) -> Refusa
         "QualificationDoesNotExist",
         f"You requested a Qualification that does not exist: QualificationType "
         f"{qualification_type.qualification_type_id} for Worker {worker.worker_id}.",
-    )
-
-
-def request_auto_granted(*, worker: Worker, qualification_type: QualificationType) -> QualificationGrant:
-    """Grant a worker's request of a qualification that is given to everybody who asks."""
-    if not qualification_type.auto_granted or qualification_type.deleted_at:
-        raise Refusal("PermissionDeniedException", "This qualification is not given on request.")
-    held = QualificationGrant.objects.filter(qualification_type=qualification_type, worker=worker).first()
-    if held:
-        if held.status == Granted.REVOKED:
-            raise Refusal(
-                "QualificationTypeDoesNotAllowRetake", "This qualification was taken back by the requester."
-            )
-        return held
-    return grant(
-        qualification_type=qualification_type,
-        worker=worker,
-        value=qualification_type.auto_granted_value,
-        notify=False,
     )

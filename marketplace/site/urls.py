@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from marketplace.site.views import browse, desk, membership, records, work
+from marketplace.site.views import browse, desk, membership, qualifications, records, work
 
 
 class EntityIdConverter:
@@ -30,7 +30,7 @@ urlpatterns = [
     path("projects/<id:group_id>/tasks/<id:hit_id>/return", work.give_back, name="return"),
     path(
         "projects/<id:group_id>/qualifications/<id:qualification_type_id>",
-        browse.request_qualification,
+        qualifications.request_for_group,
         name="request_qualification",
     ),
     path("mturk/preview", browse.preview_by_query, name="preview_by_query"),
