@@ -6,7 +6,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from marketplace import clock, ids
-from marketplace.errors import Refusal
+from marketplace.errors import Refusal, invalid_value
 from marketplace.models import (
     HIT,
     Message,
@@ -17,6 +17,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.selectors import hit_types_asking_for
+from marketplace.services.qualification_tests import QualificationTest
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status
@@ -34,8 +35,10 @@ def create_qualification_type(
     auto_granted_value: int,
     retry_delay_s: int | None,
     now: datetime,
+    test: QualificationTest | None = None,
 ) -> QualificationType:
     """A new type; its name is unique among the requester's and cannot change."""
+    _check_test(test, auto_granted=auto_granted)
     try:
         with transaction.atomic():
             return QualificationType.objects.create(
@@ -49,6 +52,7 @@ def create_qualification_type(
                 auto_granted_value=auto_granted_value,
                 retry_delay_s=retry_delay_s,
                 created_at=now,
+                **(test.fields() if test else {}),
             )
     except IntegrityError as error:
         raise Refusal(
@@ -58,13 +62,31 @@ def create_qualification_type(
 
 
 def update_qualification_type(
-    *, qualification_type: QualificationType, changes: dict[str, Any]
+    *,
+    qualification_type: QualificationType,
+    changes: dict[str, Any],
+    test: QualificationTest | None = None,
 ) -> QualificationType:
-    """Change what may change: description, status, automatic granting, retry delay."""
+    """Change what may change: description, status, automatic granting, retry delay; and the test as a whole.
+
+    A test once there cannot be removed, only replaced, with or without an answer key. Workers who are taking
+    it finish the one they began.
+    """
+    auto_granted = changes.get("auto_granted", qualification_type.auto_granted)
+    _check_test(test or qualification_type.test, auto_granted=auto_granted)
+    if test:
+        changes = {**changes, **test.fields()}
     for name, value in changes.items():
         setattr(qualification_type, name, value)
     qualification_type.save(update_fields=list(changes))
     return qualification_type
+
+
+def _check_test(test: QualificationTest | str | None, *, auto_granted: bool) -> None:
+    if test and auto_granted:
+        raise invalid_value("AutoGranted", "a qualification with a Test is not granted without it.")
+    if isinstance(test, QualificationTest):
+        test.check()
 
 
 @transaction.atomic

@@ -2,18 +2,21 @@
 
 from django.db.models import Q
 
-from marketplace.errors import Refusal, invalid_value
+from marketplace.errors import invalid_value
 from marketplace.models import HIT, QualificationGrant, QualificationType
 from marketplace.protocol import lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.system_types import system_types
 from marketplace.selectors import hit_types_asking_for, to_dispose
 from marketplace.services import qualifications
+from marketplace.services.qualification_tests import QualificationTest
 from marketplace.sweep import settle
 
 #: Words of a query that are looked for; more would only narrow it further.
 _MAX_WORDS = 8
 
+#: A delay of a hundred years; with any more, times would leave the calendar.
+_MAX_DELAY_S = 100 * 31_536_000
 _FIELDS = {
     "Description": "description",
     "QualificationTypeStatus": "status",
@@ -37,34 +40,45 @@ def create_qualification_type(call: Call) -> Result:
         auto_granted_value=call.get("AutoGrantedValue", 1),
         retry_delay_s=call.get("RetryDelayInSeconds"),
         now=call.now,
+        test=_test(call),
     )
     return {"QualificationType": render.qualification_type(row, call.requester)}
 
 
 @operation("UpdateQualificationType", writes=True)
 def update_qualification_type(call: Call) -> Result:
-    """Change what may change; name and keywords may not."""
+    """Change what may change; name and keywords may not. A new test comes whole: what it omits is gone."""
     _check(call)
     row = qualifications.update_qualification_type(
         qualification_type=lookup.qualification_type(call),
         changes={field: call[name] for name, field in _FIELDS.items() if name in call.parameters},
+        test=_test(call),
     )
     return {"QualificationType": render.qualification_type(row, call.requester)}
 
 
+def _test(call: Call) -> QualificationTest | None:
+    if "Test" not in call.parameters:
+        for name in ("AnswerKey", "TestDurationInSeconds"):
+            if name in call.parameters:
+                raise invalid_value(name, "it goes with a Test; send the Test again to change it.")
+        return None
+    if "TestDurationInSeconds" not in call.parameters:
+        raise invalid_value("TestDurationInSeconds", "a Test needs it.")
+    return QualificationTest(
+        questions=call["Test"],
+        answer_key=call.get("AnswerKey", ""),
+        duration_s=call["TestDurationInSeconds"],
+    )
+
+
 def _check(call: Call) -> None:
-    for name in ("Test", "AnswerKey", "TestDurationInSeconds"):
-        if name in call.parameters:
-            raise Refusal(
-                "NotSupported",
-                f"Qualification tests ({name}) are not supported by this marketplace yet; nothing changed.",
-            )
     for name, most in (("Name", 200), ("Description", 2000), ("Keywords", 1000)):
         value = call.get(name)
         if value is not None and (len(value) > most or (name != "Keywords" and not value.strip())):
             raise invalid_value(name, f"it must have between 1 and {most} characters.")
-    if call.get("RetryDelayInSeconds", 0) < 0:
-        raise invalid_value("RetryDelayInSeconds", "it cannot be negative.")
+    if not 0 <= call.get("RetryDelayInSeconds", 0) <= _MAX_DELAY_S:
+        raise invalid_value("RetryDelayInSeconds", f"it is between 0 and {_MAX_DELAY_S}.")
     if "AutoGrantedValue" in call.parameters and not call.get("AutoGranted", True):
         raise invalid_value("AutoGrantedValue", "it goes with AutoGranted only.")
 
