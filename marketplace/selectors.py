@@ -47,11 +47,14 @@ def unreleased_after_expiry() -> Q:
     return Q(held_places__gt=F("pending") + F("submitted"))
 
 
-def hit_types_asking_for(qualification_type_id: str, *, requester: Requester) -> QuerySet[HITType]:
-    """The requester's HIT types that have a requirement on a qualification.
+def hit_types_asking_for(
+    qualification_type_id: str, *, requester: Requester | None = None
+) -> QuerySet[HITType]:
+    """HIT types, of one requester or of all, that have a requirement on a qualification.
 
     Requirements are searched as text, which the database does in one scan of these HIT types; the id stands
     in its quotation marks, and nothing else in a requirement can look like it.
     """
     as_text = HITType.objects.annotate(requirements_text=Cast("requirements", TextField()))
-    return as_text.filter(requester=requester, requirements_text__contains=f'"{qualification_type_id}"')
+    asking = as_text.filter(requirements_text__contains=f'"{qualification_type_id}"')
+    return asking if requester is None else asking.filter(requester=requester)

@@ -42,6 +42,11 @@ class QualificationType(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def has_test(self) -> bool:
+        """Whether workers take a test; to be known without loading it, which can be long."""
+        return self.test_duration_s is not None
+
 
 class QualificationGrant(models.Model):
     """A worker's value of a qualification, granted or revoked."""

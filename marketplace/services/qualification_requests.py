@@ -8,6 +8,9 @@ from django.db import transaction
 from marketplace import clock, ids
 from marketplace.errors import Refusal
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType, Worker
+from marketplace.questionform.answerkey import parse_key, score
+from marketplace.questionform.answering import OTHER, Given, answers_xml
+from marketplace.questionform.parsing import parse_form
 from marketplace.services.locking import lock_worker
 from marketplace.services.qualifications import write_grant
 
@@ -56,12 +59,12 @@ class Standing:
             return Refusal(
                 "InvalidQualificationRequestState", "You have asked; the requester has not decided yet."
             )
-        if self.grant and self.grant.status == Granted.REVOKED and (kind.auto_granted or kind.answer_key):
+        if self.grant and self.grant.status == Granted.REVOKED:
             return Refusal(
                 "PermissionDeniedException",
                 "The requester took this qualification back; only they can give it to you again.",
             )
-        if self.holds and not kind.test:
+        if self.holds and not kind.has_test:
             return Refusal("QualificationAlreadyExists", "You hold this qualification already.")
         return self._too_early(now) if self.latest else None
 
@@ -92,7 +95,7 @@ def standing(*, worker: Worker, qualification_type: QualificationType) -> Standi
 
 @transaction.atomic
 def ask(*, worker: Worker, qualification_type: QualificationType) -> QualificationRequest:
-    """Ask for a qualification.
+    """Ask for a qualification: the same as beginning its test, where there is one.
 
     Granted at once where it is given to everybody, `started` where there is a test, else `pending`. A worker
     in the middle of a test gets the request they have. Raises Refusal where they may not ask (again).
@@ -112,7 +115,7 @@ def ask(*, worker: Worker, qualification_type: QualificationType) -> Qualificati
         request_id=ids.new_entity_id(),
         started_at=now,
     )
-    if qualification_type.test:
+    if qualification_type.has_test:
         request.state = State.STARTED
         request.test = qualification_type.test
         request.answer_key = qualification_type.answer_key
@@ -129,6 +132,54 @@ def ask(*, worker: Worker, qualification_type: QualificationType) -> Qualificati
         request.state, request.submitted_at = State.PENDING, now
     request.save(force_insert=True)
     return request
+
+
+@transaction.atomic
+def hand_in(*, request: QualificationRequest, given: Given) -> QualificationRequest:
+    """Take the answers of a test: scored at once where there is an answer key, else for the requester to read.
+
+    A new score replaces the value that the worker had. Raises Refusal for answers that the test does not
+    allow, after the time is over, and for a test that was handed in before.
+    """
+    request = (
+        QualificationRequest.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("qualification_type", "worker")
+        .get(pk=request.pk)
+    )
+    now = clock.now()
+    if request.state == State.STARTED and request.deadline and request.deadline <= now:
+        raise Refusal("InvalidQualificationRequestState", "The time for this test is over.")
+    if request.state != State.STARTED:
+        raise Refusal(
+            "InvalidQualificationRequestState", "This test was handed in already, or its time is over."
+        )
+    if given.problems:
+        identifier, problem = next(iter(given.problems.items()))
+        raise Refusal("InvalidParameterValue", f"{identifier}: {problem}")
+    form = parse_form(request.test, parameter="Test")
+    request.answer = answers_xml(form, given)
+    request.submitted_at = now
+    request.state = State.PENDING
+    if request.answer_key:
+        request.score = score(parse_key(request.answer_key, form), _selections(given))
+        request.state, request.decided_at = State.GRANTED, now
+        write_grant(
+            qualification_type=request.qualification_type,
+            worker=request.worker,
+            value=request.score,
+            notify=False,
+        )
+    request.save(update_fields=["answer", "submitted_at", "state", "score", "decided_at"])
+    return request
+
+
+def _selections(given: Given) -> dict[str, set[str]]:
+    """What was selected by question; a text of one's own is a selection that no key knows."""
+    chosen = {identifier: set(selections) for identifier, selections in given.chosen.items()}
+    for identifier, text in given.others.items():
+        if text.strip():
+            chosen.setdefault(identifier, set()).add(OTHER)
+    return chosen
 
 
 @transaction.atomic

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from marketplace.errors import invalid_value
-from marketplace.questionform.answerkey import AnswerKey, parse_key
-from marketplace.questionform.parsing import Form, parse_form
+from marketplace.questionform.answerkey import parse_key
+from marketplace.questionform.parsing import parse_form
 
 MAX_DURATION_S = 31_536_000
 
@@ -30,9 +30,3 @@ class QualificationTest:
     def fields(self) -> dict[str, str | int]:
         """Values of the qualification type's fields."""
         return {"test": self.questions, "answer_key": self.answer_key, "test_duration_s": self.duration_s}
-
-
-def form_and_key(questions: str, answer_key: str) -> tuple[Form, AnswerKey | None]:
-    """A test that was checked when it was stored, ready to be taken."""
-    form = parse_form(questions, parameter="Test")
-    return form, parse_key(answer_key, form) if answer_key else None
