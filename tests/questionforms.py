@@ -6,7 +6,8 @@ SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 def selection(identifier: str, options: str, *, most: int = 1, required: bool = True) -> str:
     """A multiple-choice question; `options` are the identifiers, separated by blanks."""
     choices = "".join(
-        f"<Selection><SelectionIdentifier>{option}</SelectionIdentifier><Text>Option {option}</Text></Selection>"
+        f"<Selection><SelectionIdentifier>{option}</SelectionIdentifier>"
+        f"<Text>Option {option}</Text></Selection>"
         for option in options.split()
     )
     return (

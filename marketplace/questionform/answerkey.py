@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 from marketplace.errors import invalid_value
@@ -162,7 +163,7 @@ def _ranges(element: Element) -> Ranged:
     if not found:
         raise parse_error("RangeMapping has no SummedScoreRange")
     found.sort()
-    for (_, last, _), (first, _, _) in zip(found, found[1:], strict=False):
+    for (_, last, _), (first, _, _) in pairwise(found):
         if first <= last:
             raise invalid_value("AnswerKey", f"two SummedScoreRanges contain {first}.")
     return Ranged(ranges=tuple(found), otherwise=_whole(_only(element, "OutOfRangeQualificationValue")))

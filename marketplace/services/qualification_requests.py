@@ -8,8 +8,8 @@ from django.db import transaction
 from marketplace import clock, ids
 from marketplace.errors import Refusal
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType, Worker
-from marketplace.questionform.answerkey import parse_key, score
 from marketplace.questionform.answering import OTHER, Given, answers_xml
+from marketplace.questionform.answerkey import parse_key, score
 from marketplace.questionform.parsing import parse_form
 from marketplace.services.locking import lock_worker
 from marketplace.services.qualifications import write_grant
@@ -136,7 +136,7 @@ def ask(*, worker: Worker, qualification_type: QualificationType) -> Qualificati
 
 @transaction.atomic
 def hand_in(*, request: QualificationRequest, given: Given) -> QualificationRequest:
-    """Take the answers of a test: scored at once where there is an answer key, else for the requester to read.
+    """Take the answers of a test: scored at once where there is an answer key, else left to the requester.
 
     A new score replaces the value that the worker had. Raises Refusal for answers that the test does not
     allow, after the time is over, and for a test that was handed in before.

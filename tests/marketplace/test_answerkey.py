@@ -89,14 +89,22 @@ def test_a_key_may_leave_questions_out_and_be_indented():
         (answer_key(scored("moves", d=5), scale("1e9")), "XMLParseError", "not a decimal number"),
         (answer_key(scored("moves", d=2**31 - 1), scale("2")), "InvalidParameterValue", "32 bits"),
         (answer_key(scored("moves", d=2**31)), "XMLParseError", "32 bits"),
-        (answer_key(scored("moves", d=5), ranges((5, 7, 1), (7, 9, 2), otherwise=0)), *("InvalidParameterValue", "contain 7")),
-        (answer_key(scored("moves", d=5), ranges((7, 5, 1), otherwise=0)), "InvalidParameterValue", "down to 5"),
+        (
+            answer_key(scored("moves", d=5), ranges((5, 7, 1), (7, 9, 2), otherwise=0)),
+            "InvalidParameterValue",
+            "contain 7",
+        ),
+        (
+            answer_key(scored("moves", d=5), ranges((7, 5, 1), otherwise=0)),
+            "InvalidParameterValue",
+            "down to 5",
+        ),
         (answer_key(scored("moves", d=5), ranges(otherwise=0)), "XMLParseError", "no SummedScoreRange"),
         (answer_key(scored("moves", d=5), scale("1").replace("Scale", "Other")), "XMLParseError", "one of"),
         (KEY.replace("<AnswerScore>5</AnswerScore>", ""), "XMLParseError", "lacks AnswerScore"),
         (KEY.replace(">5<", "><b/>5<"), "XMLParseError", "where text is expected"),
     ],
-)  # fmt: skip
+)
 def test_a_key_that_cannot_be_meant_is_refused_in_a_sentence(key, code, says):
     with pytest.raises(Refusal) as refusal:
         parse_key(key, FORM)

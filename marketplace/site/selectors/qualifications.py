@@ -25,6 +25,8 @@ MAX_SEARCH = 200
 MAX_WORDS = 8
 #: Groups of HITs that the page of a qualification shows.
 MAX_GROUPS = 10
+#: Attempts of one worker that it shows.
+MAX_ATTEMPTS = 50
 #: Long texts that no list shows.
 LONG_OF_TYPE = ("test", "answer_key")
 LONG_OF_REQUEST = ("test", "answer_key", "answer")
