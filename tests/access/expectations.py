@@ -147,6 +147,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "/worker-api/accept": (405, 401),
     "/worker-api/return": (405, 401),
     "/worker-api/qualification": (405, 401),
+    "worker-api-test": (405, 401),
     "/mturk/test/clock": (404, 404),
     "/mturk/test/chaos": (404, 404),
     "/mturk/test/reset": (404, 404),

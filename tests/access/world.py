@@ -292,6 +292,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     return {
         "site": shared,
         "site:request_qualification": asked,
+        "worker-api-test": {"request_id": "none"},
         "examples": {"number": 1},
         "requester": {"requester": lab.customer_id},
     }
