@@ -40,7 +40,7 @@ class Verdict:
     preview: bool = True
     accept: bool = True
     missing: list[str] = field(default_factory=list)
-    #: Qualification types among the missing ones that are granted on request.
+    #: Active qualification types among the missing ones, of which the worker may be able to get some.
     on_request: list[QualificationType] = field(default_factory=list)
 
     def fail(self, actions_guarded: str, sentence: str) -> None:
@@ -69,7 +69,9 @@ def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int
     if wanted:
         custom = {
             kind.qualification_type_id: kind
-            for kind in QualificationType.objects.filter(qualification_type_id__in=wanted, deleted_at=None)
+            for kind in QualificationType.objects.filter(
+                qualification_type_id__in=wanted, deleted_at=None
+            ).defer("test", "answer_key")
         }
         if worker:
             values |= dict(
@@ -89,11 +91,18 @@ def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int
             if not _met(requirement, values, worker):
                 kind = custom.get(requirement["QualificationTypeId"])
                 found.fail(requirement["ActionsGuarded"], _sentence(requirement, kind))
-                if kind and kind.auto_granted and kind.qualification_type_id not in values:
+                if kind and _can_be_asked_for(requirement, kind, values):
                     found.on_request.append(kind)
         if hit_type.requester_id in blockers:
             found.fail("Accept", BLOCKED)
     return result
+
+
+def _can_be_asked_for(requirement: Requirement, kind: QualificationType, values: dict[str, int]) -> bool:
+    """Whether asking could help: for what the worker lacks, or with a better score in a test."""
+    if requirement["Comparator"] == "DoesNotExist" or kind.status != QualificationType.Status.ACTIVE:
+        return False
+    return kind.has_test or kind.qualification_type_id not in values
 
 
 def _share(part: int, whole: int, empty: int) -> int:

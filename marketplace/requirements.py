@@ -2,7 +2,7 @@
 
 from typing import Any, TypedDict
 
-from marketplace.errors import invalid_value
+from marketplace.errors import Refusal, invalid_value
 from marketplace.models import QualificationType
 
 PERCENT_SUBMITTED = "00000000000000000000"
@@ -61,15 +61,20 @@ def normalise(raw: list[dict[str, Any]]) -> list[Requirement]:
         raise invalid_value("QualificationRequirements", f"at most {MAX_REQUIREMENTS} are allowed.")
     custom = {item["QualificationTypeId"] for item in raw} - SYSTEM_QUALIFICATIONS.keys()
     if custom:
-        known = set(
+        known = dict(
             QualificationType.objects.filter(qualification_type_id__in=custom, deleted_at=None).values_list(
-                "qualification_type_id", flat=True
+                "qualification_type_id", "status"
             )
         )
-        if custom - known:
-            raise invalid_value(
-                "QualificationTypeId", f"there is no QualificationType {min(custom - known)}."
-            )
+        for type_id in sorted(custom):
+            if type_id not in known:
+                raise invalid_value("QualificationTypeId", f"there is no QualificationType {type_id}.")
+            if known[type_id] != QualificationType.Status.ACTIVE:
+                raise Refusal(
+                    "InvalidQualificationTypeState",
+                    f"QualificationType {type_id} is inactive. "
+                    "This operation can be called with a status of: Active",
+                )
     return [_normalise_one(item) for item in raw]
 
 

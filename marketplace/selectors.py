@@ -2,9 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
-from marketplace.models import HIT
+from marketplace.models import HIT, HITType, Requester
 
 #: A HIT that nobody touched is disposed of so long after it expired.
 DISPOSE_AFTER = timedelta(days=120)
@@ -44,3 +45,16 @@ def assignable(now: datetime) -> Q:
 def unreleased_after_expiry() -> Q:
     """Condition of HITs that hold money for places nobody occupies."""
     return Q(held_places__gt=F("pending") + F("submitted"))
+
+
+def hit_types_asking_for(
+    qualification_type_id: str, *, requester: Requester | None = None
+) -> QuerySet[HITType]:
+    """HIT types, of one requester or of all, that have a requirement on a qualification.
+
+    Requirements are searched as text, which the database does in one scan of these HIT types; the id stands
+    in its quotation marks, and nothing else in a requirement can look like it.
+    """
+    as_text = HITType.objects.annotate(requirements_text=Cast("requirements", TextField()))
+    asking = as_text.filter(requirements_text__contains=f'"{qualification_type_id}"')
+    return asking if requester is None else asking.filter(requester=requester)

@@ -17,6 +17,7 @@ from marketplace.selectors import DISPOSE_AFTER, is_expired, to_dispose, unrelea
 from marketplace.services.endings import abandon
 from marketplace.services.locking import lock_hit
 from marketplace.services.publishing import release_expired
+from marketplace.services.qualification_requests import expire_tests
 from marketplace.services.review import approve_locked
 
 State = Holding.State
@@ -35,9 +36,10 @@ _SETTLED_FIELDS = (
 
 
 def sweep() -> None:
-    """The periodic tick: everything that is due, disposal of old HITs, forgetting of old tokens."""
+    """The periodic tick: everything that is due, tests not handed in, old HITs, old tokens."""
     now = clock.now()
     settle(now=now)
+    expire_tests(now)
     HIT.objects.filter(to_dispose(now), held_places=0).update(disposed_at=F("expires_at") + DISPOSE_AFTER)
     TokenUse.objects.filter(at__lte=now - FORGET_TOKENS_AFTER).delete()
 

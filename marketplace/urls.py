@@ -16,6 +16,8 @@ urlpatterns = [
     path("worker-api/next", workerapi.next_task),
     path("worker-api/accept", workerapi.accept),
     path("worker-api/return", workerapi.give_back_task),
+    path("worker-api/qualification", workerapi.ask_for_qualification),
+    path("worker-api/test/<slug:request_id>", workerapi.hand_in_test, name="worker-api-test"),
     path("mturk/test/clock", testcontrols.advance_clock),
     path("mturk/test/chaos", testcontrols.set_chaos),
     path("mturk/test/reset", testcontrols.reset),

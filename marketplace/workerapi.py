@@ -2,31 +2,52 @@
 
 import json
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-from django.core.exceptions import SuspiciousOperation
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, JsonResponse
+from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import clock, eligibility, keys
 from marketplace.errors import Refusal
 from marketplace.frame import frame_url, preview_url, submit_to
-from marketplace.models import HIT, HITType, Holding, Worker
+from marketplace.models import (
+    HIT,
+    HITType,
+    Holding,
+    QualificationGrant,
+    QualificationRequest,
+    QualificationType,
+    Worker,
+)
+from marketplace.questionform import answering
+from marketplace.questionform.answering import Given
+from marketplace.questionform.parsing import parse_form
 from marketplace.selectors import assignable
-from marketplace.services import assignments
+from marketplace.services import assignments, qualification_requests
 from marketplace.services.endings import give_back
 from marketplace.submission import site_url
 from money.amounts import dollars
 
-_STATUS = {"NoWork": 404, "HITDoesNotExist": 404, "AssignmentDoesNotExist": 404, "InvalidParameterValue": 400}
+_STATUS = {
+    "NoWork": 404,
+    "HITDoesNotExist": 404,
+    "AssignmentDoesNotExist": 404,
+    "QualificationTypeDoesNotExist": 404,
+    "QualificationRequestDoesNotExist": 404,
+    "InvalidParameterValue": 400,
+}
 Handler = Callable[[HttpRequest, Worker, dict[str, Any]], dict[str, Any]]
 
 
-def _endpoint(handler: Handler) -> Callable[[HttpRequest], JsonResponse]:
-    """A POST view with JSON in and out, for the holder of a worker token."""
+def _for_token(answer: Callable[..., JsonResponse]) -> Callable[..., JsonResponse]:
+    """A POST view for the holder of a worker token, where a refusal is JSON."""
 
     @csrf_exempt
-    def view(request: HttpRequest) -> JsonResponse:
+    @wraps(answer)
+    def view(request: HttpRequest, **parts: str) -> JsonResponse:
         if request.method != "POST":
             return _error(405, "MethodNotAllowed", "Use POST.")
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
@@ -34,15 +55,25 @@ def _endpoint(handler: Handler) -> Callable[[HttpRequest], JsonResponse]:
         if worker is None:
             return _error(401, "Unauthorized", "Send the worker's token as Authorization: Bearer TOKEN.")
         try:
+            return answer(request, worker, **parts)
+        except Refusal as refusal:
+            return _error(_STATUS.get(refusal.code, 409), refusal.code, refusal.message)
+
+    return view
+
+
+def _endpoint(handler: Handler) -> Callable[[HttpRequest], JsonResponse]:
+    """The same with JSON in and out."""
+
+    @_for_token
+    def view(request: HttpRequest, worker: Worker) -> JsonResponse:
+        try:
             body = json.loads(request.body or b"{}")
             if not isinstance(body, dict) or not all(map(_is_name, body.values())):
                 raise ValueError
         except (ValueError, RecursionError, SuspiciousOperation):
             return _error(400, "InvalidBody", "Send a JSON object whose values are ids.")
-        try:
-            return JsonResponse(handler(request, worker, body))
-        except Refusal as refusal:
-            return _error(_STATUS.get(refusal.code, 409), refusal.code, refusal.message)
+        return JsonResponse(handler(request, worker, body))
 
     return view
 
@@ -92,6 +123,44 @@ def give_back_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -
         raise Refusal("AssignmentDoesNotExist", "You hold no assignment with this id.")
     give_back(holding=holding)
     return {"returned": True}
+
+
+@_endpoint
+def ask_for_qualification(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+    """Ask for a qualification; where there is a test, what it asks and until when."""
+    named = body.get("qualification_type_id", "")
+    kind = QualificationType.objects.filter(qualification_type_id=named, deleted_at=None).first()
+    if kind is None:
+        raise Refusal("QualificationTypeDoesNotExist", f"QualificationType {named} does not exist.")
+    return _asked(request, qualification_requests.ask(worker=worker, qualification_type=kind))
+
+
+@_for_token
+def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonResponse:
+    """The answers of a test, as the form of its page posts them: `answer:` and the QuestionIdentifier."""
+    begun = QualificationRequest.objects.filter(request_id=request_id, worker=worker).first()
+    if begun is None:
+        raise Refusal("QualificationRequestDoesNotExist", "You have begun no test with this id.")
+    try:
+        posted = request.POST
+    except (SuspiciousOperation, MultiPartParserError, BadRequest):
+        return _error(400, "InvalidBody", "Send the answers as a form.")
+    given = answering.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else Given()
+    done = qualification_requests.hand_in(request=begun, given=given)
+    return JsonResponse(_asked(request, done))
+
+
+def _asked(request: HttpRequest, asked: QualificationRequest) -> dict[str, Any]:
+    answer: dict[str, Any] = {"request_id": asked.request_id, "state": asked.state}
+    if asked.state == QualificationRequest.State.STARTED and asked.deadline:
+        submit_url = f"{site_url(request)}/worker-api/test/{asked.request_id}"
+        answer |= {"test": asked.test, "deadline": asked.deadline.isoformat(), "submit_url": submit_url}
+    if asked.state == QualificationRequest.State.GRANTED:
+        held = QualificationGrant.objects.filter(
+            qualification_type=asked.qualification_type_id, worker=asked.worker_id
+        )
+        answer["value"] = held.values_list("value", flat=True).get()
+    return answer
 
 
 def _groups(worker: Worker, body: dict[str, Any]) -> list[HITType]:

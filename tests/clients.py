@@ -206,6 +206,23 @@ class ScriptedWorker:
         assert answer.status == 200, answer.text
         return taken
 
+    def ask_for(self, qualification_type_id: str) -> dict[str, Any]:
+        """Ask for a qualification."""
+        return self._call("qualification", {"qualification_type_id": qualification_type_id})
+
+    def hand_in(self, begun: Mapping[str, Any], **answers: str | list[str]) -> dict[str, Any]:
+        """Hand in the test that `ask_for` began; `answers` by QuestionIdentifier."""
+        fields = [
+            (f"answer:{name}", each)
+            for name, given in answers.items()
+            for each in ([given] if isinstance(given, str) else given)
+        ]
+        answer = post_form(begun["submit_url"], fields, Authorization=f"Bearer {self.token}")
+        if answer.status != 200:
+            raise RefusedError(answer)
+        said: dict[str, Any] = answer.json()
+        return said
+
     def _call(self, what: str, value: object) -> dict[str, Any]:
         answer = post_json(f"{self.site_url}/worker-api/{what}", value, self.token)
         if answer.status != 200:

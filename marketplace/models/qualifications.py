@@ -42,6 +42,11 @@ class QualificationType(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def has_test(self) -> bool:
+        """Whether workers take a test; to be known without loading it, which can be long."""
+        return self.test_duration_s is not None
+
 
 class QualificationGrant(models.Model):
     """A worker's value of a qualification, granted or revoked."""
@@ -92,6 +97,7 @@ class QualificationRequest(models.Model):
     request_id = models.CharField(max_length=64, unique=True)
     state = models.CharField(max_length=8, choices=State)
     test = models.TextField(blank=True, help_text="The test as it was when it was taken.")
+    answer_key = models.TextField(blank=True, help_text="The key as it was then; never shown to workers.")
     answer = models.TextField(blank=True, help_text="QuestionFormAnswers XML.")
     score = models.IntegerField(null=True, blank=True, help_text="By the answer key, where there is one.")
     started_at = models.DateTimeField()
@@ -113,6 +119,9 @@ class QualificationRequest(models.Model):
                 fields=["qualification_type", "submitted_at", "id"], name="qualification_requests_by_time"
             ),
             models.Index(fields=["worker", "-started_at"], name="qualification_of_worker"),
+            models.Index(
+                fields=["deadline"], name="qualification_test_deadline", condition=Q(state="started")
+            ),
         ]
 
     def __str__(self) -> str:

@@ -3,8 +3,9 @@
 from datetime import timedelta
 
 from marketplace.errors import ParameterRefusal, Refusal
-from marketplace.models import HIT, HITType, Holding, QualificationType, Worker
+from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
 from marketplace.protocol.calls import OPERATIONS, Call
+from marketplace.protocol.system_types import system_types
 from marketplace.sweep import settle
 
 #: How long GetHIT still shows a deleted HIT as Disposed.
@@ -84,9 +85,20 @@ def worker(call: Call) -> Worker:
 
 def qualification_type(call: Call) -> QualificationType:
     """The caller's qualification type named by QualificationTypeId."""
-    row = QualificationType.objects.filter(
-        qualification_type_id=call["QualificationTypeId"], requester=call.requester
-    ).first()
+    mine = QualificationType.objects.filter(requester=call.requester)
+    return _qualification_type(call, mine.filter(qualification_type_id=call["QualificationTypeId"]).first())
+
+
+def any_qualification_type(call: Call) -> QualificationType:
+    """The qualification type named by QualificationTypeId, whoever made it: HITs can ask for all of them."""
+    named = call["QualificationTypeId"]
+    for row in system_types():
+        if row.qualification_type_id == named:
+            return row
+    return _qualification_type(call, QualificationType.objects.filter(qualification_type_id=named).first())
+
+
+def _qualification_type(call: Call, row: QualificationType | None) -> QualificationType:
     if row is None:
         raise Refusal(
             "QualificationTypeDoesNotExist",
@@ -96,5 +108,27 @@ def qualification_type(call: Call) -> QualificationType:
         raise Refusal(
             "InvalidQualificationTypeState",
             "This operation can be called with a status of: Active,Inactive",
+        )
+    return row
+
+
+def qualification_request(call: Call) -> QualificationRequest:
+    """The submitted request for a qualification of the caller's that QualificationRequestId names.
+
+    Tests that are still being taken are nobody's business but the worker's.
+    """
+    row = (
+        QualificationRequest.objects.select_related("qualification_type__requester", "worker")
+        .filter(
+            request_id=call["QualificationRequestId"],
+            qualification_type__requester=call.requester,
+            submitted_at__isnull=False,
+        )
+        .first()
+    )
+    if row is None:
+        raise Refusal(
+            "QualificationRequestDoesNotExist",
+            f"QualificationRequest {call['QualificationRequestId'][:64]} does not exist.",
         )
     return row

@@ -5,6 +5,7 @@ costs the same however far one has read (keyset, no offset).
 """
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -21,9 +22,11 @@ Row = TypeVar("Row", bound=Model)
 
 
 def page(
-    call: Call, rows: QuerySet[Row], *, by: str, newest_first: bool = False
+    call: Call, rows: QuerySet[Row], *, by: str, newest_first: bool = False, before: Sequence[Row] = ()
 ) -> tuple[list[Row], str | None]:
     """One page of `rows`, ordered by the time field `by` and the primary key, and the token of the next.
+
+    `before` are rows that stand in no table and come before the others, in this order of theirs.
 
     Raises ProtocolError for a token that is not ours or belongs to another list.
     """
@@ -31,13 +34,15 @@ def page(
     token = call.get("NextToken")
     if token is not None:
         moment, pk = _position(token, salt)
+        before = [row for row in before if (getattr(row, by), row.pk) > (moment, pk)]
         after, here = ("lt", "lte") if newest_first else ("gt", "gte")
         # The first condition alone lets the index begin at the position; the second drops what was shown.
         rows = rows.filter(**{f"{by}__{here}": moment}).filter(
             Q(**{f"{by}__{after}": moment}) | Q(**{f"pk__{after}": pk})
         )
     order = (f"-{by}", "-pk") if newest_first else (by, "pk")
-    found = list(rows.order_by(*order)[: call.get("MaxResults", DEFAULT_SIZE)])
+    size = call.get("MaxResults", DEFAULT_SIZE)
+    found = [*before[:size], *rows.order_by(*order)[: max(0, size - len(before))]]
     if not found:
         return [], None
     last = found[-1]

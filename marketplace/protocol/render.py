@@ -7,7 +7,17 @@ Times are whole epoch seconds.
 from datetime import datetime
 from typing import Any
 
-from marketplace.models import HIT, Block, Bonus, Holding, QualificationGrant, QualificationType
+from marketplace.models import (
+    HIT,
+    Block,
+    Bonus,
+    Holding,
+    QualificationGrant,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+)
+from marketplace.protocol.system_types import is_system
 from marketplace.selectors import hit_status
 from money.amounts import dollars
 
@@ -92,8 +102,9 @@ def bonus(row: Bonus) -> dict[str, Any]:
     }
 
 
-def qualification_type(row: QualificationType) -> dict[str, Any]:
-    """QualificationType structure."""
+def qualification_type(row: QualificationType, caller: Requester) -> dict[str, Any]:
+    """QualificationType structure. Test and answer key are for the type's owner alone."""
+    own = row.requester_id == caller.pk
     return present(
         {
             "QualificationTypeId": row.qualification_type_id,
@@ -102,10 +113,27 @@ def qualification_type(row: QualificationType) -> dict[str, Any]:
             "Description": row.description,
             "Keywords": row.keywords,
             "QualificationTypeStatus": row.status,
+            "Test": row.test if own else None,
+            "TestDurationInSeconds": row.test_duration_s,
+            "AnswerKey": row.answer_key if own else None,
             "RetryDelayInSeconds": row.retry_delay_s,
-            "IsRequestable": True,
+            "IsRequestable": not is_system(row),
             "AutoGranted": row.auto_granted,
             "AutoGrantedValue": row.auto_granted_value if row.auto_granted else None,
+        }
+    )
+
+
+def qualification_request(row: QualificationRequest) -> dict[str, Any]:
+    """QualificationRequest structure of a submitted request; worker and type must be loaded."""
+    return present(
+        {
+            "QualificationRequestId": row.request_id,
+            "QualificationTypeId": row.qualification_type.qualification_type_id,
+            "WorkerId": row.worker.worker_id,
+            "Test": row.test,
+            "Answer": row.answer,
+            "SubmitTime": epoch(row.submitted_at) if row.submitted_at else None,
         }
     )
 

@@ -6,18 +6,22 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from marketplace import clock, ids
-from marketplace.errors import Refusal
+from marketplace.errors import Refusal, invalid_value
 from marketplace.models import (
     HIT,
     Message,
     QualificationGrant,
+    QualificationRequest,
     QualificationType,
     Requester,
     Worker,
 )
+from marketplace.selectors import hit_types_asking_for
+from marketplace.services.qualification_tests import QualificationTest
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status
+State = QualificationRequest.State
 
 
 def create_qualification_type(
@@ -31,8 +35,10 @@ def create_qualification_type(
     auto_granted_value: int,
     retry_delay_s: int | None,
     now: datetime,
+    test: QualificationTest | None = None,
 ) -> QualificationType:
     """A new type; its name is unique among the requester's and cannot change."""
+    _check_test(test, auto_granted=auto_granted)
     try:
         with transaction.atomic():
             return QualificationType.objects.create(
@@ -46,6 +52,7 @@ def create_qualification_type(
                 auto_granted_value=auto_granted_value,
                 retry_delay_s=retry_delay_s,
                 created_at=now,
+                **(test.fields() if test else {}),
             )
     except IntegrityError as error:
         raise Refusal(
@@ -55,35 +62,51 @@ def create_qualification_type(
 
 
 def update_qualification_type(
-    *, qualification_type: QualificationType, changes: dict[str, Any]
+    *,
+    qualification_type: QualificationType,
+    changes: dict[str, Any],
+    test: QualificationTest | None = None,
 ) -> QualificationType:
-    """Change what may change: description, status, automatic granting, retry delay."""
+    """Change what may change: description, status, automatic granting, retry delay; and the test as a whole.
+
+    A test once there cannot be removed, only replaced, with or without an answer key. Workers who are taking
+    it finish the one they began.
+    """
+    auto_granted = changes.get("auto_granted", qualification_type.auto_granted)
+    _check_test(test or qualification_type.test, auto_granted=auto_granted)
+    if test:
+        changes = {**changes, **test.fields()}
     for name, value in changes.items():
         setattr(qualification_type, name, value)
     qualification_type.save(update_fields=list(changes))
     return qualification_type
 
 
-def delete_qualification_type(*, qualification_type: QualificationType, now: datetime) -> None:
-    """Delete a type that no HIT on offer still asks for."""
-    wanted = qualification_type.qualification_type_id
-    open_types = (
-        HIT.objects.filter(requester=qualification_type.requester_id, disposed_at=None)
-        .values_list("hit_type__requirements", flat=True)
-        .distinct()
-    )
-    for requirements in open_types.iterator():
-        if any(item["QualificationTypeId"] == wanted for item in requirements):
-            raise Refusal(
-                "InvalidQualificationTypeState",
-                "HITs that ask for this QualificationType still exist; delete them first. "
-                "This operation can be called with a status of: Active,Inactive",
-            )
-    qualification_type.deleted_at = now
-    qualification_type.save(update_fields=["deleted_at"])
+def _check_test(test: QualificationTest | str | None, *, auto_granted: bool) -> None:
+    if test and auto_granted:
+        raise invalid_value("AutoGranted", "a qualification with a Test is not granted without it.")
+    if isinstance(test, QualificationTest):
+        test.check()
 
 
 @transaction.atomic
+def delete_qualification_type(*, qualification_type: QualificationType, now: datetime) -> None:
+    """Delete a type that no HIT still asks for; requests that wait for a decision are rejected."""
+    requester = qualification_type.requester
+    asking = hit_types_asking_for(qualification_type.qualification_type_id, requester=requester)
+    if HIT.objects.filter(hit_type__in=asking, disposed_at=None).exists():
+        raise Refusal(
+            "InvalidQualificationTypeState",
+            "HITs that ask for this QualificationType still exist; delete them first. "
+            "This operation can be called with a status of: Active,Inactive",
+        )
+    qualification_type.deleted_at = now
+    qualification_type.save(update_fields=["deleted_at"])
+    qualification_type.requests.filter(state__in=QualificationRequest.OPEN).update(
+        state=State.REJECTED, decided_at=now, reason="This qualification is no longer given."
+    )
+
+
 def grant(
     *, qualification_type: QualificationType, worker: Worker, value: int, notify: bool
 ) -> QualificationGrant:
@@ -92,6 +115,14 @@ def grant(
         raise Refusal(
             "InvalidQualificationTypeState", "This operation can be called with a status of: Active"
         )
+    return write_grant(qualification_type=qualification_type, worker=worker, value=value, notify=notify)
+
+
+@transaction.atomic
+def write_grant(
+    *, qualification_type: QualificationType, worker: Worker, value: int, notify: bool
+) -> QualificationGrant:
+    """The same, whatever the status of the type: who asked while it was active is not to suffer."""
     now = clock.now()
     granted, _ = QualificationGrant.objects.update_or_create(
         qualification_type=qualification_type,
@@ -138,23 +169,4 @@ def grant_error(qualification_type: QualificationType, worker: Worker) -> Refusa
         "QualificationDoesNotExist",
         f"You requested a Qualification that does not exist: QualificationType "
         f"{qualification_type.qualification_type_id} for Worker {worker.worker_id}.",
-    )
-
-
-def request_auto_granted(*, worker: Worker, qualification_type: QualificationType) -> QualificationGrant:
-    """Grant a worker's request of a qualification that is given to everybody who asks."""
-    if not qualification_type.auto_granted or qualification_type.deleted_at:
-        raise Refusal("PermissionDeniedException", "This qualification is not given on request.")
-    held = QualificationGrant.objects.filter(qualification_type=qualification_type, worker=worker).first()
-    if held:
-        if held.status == Granted.REVOKED:
-            raise Refusal(
-                "QualificationTypeDoesNotAllowRetake", "This qualification was taken back by the requester."
-            )
-        return held
-    return grant(
-        qualification_type=qualification_type,
-        worker=worker,
-        value=qualification_type.auto_granted_value,
-        notify=False,
     )

@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from marketplace.site.views import browse, desk, membership, records, work
+from marketplace.site.views import browse, desk, membership, qualifications, records, work
 
 
 class EntityIdConverter:
@@ -30,9 +30,13 @@ urlpatterns = [
     path("projects/<id:group_id>/tasks/<id:hit_id>/return", work.give_back, name="return"),
     path(
         "projects/<id:group_id>/qualifications/<id:qualification_type_id>",
-        browse.request_qualification,
+        qualifications.ask_for_group,
         name="request_qualification",
     ),
+    path("qualifications", qualifications.qualifications, name="qualifications"),
+    path("qualifications/<id:qualification_type_id>", qualifications.qualification, name="qualification"),
+    path("qualifications/<id:qualification_type_id>/ask", qualifications.ask, name="ask"),
+    path("qualifications/<id:qualification_type_id>/test", qualifications.test, name="qualification_test"),
     path("mturk/preview", browse.preview_by_query, name="preview_by_query"),
     path("tasks", work.queue, name="queue"),
     path("tasks/continue/<int:holding_id>", work.after_submit, name="continue"),

@@ -18,6 +18,7 @@ from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace.models import Worker as SiteWorker
+from marketplace.services.qualification_tests import QualificationTest
 from notices.services import raise_notice
 from projects.models import Project
 from projects.services import create_project, set_role
@@ -30,6 +31,7 @@ from tests.annotation.world import make_query, make_source
 from tests.desk.conftest import make_hit, make_stage, make_unknown, make_work
 from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
+from tests.questionforms import KEY, TEST
 from tests.releases.shelf_world import make_release
 from tests.site import world as site
 
@@ -284,9 +286,13 @@ def worker_site(worker: User) -> dict[str, Parts]:
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)
     asked = {"group_id": asking.group_id, "qualification_type_id": kind.qualification_type_id}
+    tested = site.make_qualification(lab, "Chess", test=QualificationTest(TEST, KEY, 600))
+    site.ask(SiteWorker.objects.get(user=worker), tested)
+    shared["qualification_type_id"] = tested.qualification_type_id
     return {
         "site": shared,
         "site:request_qualification": asked,
+        "worker-api-test": {"request_id": "none"},
         "examples": {"number": 1},
         "requester": {"requester": lab.customer_id},
     }

@@ -7,7 +7,7 @@ from marketplace.eligibility import verdict, verdicts
 from marketplace.errors import Refusal
 from marketplace.models import Worker
 from marketplace.requirements import normalise
-from marketplace.services import people, qualifications
+from marketplace.services import people, qualification_requests, qualifications
 
 from .conftest import make_hit, make_requester, make_worker
 
@@ -164,7 +164,7 @@ def test_what_is_granted_on_request_is_offered_and_works_once_requested(requeste
         {"QualificationTypeId": kind.qualification_type_id, "Comparator": "EqualTo", "IntegerValues": [7]},
     )
     assert verdict(worker=worker, hit_type=hit_type).on_request == [kind]
-    qualifications.request_auto_granted(worker=worker, qualification_type=kind)
+    qualification_requests.ask(worker=worker, qualification_type=kind)
     assert verdict(worker=worker, hit_type=hit_type).accept
 
 

@@ -8,10 +8,26 @@ from django.db import transaction
 from django.utils import timezone
 
 from marketplace import clock, ids
-from marketplace.models import HIT, HITType, Holding, QualificationType, Requester, Worker
+from marketplace.models import (
+    HIT,
+    HITType,
+    Holding,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+    Worker,
+)
 from marketplace.requirements import Requirement
-from marketplace.services import assignments, people, publishing, qualifications, review
+from marketplace.services import (
+    assignments,
+    people,
+    publishing,
+    qualification_requests,
+    qualifications,
+    review,
+)
 from marketplace.services.publishing import TypeProperties
+from marketplace.services.qualification_tests import QualificationTest
 from tests.clients import external_question
 
 TASK_PAGE = "https://tasks.example.org/unit?id=7"
@@ -116,7 +132,14 @@ def in_the_past(**ago: float) -> "mock._patch[object]":
     return mock.patch.object(clock, "now", lambda: timezone.now() - timedelta(**ago))
 
 
-def make_qualification(requester: Requester, name: str, *, on_request: bool = False) -> QualificationType:
+def make_qualification(
+    requester: Requester,
+    name: str,
+    *,
+    on_request: bool = False,
+    test: QualificationTest | None = None,
+    retry_delay_s: int | None = None,
+) -> QualificationType:
     """A custom qualification of the requester."""
     return qualifications.create_qualification_type(
         requester=requester,
@@ -126,9 +149,15 @@ def make_qualification(requester: Requester, name: str, *, on_request: bool = Fa
         status="Active",
         auto_granted=on_request,
         auto_granted_value=1,
-        retry_delay_s=None,
+        retry_delay_s=retry_delay_s,
         now=clock.now(),
+        test=test,
     )
+
+
+def ask(worker: Worker, kind: QualificationType) -> QualificationRequest:
+    """The worker asks for a qualification, or begins its test."""
+    return qualification_requests.ask(worker=worker, qualification_type=kind)
 
 
 def needs(kind: QualificationType | str, comparator: str = "Exists", guards: str = "Accept") -> Requirement:

@@ -1,11 +1,22 @@
-"""Custom qualifications: types and grants."""
+"""Custom qualifications: types and grants. Requests for them are in `qualification_requests`."""
 
-from marketplace.errors import Refusal, invalid_value
-from marketplace.models import QualificationGrant
+from django.db.models import Q
+
+from marketplace.errors import invalid_value
+from marketplace.models import HIT, QualificationGrant, QualificationType
 from marketplace.protocol import lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
+from marketplace.protocol.system_types import system_types
+from marketplace.selectors import hit_types_asking_for, to_dispose
 from marketplace.services import qualifications
+from marketplace.services.qualification_tests import QualificationTest
+from marketplace.sweep import settle
 
+#: Words of a query that are looked for; more would only narrow it further.
+_MAX_WORDS = 8
+
+#: A delay of a hundred years; with any more, times would leave the calendar.
+_MAX_DELAY_S = 100 * 31_536_000
 _FIELDS = {
     "Description": "description",
     "QualificationTypeStatus": "status",
@@ -29,42 +40,94 @@ def create_qualification_type(call: Call) -> Result:
         auto_granted_value=call.get("AutoGrantedValue", 1),
         retry_delay_s=call.get("RetryDelayInSeconds"),
         now=call.now,
+        test=_test(call),
     )
-    return {"QualificationType": render.qualification_type(row)}
+    return {"QualificationType": render.qualification_type(row, call.requester)}
 
 
 @operation("UpdateQualificationType", writes=True)
 def update_qualification_type(call: Call) -> Result:
-    """Change what may change; name and keywords may not."""
+    """Change what may change; name and keywords may not. A new test comes whole: what it omits is gone."""
     _check(call)
     row = qualifications.update_qualification_type(
         qualification_type=lookup.qualification_type(call),
         changes={field: call[name] for name, field in _FIELDS.items() if name in call.parameters},
+        test=_test(call),
     )
-    return {"QualificationType": render.qualification_type(row)}
+    return {"QualificationType": render.qualification_type(row, call.requester)}
+
+
+def _test(call: Call) -> QualificationTest | None:
+    if "Test" not in call.parameters:
+        for name in ("AnswerKey", "TestDurationInSeconds"):
+            if name in call.parameters:
+                raise invalid_value(name, "it goes with a Test; send the Test again to change it.")
+        return None
+    if "TestDurationInSeconds" not in call.parameters:
+        raise invalid_value("TestDurationInSeconds", "a Test needs it.")
+    return QualificationTest(
+        questions=call["Test"],
+        answer_key=call.get("AnswerKey", ""),
+        duration_s=call["TestDurationInSeconds"],
+    )
 
 
 def _check(call: Call) -> None:
-    for name in ("Test", "AnswerKey", "TestDurationInSeconds"):
-        if name in call.parameters:
-            raise Refusal(
-                "NotSupported",
-                f"Qualification tests ({name}) are not supported by this marketplace yet; nothing changed.",
-            )
     for name, most in (("Name", 200), ("Description", 2000), ("Keywords", 1000)):
         value = call.get(name)
         if value is not None and (len(value) > most or (name != "Keywords" and not value.strip())):
             raise invalid_value(name, f"it must have between 1 and {most} characters.")
-    if call.get("RetryDelayInSeconds", 0) < 0:
-        raise invalid_value("RetryDelayInSeconds", "it cannot be negative.")
+    if not 0 <= call.get("RetryDelayInSeconds", 0) <= _MAX_DELAY_S:
+        raise invalid_value("RetryDelayInSeconds", f"it is between 0 and {_MAX_DELAY_S}.")
     if "AutoGrantedValue" in call.parameters and not call.get("AutoGranted", True):
         raise invalid_value("AutoGrantedValue", "it goes with AutoGranted only.")
 
 
 @operation("GetQualificationType", writes=False)
 def get_qualification_type(call: Call) -> Result:
-    """One of the caller's qualification types."""
-    return {"QualificationType": render.qualification_type(lookup.qualification_type(call))}
+    """A qualification type; of other people's the test and its key are left out."""
+    row = lookup.any_qualification_type(call)
+    return {"QualificationType": render.qualification_type(row, call.requester)}
+
+
+@operation("ListQualificationTypes", writes=False)
+def list_qualification_types(call: Call) -> Result:
+    """The system's types and the custom ones, oldest first: the caller's, and active ones of others."""
+    own_only = call.get("MustBeOwnedByCaller", False)
+    with_system = not own_only and not call["MustBeRequestable"]
+    words = call.get("Query", "").split()[:_MAX_WORDS]
+    rows = QualificationType.objects.filter(deleted_at=None)
+    own = Q(requester=call.requester)
+    rows = rows.filter(own if own_only else own | Q(status=QualificationType.Status.ACTIVE))
+    for word in words:
+        rows = rows.filter(
+            Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word)
+        )
+    system = [row for row in system_types() if _has_all(row, words)] if with_system else []
+    found, token = pages.page(call, rows, by="created_at", before=system)
+    return pages.result(
+        "QualificationTypes", [render.qualification_type(row, call.requester) for row in found], token
+    )
+
+
+def _has_all(row: QualificationType, words: list[str]) -> bool:
+    text = f"{row.name} {row.description}".casefold()
+    return all(word.casefold() in text for word in words)
+
+
+@operation("ListHITsForQualificationType", writes=False)
+def list_hits_for_qualification_type(call: Call) -> Result:
+    """The caller's HITs that ask for a qualification, newest first, whatever their status."""
+    settle(now=call.now)
+    kind = lookup.any_qualification_type(call)
+    asking = hit_types_asking_for(kind.qualification_type_id, requester=call.requester)
+    rows = (
+        HIT.objects.select_related("hit_type")
+        .filter(requester=call.requester, disposed_at=None, hit_type__in=asking.values("pk"))
+        .exclude(to_dispose(call.now))
+    )
+    found, token = pages.page(call, rows, by="created_at", newest_first=True)
+    return pages.result("HITs", [render.hit(row, call.now) for row in found], token)
 
 
 @operation("DeleteQualificationType", writes=True)

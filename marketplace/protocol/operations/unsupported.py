@@ -8,13 +8,8 @@ from marketplace.protocol.calls import Call, Result, operation
 
 _LATER = "is not supported by this marketplace yet; nothing was done."
 WHY = {
-    "AcceptQualificationRequest": f"AcceptQualificationRequest {_LATER}",
     "GetFileUploadURL": "GetFileUploadURL is deprecated and not supported; collect files on your own page.",
-    "ListHITsForQualificationType": f"ListHITsForQualificationType {_LATER}",
-    "ListQualificationRequests": f"ListQualificationRequests {_LATER}",
-    "ListQualificationTypes": f"ListQualificationTypes {_LATER}",
     "ListReviewPolicyResultsForHIT": f"ListReviewPolicyResultsForHIT {_LATER}",
-    "RejectQualificationRequest": f"RejectQualificationRequest {_LATER}",
     "SendTestEventNotification": f"SendTestEventNotification {_LATER}",
     "UpdateHITTypeOfHIT": f"UpdateHITTypeOfHIT {_LATER}",
     "UpdateNotificationSettings": f"UpdateNotificationSettings {_LATER} Poll ListReviewableHITs instead.",

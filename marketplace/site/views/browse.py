@@ -1,18 +1,13 @@
 """Looking for work: the list of HIT groups, and a look at one of their HITs."""
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_POST, require_safe
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
 
 from marketplace import clock, frame
 from marketplace.eligibility import verdict
-from marketplace.errors import Refusal
-from marketplace.models import QualificationType, Worker
 from marketplace.services.assignments import next_hit
-from marketplace.services.qualifications import request_auto_granted
 from marketplace.site import framing
-from marketplace.site.access import for_workers
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.lookup import entity_id, group_named
 from marketplace.site.pages import page
@@ -68,23 +63,3 @@ def preview_by_query(request: HttpRequest) -> HttpResponse:
     """The preview address that scripts print: `/mturk/preview?groupId=…`."""
     group_id = entity_id(request.GET.get("groupId"))
     return redirect("site:preview", group_id=group_id) if group_id else redirect("site:groups")
-
-
-@require_POST
-@for_workers
-def request_qualification(
-    request: HttpRequest, worker: Worker, group_id: str, qualification_type_id: str
-) -> HttpResponse:
-    """Ask for a qualification that this group wants and that everybody gets who asks."""
-    hit_type = group_named(group_id)
-    wanted = [requirement["QualificationTypeId"] for requirement in hit_type.requirements]
-    if qualification_type_id not in wanted:
-        raise Http404("This group does not ask for that qualification.")
-    kind = get_object_or_404(QualificationType, qualification_type_id=qualification_type_id)
-    try:
-        request_auto_granted(worker=worker, qualification_type=kind)
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-    else:
-        messages.success(request, "The qualification is yours.")
-    return redirect("site:preview", group_id=hit_type.group_id)
