@@ -89,7 +89,10 @@ def _load(**conditions: object) -> Holding | None:
             "assignment_id",
             "state",
             "hit__requester_id",
+            "hit__hit_review_policy",
+            "hit__assignment_review_policy",
             "hit__hit_type__auto_approval_s",
+            "hit__hit_type__notification",
             "worker__worker_id",
         )
         .filter(**conditions)

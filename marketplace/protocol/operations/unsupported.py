@@ -16,7 +16,6 @@ WHY = {
     "ListReviewPolicyResultsForHIT": f"ListReviewPolicyResultsForHIT {_LATER}",
     "RejectQualificationRequest": f"RejectQualificationRequest {_LATER}",
     "SendTestEventNotification": f"SendTestEventNotification {_LATER}",
-    "UpdateHITTypeOfHIT": f"UpdateHITTypeOfHIT {_LATER}",
     "UpdateNotificationSettings": f"UpdateNotificationSettings {_LATER} Poll ListReviewableHITs instead.",
 }
 
