@@ -7,14 +7,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from marketplace.errors import Refusal, invalid_value
-from marketplace.models import HIT, HITType
+from marketplace.models import HIT, HITType, Queue, Requester
 from marketplace.notifications.events import OF_EXPIRY, wants
 from marketplace.questions import is_loopback
 
 #: The versions that clients in the wild send; the message repeats it.
 VERSIONS = ("2006-05-05", "2014-08-15")
 MAX_DESTINATION = 255
-#: Queues of our own, which exist as soon as somebody names them.
+#: Path of queues that have their address here.
 OWN_QUEUE = re.compile(r"/mturk/queues/[A-Za-z0-9_-]{1,80}")
 
 
@@ -70,9 +70,9 @@ def is_queue(destination: str) -> bool:
     )
 
 
-def is_own_queue(destination: str) -> bool:
-    """Whether this is the address of a queue of ours, which needs no specification to exist."""
-    return is_queue(destination) and OWN_QUEUE.fullmatch(urlsplit(destination).path) is not None
+def open_queue(requester: Requester, address: str, now: datetime) -> None:
+    """Make the queue at this address, unless the requester has it already."""
+    Queue.objects.get_or_create(requester=requester, address=address, defaults={"created_at": now})
 
 
 def update(
@@ -82,6 +82,7 @@ def update(
 
     A new specification stays switched off where the old one was, unless `active` is given.
     """
+    requester = hit_type.requester
     hit_type = HITType.objects.select_for_update(no_key=True).get(pk=hit_type.pk)
     if specification is None and active is None:
         raise invalid_value("Notification", "give Notification, Active or both.")
@@ -93,6 +94,7 @@ def update(
         active = present["Active"] if present else True
     hit_type.notification = {**wanted, "Active": active}
     hit_type.save(update_fields=["notification"])
+    open_queue(requester, wanted["Destination"], now)
     if wants(hit_type, *OF_EXPIRY):
         HIT.objects.filter(
             hit_type=hit_type, disposed_at=None, expires_at__gt=now, expiry_watched=False

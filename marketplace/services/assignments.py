@@ -147,7 +147,8 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], visible_after
             for name, value in answer.items():
                 setattr(holding, name, value)
             if followed:
-                followed.refresh_from_db(fields=["pending", "submitted"])
+                followed.pending -= 1
+                followed.submitted += 1
                 emit("AssignmentSubmitted", followed, assignment_id=holding.assignment_id, at=now)
             if not delay:
                 approve_locked(holding=holding, hit=followed or lock_hit(holding.hit_id), at=now, auto=True)

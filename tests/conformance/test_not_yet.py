@@ -5,19 +5,11 @@ import pytest
 from tests.conformance.protocol import NOBODY, hit_properties, refused_request
 
 POLICY = {"PolicyName": "SimplePlurality/2011-09-01", "Parameters": []}
-NOTIFICATION = {
-    "Destination": "https://sqs.example.org/queue",
-    "Transport": "SQS",
-    "Version": "2014-08-15",
-    "EventTypes": ["AssignmentSubmitted"],
-}
 
 
 @pytest.mark.parametrize(
     ("operation", "parameters"),
     [
-        ("update_notification_settings", {"HITTypeId": NOBODY, "Notification": NOTIFICATION}),
-        ("send_test_event_notification", {"Notification": NOTIFICATION, "TestEventType": "Ping"}),
         ("list_review_policy_results_for_hit", {"HITId": NOBODY}),
         ("get_file_upload_url", {"AssignmentId": NOBODY, "QuestionIdentifier": "photo"}),
     ],

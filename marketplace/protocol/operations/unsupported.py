@@ -15,8 +15,6 @@ WHY = {
     "ListQualificationTypes": f"ListQualificationTypes {_LATER}",
     "ListReviewPolicyResultsForHIT": f"ListReviewPolicyResultsForHIT {_LATER}",
     "RejectQualificationRequest": f"RejectQualificationRequest {_LATER}",
-    "SendTestEventNotification": f"SendTestEventNotification {_LATER}",
-    "UpdateNotificationSettings": f"UpdateNotificationSettings {_LATER} Poll ListReviewableHITs instead.",
 }
 
 
