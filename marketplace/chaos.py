@@ -19,6 +19,7 @@ class Faults:
     throttle_rate: float = 0
     error_rate: float = 0
     visibility_delay_s: float = 0
+    duplicate_events: bool = False
 
 
 def faults_for(requester_id: int) -> Faults:
@@ -26,7 +27,7 @@ def faults_for(requester_id: int) -> Faults:
     if not settings.MARKETPLACE_TEST_TOKEN:
         return Faults()
     rows = Chaos.objects.filter(_concerns(requester_id)).values_list(
-        "throttle_rate", "error_rate", "visibility_delay_s"
+        "throttle_rate", "error_rate", "visibility_delay_s", "duplicate_events"
     )
     return Faults(*(max(values) for values in zip(*rows, strict=True))) if rows else Faults()
 

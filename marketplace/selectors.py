@@ -27,6 +27,11 @@ def hit_status(hit: HIT, now: datetime) -> str:
     return "Reviewing" if hit.reviewing else "Reviewable"
 
 
+def is_reviewable(hit: HIT, now: datetime) -> bool:
+    """All work that can come is in: Reviewable or Reviewing."""
+    return hit_status(hit, now) in ("Reviewable", "Reviewing")
+
+
 def reviewable(now: datetime) -> Q:
     """Condition of HITs that are Reviewable or Reviewing at this moment."""
     return Q(disposed_at=None, pending=0) & (Q(expires_at__lte=now) | Q(open_places=0))
@@ -42,9 +47,12 @@ def assignable(now: datetime) -> Q:
     return Q(disposed_at=None, open_places__gt=0, expires_at__gt=now)
 
 
-def unreleased_after_expiry() -> Q:
-    """Condition of HITs that hold money for places nobody occupies."""
-    return Q(held_places__gt=F("pending") + F("submitted"))
+def touched_by_expiry() -> Q:
+    """Condition of HITs that hold money for places nobody occupies, or whose expiry is waited for.
+
+    It is that of the index `hit_expiry_to_settle`.
+    """
+    return Q(held_places__gt=F("pending") + F("submitted")) | Q(expiry_watched=True)
 
 
 def hit_types_asking_for(

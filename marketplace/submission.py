@@ -98,8 +98,11 @@ def _load(**conditions: object) -> Holding | None:
             "state",
             "hit__question",
             "hit__requester_id",
+            "hit__hit_review_policy",
+            "hit__assignment_review_policy",
             "hit__hit_type__auto_approval_s",
             "hit__hit_type__title",
+            "hit__hit_type__notification",
             "worker__worker_id",
         )
         .filter(**conditions)

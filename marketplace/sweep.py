@@ -12,17 +12,19 @@ from django.db.models import F, QuerySet
 
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import HIT, Holding, TokenUse
-from marketplace.selectors import DISPOSE_AFTER, is_expired, to_dispose, unreleased_after_expiry
+from marketplace.models import HIT, HITType, Holding, QueuedEvent, TokenUse
+from marketplace.selectors import DISPOSE_AFTER, is_expired, to_dispose, touched_by_expiry
 from marketplace.services.endings import abandon
 from marketplace.services.locking import lock_hit
-from marketplace.services.publishing import release_expired
+from marketplace.services.publishing import dispose_old, release_expired
 from marketplace.services.qualification_requests import expire_tests
 from marketplace.services.review import approve_locked
 
 State = Holding.State
 #: Tokens are remembered for 24 hours; rows are swept a day later.
 FORGET_TOKENS_AFTER = timedelta(hours=48)
+#: Notifications that nobody fetched are kept so long.
+KEEP_EVENTS = timedelta(days=14)
 _BATCH = 500
 _SETTLED_FIELDS = (
     "pending",
@@ -32,16 +34,20 @@ _SETTLED_FIELDS = (
     "held_places",
     "reviewing",
     "disposed_at",
+    "max_assignments",
+    "expires_at",
+    "expiry_watched",
 )
 
 
 def sweep() -> None:
-    """The periodic tick: everything that is due, tests not handed in, old HITs, old tokens."""
+    """The periodic tick: everything that is due, tests not handed in, old HITs, old tokens and events."""
     now = clock.now()
     settle(now=now)
     expire_tests(now)
-    HIT.objects.filter(to_dispose(now), held_places=0).update(disposed_at=F("expires_at") + DISPOSE_AFTER)
+    _dispose(HIT.objects.all(), now)
     TokenUse.objects.filter(at__lte=now - FORGET_TOKENS_AFTER).delete()
+    QueuedEvent.objects.filter(sent_at__lte=now - KEEP_EVENTS).delete()
 
 
 def settle(*, hits: Sequence[HIT] | None = None, now: datetime | None = None) -> None:
@@ -64,13 +70,13 @@ def settle(*, hits: Sequence[HIT] | None = None, now: datetime | None = None) ->
     if submitted := [hit.pk for hit in hits if hit.submitted]:
         changed += _auto_approve(Holding.objects.filter(hit__in=submitted), now)
     if holding := [
-        hit.pk for hit in hits if is_expired(hit, now) and hit.held_places > hit.pending + hit.submitted
+        hit.pk
+        for hit in hits
+        if is_expired(hit, now) and (hit.expiry_watched or hit.held_places > hit.pending + hit.submitted)
     ]:
         changed += _release(HIT.objects.filter(pk__in=holding), now)
     if old := [hit.pk for hit in hits if not hit.disposed_at and hit.expires_at + DISPOSE_AFTER <= now]:
-        changed += HIT.objects.filter(to_dispose(now), pk__in=old, held_places=0).update(
-            disposed_at=F("expires_at") + DISPOSE_AFTER
-        )
+        changed += _dispose(HIT.objects.filter(pk__in=old), now)
     if changed:
         fresh = HIT.objects.in_bulk([hit.pk for hit in hits])
         for hit in hits:
@@ -105,9 +111,17 @@ def _auto_approve(holdings: QuerySet[Holding], now: datetime) -> int:
 
 
 def _release(hits: QuerySet[HIT], now: datetime) -> int:
-    due = list(
-        hits.filter(unreleased_after_expiry(), expires_at__lte=now).values_list("pk", flat=True)[:_BATCH]
-    )
+    due = list(hits.filter(touched_by_expiry(), expires_at__lte=now).values_list("pk", flat=True)[:_BATCH])
     for pk in due:
         release_expired(hit_pk=pk, now=now)
     return len(due)
+
+
+def _dispose(hits: QuerySet[HIT], now: datetime) -> int:
+    """Dispose of old HITs in one statement, but one by one where somebody is told of it."""
+    old = hits.filter(to_dispose(now), held_places=0)
+    told = list(HITType.objects.filter(notification__isnull=False).values_list("pk", flat=True))
+    while told and (due := list(old.filter(hit_type__in=told).values_list("pk", flat=True)[:_BATCH])):
+        for pk in due:
+            dispose_old(hit_pk=pk, now=now)
+    return old.update(disposed_at=F("expires_at") + DISPOSE_AFTER, expiry_watched=False)

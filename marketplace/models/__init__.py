@@ -1,7 +1,7 @@
 """Tables of the marketplace, grouped by what they are about."""
 
 from marketplace.models.batches import Batch, BatchTask, Template
-from marketplace.models.events import PolicyAction, PolicyResult, QueuedEvent
+from marketplace.models.events import PolicyAction, PolicyResult, Queue, QueuedEvent
 from marketplace.models.log import CallLog, Chaos, TestClock, TokenUse
 from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
 from marketplace.models.people import Block, Invitation, Message, Requester, Worker
@@ -32,6 +32,7 @@ __all__ = [
     "QualificationGrant",
     "QualificationRequest",
     "QualificationType",
+    "Queue",
     "QueuedEvent",
     "Rating",
     "Requester",

@@ -6,6 +6,20 @@ from marketplace.models.people import Requester
 from marketplace.models.work import HIT, Holding
 
 
+class Queue(models.Model):
+    """A queue that a requester named or made; its messages are the `QueuedEvent`s with its address."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="queues", db_index=False)
+    address = models.CharField(max_length=255)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "address"], name="queue_by_address")]
+
+    def __str__(self) -> str:
+        return self.address
+
+
 class QueuedEvent(models.Model):
     """A notification in a requester's queue, until a ReceiveMessage and a DeleteMessage take it out."""
 

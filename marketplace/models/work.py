@@ -72,6 +72,9 @@ class HIT(models.Model):
     rejected = models.PositiveIntegerField(default=0)
     places_made = models.PositiveIntegerField(default=0)
     held_places = models.PositiveIntegerField(help_text="Places whose reward and fee are on hold.")
+    expiry_watched = models.BooleanField(
+        default=False, help_text="An event or a review policy waits for the end of its life."
+    )
 
     class Meta:
         constraints = [
@@ -96,7 +99,7 @@ class HIT(models.Model):
             models.Index(
                 fields=["expires_at"],
                 name="hit_expiry_to_settle",
-                condition=Q(held_places__gt=F("pending") + F("submitted")),
+                condition=Q(held_places__gt=F("pending") + F("submitted")) | Q(expiry_watched=True),
             ),
         ]
 
@@ -152,6 +155,9 @@ class Holding(models.Model):
     approved_at = models.DateTimeField(null=True, blank=True)
     rejected_at = models.DateTimeField(null=True, blank=True)
     auto_approved = models.BooleanField(default=False)
+    paid_cents = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Reward that was paid; the HIT's own may change afterwards."
+    )
     feedback = models.CharField(max_length=1024, blank=True)
     answer = models.TextField(blank=True, help_text="QuestionFormAnswers XML, as the requester gets it.")
 
@@ -181,3 +187,8 @@ class Holding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} ({self.state})"
+
+    @property
+    def pay_cents(self) -> int:
+        """What was paid for the work, else what the HIT pays; the HIT must be loaded."""
+        return self.hit.reward_cents if self.paid_cents is None else self.paid_cents

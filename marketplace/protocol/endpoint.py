@@ -18,11 +18,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from marketplace import chaos, clock
 from marketplace.errors import Refusal
 from marketplace.models import CallLog
-from marketplace.protocol import limiter, lookup, operations, sigv4
+from marketplace.notifications.specification import OWN_QUEUE
+from marketplace.protocol import limiter, lookup, operations, sigv4, wire
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
 from marketplace.protocol.shapes import OPERATIONS as SHAPES
+from marketplace.sqs import endpoint as sqs
 
 __all__ = ["ProtocolMiddleware", "operations"]
 
@@ -30,7 +32,6 @@ logger = logging.getLogger(__name__)
 PATHS = frozenset({"/mturk/api", "/mturk/api/"})
 TARGET = "MTurkRequesterServiceV20170117."
 CONTENT_TYPE = "application/x-amz-json-1.1"
-MAX_BODY = 1_048_576
 #: Parameters that the call log leaves out, for their size.
 _UNLOGGED = {"Question", "Test", "AnswerKey", "MessageText"}
 
@@ -43,10 +44,10 @@ class ProtocolMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer the request, or pass it on."""
-        path = request.path_info
-        if path in PATHS or (
-            path == "/" and request.method == "POST" and "HTTP_X_AMZ_TARGET" in request.META
-        ):
+        path, target = request.path_info, request.META.get("HTTP_X_AMZ_TARGET")
+        if target and target.startswith(sqs.TARGET) and (path in (*PATHS, "/") or OWN_QUEUE.fullmatch(path)):
+            return sqs.answer(request)
+        if path in PATHS or (path == "/" and request.method == "POST" and target is not None):
             return answer(request)
         return self.get_response(request)
 
@@ -83,14 +84,14 @@ def answer(request: HttpRequest) -> HttpResponse:
 def _perform(request: HttpRequest, record: CallLog, started: float) -> dict[str, Any]:
     if request.method != "POST":
         raise ProtocolError("MethodNotAllowedException", "Calls are made with POST.", 405)
-    raw = _body(request)
+    raw = wire.body(request)
     requester = sigv4.authenticate(request.META, raw)
     record.requester = requester
     name = request.META.get("HTTP_X_AMZ_TARGET", "")
     if not name.startswith(TARGET) or name.removeprefix(TARGET) not in SHAPES:
         raise ProtocolError("UnknownOperationException", f"There is no operation {name[:120]!r}.")
     name = record.operation = name.removeprefix(TARGET)
-    parameters = checked(SHAPES[name], _json(raw))
+    parameters = checked(SHAPES[name], wire.decoded(raw))
     record.parameters = {key: value for key, value in parameters.items() if key not in _UNLOGGED}
     record.parameters = json.loads(json.dumps(record.parameters, default=str))
     limiter.check(requester.pk)
@@ -115,26 +116,6 @@ def _perform(request: HttpRequest, record: CallLog, started: float) -> dict[str,
             record.executed = False
             raise
     return result
-
-
-def _body(request: HttpRequest) -> bytes:
-    try:
-        length = int(request.META.get("CONTENT_LENGTH") or 0)
-    except ValueError as error:
-        raise ProtocolError("SerializationException", "Content-Length is not a number.") from error
-    if length > MAX_BODY:
-        raise ProtocolError("RequestEntityTooLargeException", f"A request has at most {MAX_BODY} bytes.", 413)
-    return request.read(length) if length > 0 else b""
-
-
-def _json(raw: bytes) -> Any:
-    def refuse_constant(name: str) -> None:
-        raise ValueError(f"{name} is not JSON")
-
-    try:
-        return json.loads(raw.decode("utf-8") or "{}", parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError("SerializationException", f"The body is not a JSON object: {error}.") from error
 
 
 def _log(record: CallLog, started: float) -> None:

@@ -26,7 +26,7 @@ _CREDENTIAL = re.compile(
 _PART = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)")
 
 
-def authenticate(environ: dict[str, Any], body: bytes) -> Requester:
+def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE) -> Requester:
     """The requester who signed this request; raises ProtocolError where it is not who it says."""
     header = environ.get("HTTP_AUTHORIZATION", "")
     parts = dict(_PART.findall(header))
@@ -38,8 +38,8 @@ def authenticate(environ: dict[str, Any], body: bytes) -> Requester:
             "IncompleteSignatureException",
             f"Authorization header requires {ALGORITHM} with Credential, SignedHeaders and Signature.",
         )
-    if credential["service"] != SERVICE:
-        raise _bad_signature(f"Credential should be scoped to correct service: '{SERVICE}'.")
+    if credential["service"] != service:
+        raise _bad_signature(f"Credential should be scoped to correct service: '{service}'.")
     signed_at = _checked_date(environ.get("HTTP_X_AMZ_DATE", ""), credential["date"])
     requester = Requester.objects.filter(access_key=credential["key"]).first()
     secret = unseal(requester.secret_sealed, purpose=SEALED_FOR) if requester else None
@@ -50,10 +50,10 @@ def authenticate(environ: dict[str, Any], body: bytes) -> Requester:
     signed_headers = parts["SignedHeaders"].split(";")
     if not _MUST_BE_SIGNED.issubset(signed_headers):
         raise _bad_signature(f"These headers must be signed: {', '.join(sorted(_MUST_BE_SIGNED))}.")
-    scope = f"{credential['date']}/{credential['region']}/{SERVICE}/aws4_request"
+    scope = f"{credential['date']}/{credential['region']}/{service}/aws4_request"
     canonical = _canonical_request(environ, signed_headers, body)
     to_sign = "\n".join((ALGORITHM, signed_at, scope, hashlib.sha256(canonical.encode()).hexdigest()))
-    key = _signing_key(secret, credential["date"], credential["region"])
+    key = _signing_key(secret, credential["date"], credential["region"], service)
     expected = hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), parts["Signature"].encode("utf-8", "surrogatepass")):
         raise _bad_signature(
@@ -107,8 +107,8 @@ def _header(environ: dict[str, Any], name: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _signing_key(secret: str, date: str, region: str) -> bytes:
+def _signing_key(secret: str, date: str, region: str, service: str) -> bytes:
     key = f"AWS4{secret}".encode()
-    for part in (date, region, SERVICE, "aws4_request"):
+    for part in (date, region, service, "aws4_request"):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
     return key

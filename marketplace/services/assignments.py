@@ -1,7 +1,7 @@
 """A worker's way through an assignment: accept and submit."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -10,15 +10,18 @@ from django.db.models import F
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, Place, Worker
+from marketplace.notifications.events import emit
 from marketplace.questions import answers_xml
 from marketplace.selectors import hit_status
 from marketplace.services.candidates import next_hit_pk
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
+from marketplace.services.turning import is_followed, notice_expiry, notice_reviewable
 from marketplace.sweep import settle
 
 State = Holding.State
 NO_WORK = "There is no HIT left in this group that you could take at the moment."
+CHANGED = "The requester has just changed this HIT. Look at it again before you accept it."
 LATE = "The time for this HIT is over; it was offered to somebody else."
 
 
@@ -31,6 +34,8 @@ def accept(*, worker: Worker, hit: HIT) -> Holding:
     settle(hits=[hit])
     with transaction.atomic():
         locked = HIT.objects.select_for_update(no_key=True).get(pk=hit.pk)
+        if locked.hit_type_id != hit.hit_type_id:
+            raise Refusal("HITUnavailable", CHANGED)
         locked.hit_type = hit.hit_type
         return _accept_locked(worker, locked)
 
@@ -93,6 +98,7 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
     hit.open_places -= 1
     hit.pending += 1
     hit.save(update_fields=["open_places", "pending", "places_made"])
+    emit("AssignmentAccepted", hit, assignment_id=holding.assignment_id, at=now)
     return holding
 
 
@@ -134,6 +140,7 @@ def submit(
     }
     open_holding = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)
     with transaction.atomic():
+        followed = _locked_if_followed(holding.hit, now)
         # The HIT first, as everywhere: whoever holds its row decides about its assignments.
         HIT.objects.filter(pk=holding.hit_id, pending__gt=0).update(
             pending=F("pending") - 1, submitted=F("submitted") + 1
@@ -142,8 +149,14 @@ def submit(
         if recorded:
             for name, value in record.items():
                 setattr(holding, name, value)
+            if followed:
+                followed.pending -= 1
+                followed.submitted += 1
+                emit("AssignmentSubmitted", followed, assignment_id=holding.assignment_id, at=now)
             if not delay:
-                approve_locked(holding=holding, hit=lock_hit(holding.hit_id), at=now, auto=True)
+                approve_locked(holding=holding, hit=followed or lock_hit(holding.hit_id), at=now, auto=True)
+            if followed:
+                notice_reviewable(followed, now, at=now)
             Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
         else:
             transaction.set_rollback(True)
@@ -152,3 +165,12 @@ def submit(
         if holding.state not in Holding.ANSWERED:
             raise Refusal("InvalidAssignmentState", LATE)
     return holding
+
+
+def _locked_if_followed(hit: HIT, now: datetime) -> HIT | None:
+    """The HIT, locked and with its expiry told, where somebody wants to know what happens to it."""
+    if not is_followed(hit):
+        return None
+    locked = lock_hit(hit.pk)
+    notice_expiry(locked, now)
+    return locked

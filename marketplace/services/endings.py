@@ -8,9 +8,11 @@ from django.db.models import F
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Place, Worker
+from marketplace.notifications.events import emit
 from marketplace.selectors import is_expired
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
+from marketplace.services.turning import notice_expiry, notice_reviewable
 
 State = Holding.State
 
@@ -31,6 +33,8 @@ def abandon(*, holding: Holding) -> None:
 @transaction.atomic
 def _end_without_answer(holding: Holding, state: Holding.State, at: datetime) -> None:
     hit = lock_hit(holding.hit_id)
+    now = clock.now()
+    notice_expiry(hit, now)
     ended = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED)
     if state == State.RETURNED:
         ended = ended.filter(deadline__gt=at)
@@ -39,9 +43,12 @@ def _end_without_answer(holding: Holding, state: Holding.State, at: datetime) ->
     Place.objects.filter(pk=holding.place_id).update(free=True)
     hit.pending -= 1
     hit.open_places += 1
-    if not is_expired(hit, clock.now()):
+    if not is_expired(hit, now):
         hit.reviewing = False
-    settle_hold(hit, clock.now())
+    settle_hold(hit, now)
     hit.save(update_fields=["pending", "open_places", "held_places", "reviewing"])
     counter = "returned_count" if state == State.RETURNED else "abandoned_count"
     Worker.objects.filter(pk=holding.worker_id).update(**{counter: F(counter) + 1})
+    event = "AssignmentReturned" if state == State.RETURNED else "AssignmentAbandoned"
+    emit(event, hit, assignment_id=holding.assignment_id, at=at)
+    notice_reviewable(hit, now, at=max(at, hit.expires_at))

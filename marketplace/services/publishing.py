@@ -11,11 +11,13 @@ from marketplace import ids, ledger
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, HITType, Requester
+from marketplace.notifications.events import emit
 from marketplace.questions import parse_question
 from marketplace.requirements import Requirement
-from marketplace.selectors import hit_status, is_expired
+from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
+from marketplace.services.turning import notice_expiry, watches_expiry
 from money import fees
 
 #: A HIT created with fewer places than this can never have as many (the fee tier would change).
@@ -86,23 +88,59 @@ def create_hit(
         held_places=max_assignments,
         reward_cents=hit_type.reward_cents,
         fee_profile=requester.fee_profile,
-        fee_cents=fees.reward_fee(
-            requester.fee_profile,
-            reward_cents=hit_type.reward_cents,
-            max_assignments=max_assignments,
-            qualification_ids=[item["QualificationTypeId"] for item in hit_type.requirements],
-        ),
     )
+    hit.fee_cents = _fee(hit)
+    hit.expiry_watched = watches_expiry(hit)
     hit.save(force_insert=True)
     cost = max_assignments * (hit.reward_cents + hit.fee_cents)
     ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit)], at=created)
+    emit("HITCreated", hit, at=created)
     return hit
+
+
+def change_type(*, hit: HIT, hit_type: HITType, now: datetime) -> HIT:
+    """Give a HIT the properties of another type of its requester; what is on hold follows the new price.
+
+    The fee keeps the profile and the size at the HIT's creation. Work that was taken at a price is never paid
+    less: a lower reward is refused while somebody works on the HIT, waits for a decision or was rejected.
+    """
+    hit = lock_hit(hit.pk)
+    _refuse_disposed(hit)
+    if hit.hit_type_id == hit_type.pk:
+        return hit
+    if hit_type.reward_cents < hit.reward_cents and (hit.pending or hit.submitted or hit.rejected):
+        raise invalid_value(
+            "HITTypeId",
+            "it pays less than the HIT does, and people took the HIT at its present reward. "
+            "Expire the HIT and create another one instead.",
+        )
+    notice_expiry(hit, now)
+    before = hit.reward_cents + hit.fee_cents
+    hit.hit_type = hit_type
+    hit.reward_cents = hit_type.reward_cents
+    hit.fee_cents = _fee(hit)
+    hit.expiry_watched = not is_expired(hit, now) and watches_expiry(hit)
+    change = hit.held_places * (hit.reward_cents + hit.fee_cents - before)
+    kind = Kind.HOLD if change > 0 else Kind.RELEASE
+    ledger.post(hit.requester_id, [Movement(kind, abs(change), hit=hit, memo="another HIT type")], at=now)
+    hit.save(update_fields=["hit_type", "reward_cents", "fee_cents", "expiry_watched"])
+    return hit
+
+
+def _fee(hit: HIT) -> int:
+    return fees.reward_fee(
+        hit.fee_profile,
+        reward_cents=hit.reward_cents,
+        max_assignments=hit.max_at_creation,
+        qualification_ids=[item["QualificationTypeId"] for item in hit.hit_type.requirements],
+    )
 
 
 def add_places(*, hit: HIT, places: int, now: datetime) -> HIT:
     """More places for a HIT, with their cost put on hold unless it has expired."""
     hit = lock_hit(hit.pk)
     _refuse_disposed(hit)
+    notice_expiry(hit, now)
     total = hit.max_assignments + places
     if hit.max_at_creation < LARGE_HIT <= total:
         raise Refusal(
@@ -117,6 +155,7 @@ def add_places(*, hit: HIT, places: int, now: datetime) -> HIT:
     hit.reviewing = False
     settle_hold(hit, now)
     hit.save(update_fields=["max_assignments", "open_places", "held_places", "reviewing"])
+    emit("HITExtended", hit, at=now)
     return hit
 
 
@@ -124,6 +163,8 @@ def set_expiration(*, hit: HIT, expires_at: datetime, now: datetime) -> HIT:
     """Expire a HIT now (a moment that has passed) or later than it would; never earlier in the future."""
     hit = lock_hit(hit.pk)
     _refuse_disposed(hit)
+    notice_expiry(hit, now)
+    before = hit.expires_at
     if expires_at <= now:
         if not is_expired(hit, now):
             hit.expires_at = now.replace(microsecond=0)
@@ -133,10 +174,14 @@ def set_expiration(*, hit: HIT, expires_at: datetime, now: datetime) -> HIT:
         )
     else:
         hit.expires_at = expires_at
+        hit.expiry_watched = watches_expiry(hit)
         if hit_status(hit, now) == "Assignable":
             hit.reviewing = False
     settle_hold(hit, now)
-    hit.save(update_fields=["expires_at", "held_places", "reviewing"])
+    hit.save(update_fields=["expires_at", "expiry_watched", "held_places", "reviewing"])
+    if hit.expires_at > before:
+        emit("HITExtended", hit, at=now)
+    notice_expiry(hit, now)
     return hit
 
 
@@ -157,9 +202,24 @@ def dispose(*, hit: HIT, now: datetime) -> HIT:
     status = hit_status(hit, now)
     if status not in ("Reviewable", "Reviewing") or hit.submitted:
         raise _wrong_state(status, "Reviewing, Reviewable")
-    hit.disposed_at = now
+    notice_expiry(hit, now)
+    return _dispose_locked(hit, now, at=now)
+
+
+@transaction.atomic
+def dispose_old(*, hit_pk: int, now: datetime) -> None:
+    """Dispose of a HIT whose time is over, as of that time."""
+    hit = lock_hit(hit_pk)
+    if not hit.disposed_at and not hit.held_places and hit.expires_at + DISPOSE_AFTER <= now:
+        _dispose_locked(hit, now, at=hit.expires_at + DISPOSE_AFTER)
+
+
+def _dispose_locked(hit: HIT, now: datetime, *, at: datetime) -> HIT:
+    hit.disposed_at = at
+    hit.expiry_watched = False
     settle_hold(hit, now)
-    hit.save(update_fields=["disposed_at", "held_places"])
+    hit.save(update_fields=["disposed_at", "expiry_watched", "held_places"])
+    emit("HITDisposed", hit, at=at)
     return hit
 
 
@@ -178,7 +238,8 @@ def _refuse_disposed(hit: HIT) -> None:
 
 @transaction.atomic
 def release_expired(*, hit_pk: int, now: datetime) -> None:
-    """Give back what is held for the open places of an expired HIT."""
+    """Give back what is held for the open places of an expired HIT, and tell of its expiry."""
     hit = lock_hit(hit_pk)
+    notice_expiry(hit, now)
     settle_hold(hit, now)
     hit.save(update_fields=["held_places"])

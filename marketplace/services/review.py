@@ -9,6 +9,7 @@ from marketplace import ledger
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
+from marketplace.notifications.events import emit
 from marketplace.services.locking import lock_hit
 from money import fees
 
@@ -45,7 +46,11 @@ def approve_locked(
 ) -> None:
     """Approve a submitted assignment of a locked HIT and pay it from what is on hold."""
     updated = Holding.objects.filter(pk=holding.pk, state=State.SUBMITTED).update(
-        state=State.APPROVED, approved_at=at, auto_approved=auto, feedback=feedback or holding.feedback
+        state=State.APPROVED,
+        approved_at=at,
+        auto_approved=auto,
+        paid_cents=hit.reward_cents,
+        feedback=feedback or holding.feedback,
     )
     if not updated:
         raise wrong_assignment_state("Submitted")
@@ -56,6 +61,7 @@ def approve_locked(
     hit.save(update_fields=["submitted", "approved", "held_places"])
     _pay_reward(holding, hit, at)
     Worker.objects.filter(pk=holding.worker_id).update(approved_count=F("approved_count") + 1)
+    emit("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=at)
 
 
 def _pay_reward(holding: Holding, hit: HIT, at: datetime) -> None:
@@ -79,7 +85,11 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
         )
     ledger.post(hit.requester_id, [Movement(Kind.HOLD, hit.reward_cents + hit.fee_cents, hit=hit)], at=now)
     Holding.objects.filter(pk=holding.pk).update(
-        state=State.APPROVED, approved_at=now, rejected_at=None, feedback=feedback or holding.feedback
+        state=State.APPROVED,
+        approved_at=now,
+        rejected_at=None,
+        paid_cents=hit.reward_cents,
+        feedback=feedback or holding.feedback,
     )
     hit.rejected -= 1
     hit.approved += 1
@@ -88,6 +98,7 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
     Worker.objects.filter(pk=holding.worker_id).update(
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
+    emit("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=now)
     return holding
 
 
@@ -98,11 +109,18 @@ def reject(*, holding: Holding, feedback: str, now: datetime) -> Holding:
     holding = _current(holding)
     if holding.visible_at and holding.visible_at > now:
         raise wrong_assignment_state("null")
+    reject_locked(holding=holding, hit=hit, feedback=feedback, at=now)
+    return holding
+
+
+def reject_locked(*, holding: Holding, hit: HIT, feedback: str, at: datetime) -> None:
+    """Reject a submitted assignment of a locked HIT and release what is on hold for it."""
     updated = Holding.objects.filter(pk=holding.pk, state=State.SUBMITTED).update(
-        state=State.REJECTED, rejected_at=now, feedback=feedback
+        state=State.REJECTED, rejected_at=at, feedback=feedback
     )
     if not updated:
         raise wrong_assignment_state("Submitted")
+    holding.state = State.REJECTED
     hit.submitted -= 1
     hit.rejected += 1
     hit.held_places -= 1
@@ -110,10 +128,10 @@ def reject(*, holding: Holding, feedback: str, now: datetime) -> Holding:
     ledger.post(
         hit.requester_id,
         [Movement(Kind.RELEASE, hit.reward_cents + hit.fee_cents, hit=hit, memo=holding.assignment_id)],
-        at=now,
+        at=at,
     )
     Worker.objects.filter(pk=holding.worker_id).update(rejected_count=F("rejected_count") + 1)
-    return holding
+    emit("AssignmentRejected", hit, assignment_id=holding.assignment_id, at=at)
 
 
 @transaction.atomic

@@ -19,6 +19,7 @@ from marketplace.models import (
     Payable,
     Place,
     QualificationType,
+    Queue,
     QueuedEvent,
     Requester,
     Template,
@@ -28,7 +29,7 @@ from marketplace.models import (
 
 _WORK = (
     *(Invoice, Payable, Bonus, Holding, Place, BatchTask, HIT, Batch, Template, HITType),
-    *(QualificationType, Block, Message, Letter, QueuedEvent, TokenUse, CallLog),
+    *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog),
 )
 
 

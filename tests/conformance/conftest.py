@@ -121,4 +121,11 @@ def chaos(market: Market, requester: Requester) -> Iterator[Callable[..., None]]
         market.control("chaos", access_key=requester.access_key, **switches)
 
     yield cause
-    cause(lose_response_after_commit=0, throttle_rate=0, throttle_next=0, visibility_delay_s=0, error_rate=0)
+    cause(
+        lose_response_after_commit=0,
+        throttle_rate=0,
+        throttle_next=0,
+        visibility_delay_s=0,
+        error_rate=0,
+        duplicate_events=False,
+    )

@@ -2,23 +2,14 @@
 
 import pytest
 
-from tests.conformance.protocol import NOBODY, create_hit, hit_properties, refused_request
+from tests.conformance.protocol import NOBODY, hit_properties, refused_request
 
 POLICY = {"PolicyName": "SimplePlurality/2011-09-01", "Parameters": []}
-NOTIFICATION = {
-    "Destination": "https://sqs.example.org/queue",
-    "Transport": "SQS",
-    "Version": "2014-08-15",
-    "EventTypes": ["AssignmentSubmitted"],
-}
 
 
 @pytest.mark.parametrize(
     ("operation", "parameters"),
     [
-        ("update_hit_type_of_hit", {"HITId": NOBODY, "HITTypeId": NOBODY}),
-        ("update_notification_settings", {"HITTypeId": NOBODY, "Notification": NOTIFICATION}),
-        ("send_test_event_notification", {"Notification": NOTIFICATION, "TestEventType": "Ping"}),
         ("list_review_policy_results_for_hit", {"HITId": NOBODY}),
         ("get_file_upload_url", {"AssignmentId": NOBODY, "QuestionIdentifier": "photo"}),
     ],
@@ -42,12 +33,3 @@ def test_53_a_review_policy_is_refused_not_ignored(client, changes):
     """Silently ignoring a policy is the one wrong answer (2.8)."""
     with refused_request(""):
         client.create_hit(**hit_properties(**changes))
-
-
-def test_53_a_refused_change_of_the_hit_type_changes_nothing(client):
-    """Check 53: until it is done, the HIT stays as it is."""
-    hit = create_hit(client)
-    other = create_hit(client)
-    with refused_request(""):
-        client.update_hit_type_of_hit(HITId=hit["HITId"], HITTypeId=other["HITTypeId"])
-    assert client.get_hit(HITId=hit["HITId"])["HIT"] == hit

@@ -220,6 +220,31 @@ def test_a_read_finds_an_old_hit_disposed_before_the_sweep_comes(requester):
     assert balances(requester) == (10000, 0, 0, 0)
 
 
+def test_a_hit_whose_type_changed_meanwhile_is_not_accepted_unseen(requester, worker):
+    hit = make_hit(requester, reward_cents=20)
+    seen = HIT.objects.select_related("hit_type").get(pk=hit.pk)
+    cheaper = make_hit(requester, reward_cents=10).hit_type
+    with transaction.atomic():
+        publishing.change_type(hit=hit, hit_type=cheaper, now=timezone.now())
+    with pytest.raises(Refusal, match="just changed this HIT"):
+        assignments.accept(worker=worker, hit=seen)
+    assert not Holding.objects.exists()
+
+
+def test_what_was_paid_for_a_piece_of_work_stays_known_when_the_hit_pays_more(requester, worker):
+    hit = make_hit(requester, places=2, reward_cents=10)
+    work = [
+        assignments.submit(holding=assignments.accept(worker=each, hit=hit), fields=[])
+        for each in (worker, make_worker())
+    ]
+    review.approve(holding=work[0], feedback=None, override=False, now=timezone.now())
+    dearer = make_hit(requester, reward_cents=20).hit_type
+    with transaction.atomic():
+        publishing.change_type(hit=hit, hit_type=dearer, now=timezone.now())
+    assert [Holding.objects.get(pk=each.pk).pay_cents for each in work] == [10, 20]
+    assert ledger.audit() == []
+
+
 def test_nothing_due_costs_three_short_queries(requester, django_assert_num_queries):
     hit = make_hit(requester)
     with django_assert_num_queries(3):

@@ -3,10 +3,21 @@
 from marketplace.protocol.operations import (
     assignments,
     hits,
+    notifications,
+    policies,
     qualification_requests,
     qualifications,
     unsupported,
     workers,
 )
 
-__all__ = ["assignments", "hits", "qualification_requests", "qualifications", "unsupported", "workers"]
+__all__ = [
+    "assignments",
+    "hits",
+    "notifications",
+    "policies",
+    "qualification_requests",
+    "qualifications",
+    "unsupported",
+    "workers",
+]

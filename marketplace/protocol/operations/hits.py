@@ -177,6 +177,13 @@ def update_hit_review_status(call: Call) -> Result:
     return {}
 
 
+@operation("UpdateHITTypeOfHIT", writes=True)
+def update_hit_type_of_hit(call: Call) -> Result:
+    """Give a HIT the properties of another type."""
+    publishing.change_type(hit=lookup.hit(call), hit_type=lookup.hit_type(call), now=call.now)
+    return {}
+
+
 @operation("DeleteHIT", writes=True)
 def delete_hit(call: Call) -> Result:
     """Dispose of a HIT whose work is all decided."""

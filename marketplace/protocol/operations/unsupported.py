@@ -10,9 +10,6 @@ _LATER = "is not supported by this marketplace yet; nothing was done."
 WHY = {
     "GetFileUploadURL": "GetFileUploadURL is deprecated and not supported; collect files on your own page.",
     "ListReviewPolicyResultsForHIT": f"ListReviewPolicyResultsForHIT {_LATER}",
-    "SendTestEventNotification": f"SendTestEventNotification {_LATER}",
-    "UpdateHITTypeOfHIT": f"UpdateHITTypeOfHIT {_LATER}",
-    "UpdateNotificationSettings": f"UpdateNotificationSettings {_LATER} Poll ListReviewableHITs instead.",
 }
 
 

@@ -1,0 +1,1 @@
+"""Notifications: what happens to HITs, put into the queues that requesters read."""

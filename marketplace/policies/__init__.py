@@ -1,0 +1,1 @@
+"""Review policies: what a requester lets the marketplace decide about submitted work."""

@@ -1,0 +1,1 @@
+"""What review policies found and did."""

@@ -1,0 +1,1 @@
+"""The part of the queue service's protocol that a poller of notifications needs."""

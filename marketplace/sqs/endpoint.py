@@ -1,0 +1,179 @@
+"""The HTTP endpoint of the queues: JSON protocol 1.0, signed for the service `sqs`.
+
+It shares address and keys with the requester protocol. A poller asks often and mostly for nothing, so its
+calls are not in the call log.
+"""
+
+import hashlib
+import json
+import logging
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from marketplace import clock
+from marketplace.models import QueuedEvent, Requester
+from marketplace.notifications.specification import open_queue
+from marketplace.protocol import limiter, sigv4, wire
+from marketplace.protocol.constraints import ListOf, Structure, Text, Whole, checked
+from marketplace.protocol.errors import ProtocolError
+from marketplace.sqs import queues
+from marketplace.sqs.errors import QueueError, no_queue, unsupported
+from marketplace.submission import site_url
+
+logger = logging.getLogger(__name__)
+SERVICE = "sqs"
+TARGET = "AmazonSQS."
+CONTENT_TYPE = "application/x-amz-json-1.0"
+_HIDDEN_S = 30
+_BATCH = 10
+
+_NAMES = ListOf(Text())
+_QUEUE_NAME = Text(1, 80, r"[A-Za-z0-9_-]+")
+_SHAPES = {
+    "ReceiveMessage": Structure(
+        {"QueueUrl": Text(1)},
+        {
+            "AttributeNames": _NAMES,
+            "MessageSystemAttributeNames": _NAMES,
+            "MessageAttributeNames": _NAMES,
+            "MaxNumberOfMessages": Whole(32, 1, 10),
+            "VisibilityTimeout": Whole(32, 0, 43_200),
+            "WaitTimeSeconds": Whole(32, 0, 20),
+            "ReceiveRequestAttemptId": Text(),
+        },
+    ),
+    "DeleteMessage": Structure({"QueueUrl": Text(1), "ReceiptHandle": Text(1)}),
+    "DeleteMessageBatch": Structure(
+        {
+            "QueueUrl": Text(1),
+            "Entries": ListOf(Structure({"Id": Text(1, 80), "ReceiptHandle": Text(1)})),
+        }
+    ),
+    "GetQueueUrl": Structure({"QueueName": _QUEUE_NAME}, {"QueueOwnerAWSAccountId": Text()}),
+    "CreateQueue": Structure({"QueueName": _QUEUE_NAME}),
+}
+
+
+def answer(request: HttpRequest) -> HttpResponse:
+    """Answer one request about a queue; whatever goes wrong becomes an error that SQS clients understand."""
+    request_id = str(uuid.uuid4())
+    headers = {"x-amzn-RequestId": request_id}
+    try:
+        body, status = _perform(request), 200
+    except QueueError as error:
+        body, status = error.body(), 400
+        headers["x-amzn-query-error"] = error.header()
+    except ProtocolError as protocol_error:
+        body, status = protocol_error.body(), protocol_error.status
+    except Exception:
+        logger.exception("A call about a queue failed, request %s", request_id)
+        body, status = {"__type": "InternalFailure", "message": "The service failed; try again."}, 500
+    response = HttpResponse(json.dumps(body), status=status, content_type=CONTENT_TYPE, headers=headers)
+    response["Content-Length"] = str(len(response.content))
+    return response
+
+
+def _perform(request: HttpRequest) -> dict[str, Any]:
+    if request.method != "POST":
+        raise ProtocolError("MethodNotAllowedException", "Calls are made with POST.", 405)
+    raw = wire.body(request)
+    requester = sigv4.authenticate(request.META, raw, service=SERVICE)
+    limiter.check(requester.pk)
+    name = request.META["HTTP_X_AMZ_TARGET"].removeprefix(TARGET)
+    if name not in _SHAPES:
+        raise unsupported(
+            f"{name[:80]} is not done here: the queues of this marketplace are filled by its events only, "
+            f"and know {', '.join(_SHAPES)}."
+        )
+    parameters = checked(_SHAPES[name], wire.decoded(raw))
+    return _OPERATIONS[name](request, requester, parameters)
+
+
+def _receive(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+    rows = queues.receive(
+        requester=requester,
+        queue=given["QueueUrl"],
+        most=given.get("MaxNumberOfMessages", 1),
+        hidden_s=given.get("VisibilityTimeout", _HIDDEN_S),
+        wait_s=given.get("WaitTimeSeconds", 0),
+    )
+    wanted = {*given.get("AttributeNames", ()), *given.get("MessageSystemAttributeNames", ())}
+    return {"Messages": [_message(row, wanted) for row in rows]} if rows else {}
+
+
+def _message(row: QueuedEvent, wanted: set[str]) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "MessageId": str(row.message_id),
+        "ReceiptHandle": queues.handle(row),
+        "MD5OfBody": hashlib.md5(row.body.encode(), usedforsecurity=False).hexdigest(),
+        "Body": row.body,
+    }
+    attributes = {
+        "SentTimestamp": _milliseconds(row.sent_at),
+        "ApproximateReceiveCount": str(row.received_count),
+        "ApproximateFirstReceiveTimestamp": _milliseconds(row.first_received_at or row.sent_at),
+    }
+    if found := {name: value for name, value in attributes.items() if name in wanted or "All" in wanted}:
+        message["Attributes"] = found
+    return message
+
+
+def _milliseconds(moment: datetime) -> str:
+    return str(int(moment.timestamp() * 1000))
+
+
+def _delete(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+    _check_queue(requester, given["QueueUrl"])
+    queues.delete(requester=requester, queue=given["QueueUrl"], receipt_handle=given["ReceiptHandle"])
+    return {}
+
+
+def _delete_batch(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+    _check_queue(requester, given["QueueUrl"])
+    if not 1 <= len(given["Entries"]) <= _BATCH:
+        raise unsupported(f"DeleteMessageBatch takes 1 to {_BATCH} entries, not {len(given['Entries'])}.")
+    done: list[dict[str, Any]] = []
+    failed: list[dict[str, Any]] = []
+    for entry in given["Entries"]:
+        try:
+            queues.delete(requester=requester, queue=given["QueueUrl"], receipt_handle=entry["ReceiptHandle"])
+            done.append({"Id": entry["Id"]})
+        except QueueError as error:
+            failed.append(
+                {"Id": entry["Id"], "SenderFault": True, "Code": error.code, "Message": error.message}
+            )
+    return {"Successful": done, "Failed": failed}
+
+
+def _check_queue(requester: Requester, address: str) -> None:
+    if not queues.exists(requester, address):
+        raise no_queue(address)
+
+
+def _find(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+    address = _address(request, given["QueueName"])
+    _check_queue(requester, address)
+    return {"QueueUrl": address}
+
+
+def _create(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+    address = _address(request, given["QueueName"])
+    open_queue(requester, address, clock.now())
+    return {"QueueUrl": address}
+
+
+def _address(request: HttpRequest, name: str) -> str:
+    return f"{site_url(request)}/mturk/queues/{name}"
+
+
+_OPERATIONS: dict[str, Callable[[HttpRequest, Requester, dict[str, Any]], dict[str, Any]]] = {
+    "ReceiveMessage": _receive,
+    "DeleteMessage": _delete,
+    "DeleteMessageBatch": _delete_batch,
+    "GetQueueUrl": _find,
+    "CreateQueue": _create,
+}
