@@ -13,38 +13,44 @@ from marketplace import clock, ids, keys, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import Block, Holding, Invitation, Message, Requester, Worker
+from marketplace.services import accesskeys
+from marketplace.services.accesskeys import IssuedKey
 from money.fees import PROFILES
-from sealing import seal
 
-#: What requesters' secret keys are sealed for.
-SEALED_FOR = "marketplace.requester"
 MAX_BLOCKS = 100_000
 
 
 def create_requester(
-    *, name: str, fee_profile: str | None = None, owner: AbstractBaseUser | None = None
-) -> tuple[Requester, str]:
-    """A new requester and its secret key, which is shown this once."""
+    *,
+    name: str,
+    fee_profile: str | None = None,
+    owner: AbstractBaseUser | None = None,
+    real_money: bool = False,
+    by: AbstractBaseUser | None = None,
+) -> tuple[Requester, IssuedKey]:
+    """A new requester and its first key, whose secret is shown this once.
+
+    Its account holds play money or real money; that cannot change later.
+    """
     profile = fee_profile or settings.MARKETPLACE_FEE_PROFILE
     if profile not in PROFILES:
         raise Refusal(
             "InvalidParameterValue", f"There is no fee profile {profile!r}; known are {', '.join(PROFILES)}."
         )
-    secret = ids.new_secret()
     try:
         with transaction.atomic():
             requester = Requester.objects.create(
                 name=_named(name),
                 customer_id=ids.new_customer_id(),
-                access_key=ids.new_access_key(),
-                secret_sealed=seal(secret, purpose=SEALED_FOR),
                 fee_profile=profile,
+                real_money=real_money,
                 owner=owner,  # type: ignore[misc]
                 created_at=clock.now(),
             )
+            key = accesskeys.issue(requester=requester, by=by)
     except IntegrityError as error:
         raise Refusal("NameTaken", f"There is already a requester named {name!r}.") from error
-    return requester, secret
+    return requester, key
 
 
 def _named(name: str) -> str:

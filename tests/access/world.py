@@ -288,5 +288,5 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "site": shared,
         "site:request_qualification": asked,
         "examples": {"number": 1},
-        "requester": {"requester": lab.customer_id},
+        "requester": {"requester": lab.customer_id, "key": lab.keys.get().pk},
     }

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -9,13 +10,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import ledger
 from marketplace.errors import Refusal
-from marketplace.models import Requester
-from marketplace.services import people
+from marketplace.models import AccessKey, Requester
+from marketplace.services import accesskeys, people
 from money.amounts import cents, dollars
 from money.fees import PROFILES
 
 #: Scripted workers made by one command.
 MOST_AT_ONCE = 10_000
+#: The longest overlap of old and new keys.
+MOST_DAYS = 365
 
 
 class Command(BaseCommand):
@@ -36,6 +39,26 @@ class Command(BaseCommand):
         create.add_argument("--owner", help="user name of the researcher it belongs to")
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_requester)
+
+        key = commands.add_parser("key", help="access keys of a requester").add_subparsers(
+            dest="action", required=True
+        )
+        new = key.add_parser("new", help="make a further key and show its secret once")
+        new.add_argument("name", help="of the requester")
+        new.add_argument("--label", default="", help="what the key is for")
+        new.add_argument(
+            "--others-end-in", type=int, metavar="DAYS", help="end the present keys after so many days"
+        )
+        new.add_argument("--json", action="store_true")
+        new.set_defaults(run=self.new_key)
+        listed = key.add_parser("list", help="all keys of a requester, without secrets")
+        listed.add_argument("name", help="of the requester")
+        listed.add_argument("--json", action="store_true")
+        listed.set_defaults(run=self.list_keys)
+        end = key.add_parser("end", help="refuse a key from now on")
+        end.add_argument("access_key")
+        end.add_argument("--json", action="store_true")
+        end.set_defaults(run=self.end_key)
 
         worker = commands.add_parser("worker", help="a scripted worker").add_subparsers(
             dest="action", required=True
@@ -91,20 +114,68 @@ class Command(BaseCommand):
             owner = get_user_model().objects.filter(username=options["owner"]).first()
             if owner is None:
                 raise CommandError(f"There is no user named {options['owner']!r}.")
-        requester, secret = people.create_requester(
+        requester, key = people.create_requester(
             name=options["name"], fee_profile=options["fees"], owner=owner
         )
         self.show(
             options,
             {
                 "name": requester.name,
-                "access_key": requester.access_key,
-                "secret": secret,
+                "access_key": key.access_key,
+                "secret": key.secret,
                 "fee_profile": requester.fee_profile,
                 "endpoint_path": "/mturk/api/",
                 "region": "us-east-1",
             },
         )
+
+    def new_key(self, options: dict[str, Any]) -> None:
+        """key new NAME."""
+        days = options["others_end_in"]
+        if days is not None and not 0 <= days <= MOST_DAYS:
+            raise CommandError(f"--others-end-in is from 0 to {MOST_DAYS} days.")
+        key = accesskeys.issue(
+            requester=self.requester(options),
+            label=options["label"],
+            others_end_in=None if days is None else timedelta(days=days),
+        )
+        self.show(options, {"access_key": key.access_key, "secret": key.secret, "label": key.row.label})
+
+    def list_keys(self, options: dict[str, Any]) -> None:
+        """key list NAME."""
+        facts = [
+            {
+                "access_key": key.access_key,
+                "label": key.label,
+                "created_at": key.created_at.isoformat(),
+                "last_used_at": key.last_used_at and key.last_used_at.isoformat(),
+                "ends_at": key.ends_at and key.ends_at.isoformat(),
+            }
+            for key in self.requester(options).keys.order_by("pk")
+        ]
+        if options["json"]:
+            self.stdout.write(json.dumps(facts))
+        else:
+            for fact in facts:
+                self.show(options, fact)
+
+    def end_key(self, options: dict[str, Any]) -> None:
+        """key end ACCESS_KEY."""
+        key = AccessKey.objects.filter(access_key=options["access_key"]).first()
+        if key is None:
+            raise CommandError(f"There is no access key {options['access_key']!r}.")
+        at = accesskeys.end(key=key)
+        self.show(options, {"access_key": key.access_key, "ended_at": at.isoformat()})
+
+    def requester(self, options: dict[str, Any]) -> Requester:
+        """The requester that is named."""
+        requester = Requester.objects.filter(name=options["name"]).first()
+        if requester is None:
+            raise CommandError(
+                f"There is no requester named {options['name']!r}. "
+                "Make one with `manage.py marketplace requester create NAME`."
+            )
+        return requester
 
     def create_worker(self, options: dict[str, Any]) -> None:
         """worker create NAME."""
@@ -135,12 +206,7 @@ class Command(BaseCommand):
 
     def deposit(self, options: dict[str, Any]) -> None:
         """deposit NAME AMOUNT."""
-        requester = Requester.objects.filter(name=options["name"]).first()
-        if requester is None:
-            raise CommandError(
-                f"There is no requester named {options['name']!r}. "
-                "Make one with `manage.py marketplace requester create NAME`."
-            )
+        requester = self.requester(options)
         try:
             amount = cents(options["amount"])
         except ValueError as error:
