@@ -3,21 +3,25 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractBaseUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from marketplace import clock, ids, keys, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
-from marketplace.models import Block, Holding, Invitation, Message, Requester, Worker
+from marketplace.models import Block, Deposit, Holding, Invitation, Message, Requester, Worker
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
+from money.amounts import dollars
 from money.fees import PROFILES
 
 MAX_BLOCKS = 100_000
+#: The largest deposit: ten million.
+MOST_CENTS = 1_000_000_000
 
 
 def create_requester(
@@ -60,14 +64,55 @@ def _named(name: str) -> str:
     return name
 
 
-@transaction.atomic
-def deposit(*, requester: Requester, cents: int) -> Requester:
-    """Credit money to a requester's account."""
-    if cents <= 0:
-        raise Refusal("InvalidParameterValue", "A deposit is at least one cent.")
-    ledger.post(requester.pk, [Movement(Kind.DEPOSIT, cents)], at=clock.now())
+def deposit(
+    *,
+    requester: Requester,
+    cents: int,
+    reference: str = "",
+    note: str = "",
+    by: User | None = None,
+    once: UUID | None = None,
+) -> Requester:
+    """Credit money to a requester's account, once per `once`: a form that is sent twice books once.
+
+    `by` is who books it in a browser; real money is booked by staff alone.
+    """
+    if not 0 < cents <= MOST_CENTS:
+        raise Refusal("InvalidParameterValue", f"A deposit is between one cent and {dollars(MOST_CENTS)}.")
+    if len(reference) > 120 or len(note) > 500:
+        raise Refusal(
+            "InvalidParameterValue", "A reference has at most 120 characters and a note at most 500."
+        )
+    if by is not None and not may_book(requester, by):
+        raise Refusal("AccessDenied", "Deposits of real money are booked by staff.")
+    once = once or uuid4()
+    now = clock.now()
+    try:
+        with transaction.atomic():
+            [entry] = ledger.post(requester.pk, [Movement(Kind.DEPOSIT, cents, memo=reference[:200])], at=now)
+            Deposit.objects.create(
+                requester=requester,
+                entry=entry,
+                cents=cents,
+                reference=reference,
+                note=note,
+                by=by,
+                at=now,
+                once=once,
+            )
+    except IntegrityError:
+        booked = Deposit.objects.filter(once=once).first()
+        if booked is None:
+            raise
+        if (booked.requester_id, booked.cents) != (requester.pk, cents):
+            raise Refusal("AlreadyBooked", "This form has booked another deposit already.") from None
     requester.refresh_from_db()
     return requester
+
+
+def may_book(requester: Requester, user: User) -> bool:
+    """Whether this person may say that money of this account came in or was paid out."""
+    return user.is_staff or (not requester.real_money and requester.owner_id == user.pk)
 
 
 def create_scripted_worker(

@@ -37,6 +37,11 @@ class Command(BaseCommand):
         create.add_argument("name")
         create.add_argument("--fees", choices=sorted(PROFILES), help="fee profile (default: the setting)")
         create.add_argument("--owner", help="user name of the researcher it belongs to")
+        create.add_argument(
+            "--real-money",
+            action="store_true",
+            help="the account holds money that you pay out (default: play)",
+        )
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_requester)
 
@@ -77,6 +82,8 @@ class Command(BaseCommand):
         deposit = commands.add_parser("deposit", help="credit money to a requester")
         deposit.add_argument("name")
         deposit.add_argument("amount", help="such as 100.00")
+        deposit.add_argument("--reference", default="", help="order or transfer number")
+        deposit.add_argument("--note", default="", help="anything else your books should know")
         deposit.add_argument("--json", action="store_true")
         deposit.set_defaults(run=self.deposit)
 
@@ -115,7 +122,10 @@ class Command(BaseCommand):
             if owner is None:
                 raise CommandError(f"There is no user named {options['owner']!r}.")
         requester, key = people.create_requester(
-            name=options["name"], fee_profile=options["fees"], owner=owner
+            name=options["name"],
+            fee_profile=options["fees"],
+            owner=owner,
+            real_money=options["real_money"],
         )
         self.show(
             options,
@@ -124,6 +134,7 @@ class Command(BaseCommand):
                 "access_key": key.access_key,
                 "secret": key.secret,
                 "fee_profile": requester.fee_profile,
+                "real_money": requester.real_money,
                 "endpoint_path": "/mturk/api/",
                 "region": "us-east-1",
             },
@@ -211,7 +222,9 @@ class Command(BaseCommand):
             amount = cents(options["amount"])
         except ValueError as error:
             raise CommandError(str(error)) from error
-        requester = people.deposit(requester=requester, cents=amount)
+        requester = people.deposit(
+            requester=requester, cents=amount, reference=options["reference"], note=options["note"]
+        )
         self.show(
             options,
             {
