@@ -336,7 +336,7 @@ def compare(stage: Stage) -> dict[str, Any]:
     per_unit = Counter(
         Vote.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD).values_list("unit", flat=True)
     )
-    requester = Requester.objects.get(access_key=stage.endpoint.access_key)
+    requester = Requester.objects.get(keys__access_key=stage.endpoint.access_key)
     ledger = Counter(
         dict(
             LedgerEntry.objects.filter(stage=stage)

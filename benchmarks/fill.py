@@ -35,9 +35,9 @@ ANSWER = "An answer of a usual length, in the worker's own words: it says what t
 
 def requester() -> dict[str, str]:
     """A requester with a million dollars of play money."""
-    made, secret = create_requester(name="benchmark", fee_profile="mturk-2026")
+    made, key = create_requester(name="benchmark", fee_profile="mturk-2026")
     deposit(requester=made, cents=100_000_000)
-    return {"access_key": made.access_key, "secret": secret}
+    return {"access_key": key.access_key, "secret": key.secret}
 
 
 def web_workers(count: int) -> list[dict[str, str]]:

@@ -8,6 +8,9 @@ from django.utils import timezone
 
 from marketplace.models import TestClock
 
+#: How far test controls may move it: a hundred years.
+MOST_AHEAD_S = 100 * 365 * 24 * 3600
+
 
 def now() -> datetime:
     """Current time in UTC, moved by the test clock where test controls are on."""

@@ -47,14 +47,14 @@ class Movement:
     memo: str = ""
 
 
-def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> None:
-    """Post movements of one requester; all or none.
+def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> list[LedgerEntry]:
+    """Post movements of one requester, all or none; their rows.
 
     Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction.
     """
     moving = [movement for movement in movements if movement.cents]
     if not moving:
-        return
+        return []
     change: dict[str, int] = defaultdict(int)
     for movement in moving:
         debit, credit = _ROUTE[movement.kind]
@@ -75,7 +75,7 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> N
             "InsufficientFunds",
             "This Requester has insufficient funds in their account to complete this transaction.",
         )
-    LedgerEntry.objects.bulk_create(
+    return LedgerEntry.objects.bulk_create(
         LedgerEntry(
             requester_id=requester_id,
             at=at,

@@ -14,11 +14,10 @@ from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import chaos, clock
-from marketplace.models import Requester
+from marketplace.models import AccessKey, Requester
 from marketplace.services.wipe import wipe_work
 
 _MAX_ADVANCE = 10 * 365 * 24 * 3600
-_MAX_AHEAD = 10 * _MAX_ADVANCE
 _COUNTERS = {"lose_response_after_commit", "throttle_next"}
 _RATES = {"throttle_rate", "error_rate"}
 
@@ -66,7 +65,7 @@ def advance_clock(body: dict[str, Any]) -> dict[str, Any]:
     seconds = body.get("advance_seconds")
     if set(body) != {"advance_seconds"} or not isinstance(seconds, int):
         raise InvalidControlError("advance_seconds is a whole number of seconds.")
-    if clock.advanced_seconds() + seconds > _MAX_AHEAD:
+    if clock.advanced_seconds() + seconds > clock.MOST_AHEAD_S:
         raise InvalidControlError("The clock is a hundred years ahead at most; reset it first.")
     clock.advance(int(_number("advance_seconds", seconds, _MAX_ADVANCE)))
     return {"now": clock.now().timestamp(), "advanced_seconds": clock.advanced_seconds()}
@@ -75,11 +74,13 @@ def advance_clock(body: dict[str, Any]) -> dict[str, Any]:
 @_control
 def set_chaos(body: dict[str, Any]) -> dict[str, Any]:
     """Switch faults on or off, for all requesters or for the one with `access_key`."""
-    requester = None
+    requester: Requester | None = None
     if "access_key" in body:
-        requester = Requester.objects.filter(access_key=str(body.pop("access_key"))).first()
-        if requester is None:
+        named = AccessKey.objects.filter(access_key=str(body.pop("access_key")))
+        key = named.select_related("requester").first()
+        if key is None:
             raise InvalidControlError("access_key is not one of this marketplace's.")
+        requester = key.requester
     faults: dict[str, float | bool] = {}
     for name, value in body.items():
         if name in _COUNTERS:

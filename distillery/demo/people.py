@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from accounts.services import create_user_with_printed_password, printed_password
 from crowd.simulation.accounts import Account
 from marketplace.models import Requester, Worker
+from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.people import (
     create_invitation,
     create_requester,
@@ -40,7 +41,7 @@ class People:
     logins: tuple[Login, ...]
     password: str
     requester: Requester
-    secret: str
+    key: IssuedKey
     script_token: str
     suffix: str
 
@@ -51,7 +52,7 @@ def make_people() -> People:
     password = printed_password()
     owner = _user(ADMIN + suffix, password, staff=True)
     guest = _user(GUEST + suffix, password)
-    requester, secret = create_requester(name=LAB + suffix, fee_profile=FEE_PROFILE, owner=owner)
+    requester, key = create_requester(name=LAB + suffix, fee_profile=FEE_PROFILE, owner=owner)
     deposit(requester=requester, cents=DEPOSIT_CENTS)
     _, script_token = create_scripted_worker(name=SCRIPT + suffix)
     for name in WORKERS:
@@ -62,7 +63,7 @@ def make_people() -> People:
         Login("viewer", guest.username),
         *(Login("worker", name + suffix) for name in WORKERS),
     )
-    return People(owner, guest, logins, password, requester, secret, script_token, suffix)
+    return People(owner, guest, logins, password, requester, key, script_token, suffix)
 
 
 def make_crowd(size: int, suffix: str) -> list[Account]:

@@ -165,4 +165,4 @@ def _tell(people: People, server: Server, screen: Screen, summary: Summary) -> N
 
 
 def _key(people: People, server: Server) -> Key:
-    return Key(f"{server.url}/mturk/api", people.requester.access_key, people.secret)
+    return Key(f"{server.url}/mturk/api", people.key.access_key, people.key.secret)

@@ -4,13 +4,14 @@ from marketplace.models.batches import Batch, BatchTask, Template
 from marketplace.models.events import PolicyAction, PolicyResult, Queue, QueuedEvent
 from marketplace.models.log import CallLog, Chaos, TestClock, TokenUse
 from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
-from marketplace.models.people import Block, Invitation, Message, Requester, Worker
+from marketplace.models.people import AccessKey, Block, Invitation, Message, Requester, Worker
 from marketplace.models.qualifications import QualificationGrant, QualificationRequest, QualificationType
 from marketplace.models.voices import Letter, Rating
 from marketplace.models.work import HIT, HITType, Holding, Place
 
 __all__ = [
     "HIT",
+    "AccessKey",
     "Batch",
     "BatchTask",
     "Block",

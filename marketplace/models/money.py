@@ -1,5 +1,7 @@
 """The ledger: every movement of money, in integer cents, from one account of a requester to another."""
 
+from datetime import date, timedelta
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -132,6 +134,11 @@ class Invoice(models.Model):
 
     def __str__(self) -> str:
         return f"invoice {self.number}"
+
+    @property
+    def last_day(self) -> date:
+        """The last day of the period."""
+        return (self.ends_at - timedelta(microseconds=1)).date()
 
 
 class Payable(models.Model):

@@ -6,12 +6,10 @@ from django.db.models import F, Q
 
 
 class Requester(models.Model):
-    """Somebody who posts HITs through the protocol, with one access key and one account in integer cents."""
+    """Somebody who posts HITs, by scripts or in a browser, with one account in integer cents."""
 
     name = models.CharField(max_length=120, unique=True)
     customer_id = models.CharField(max_length=64, unique=True)
-    access_key = models.CharField(max_length=64, unique=True)
-    secret_sealed = models.TextField(help_text="The secret key, encrypted with the installation's secret.")
     fee_profile = models.CharField(max_length=40)
     real_money = models.BooleanField(default=False, help_text="Deposits are money that the lab pays out.")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -39,6 +37,24 @@ class Requester(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class AccessKey(models.Model):
+    """A pair of keys with which scripts of a requester sign their calls; several may be valid at once."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="keys")
+    access_key = models.CharField(max_length=64, unique=True)
+    secret_sealed = models.TextField(help_text="The secret key, encrypted with the installation's secret.")
+    label = models.CharField(max_length=80, blank=True, help_text="Which script or machine it is for.")
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField()
+    ends_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on refused; empty: valid until somebody ends it."
+    )
+    last_used_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
+
+    def __str__(self) -> str:
+        return self.access_key
 
 
 class Worker(models.Model):
@@ -75,6 +91,10 @@ class Worker(models.Model):
         null=True,
         blank=True,
         help_text="Account closed: personal data are gone, work and money stay.",
+    )
+    payment_note_sealed = models.TextField(
+        blank=True,
+        help_text="How to be paid, in the worker's own words; encrypted with the installation's secret.",
     )
 
     submitted_count = models.PositiveIntegerField(default=0)

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from marketplace.models import Requester
 from marketplace.protocol.errors import ProtocolError
-from marketplace.services.people import SEALED_FOR
-from sealing import unseal
+from marketplace.services import accesskeys
 
 SERVICE = "mturk-requester"
 ALGORITHM = "AWS4-HMAC-SHA256"
@@ -41,9 +40,9 @@ def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE
     if credential["service"] != service:
         raise _bad_signature(f"Credential should be scoped to correct service: '{service}'.")
     signed_at = _checked_date(environ.get("HTTP_X_AMZ_DATE", ""), credential["date"])
-    requester = Requester.objects.filter(access_key=credential["key"]).first()
-    secret = unseal(requester.secret_sealed, purpose=SEALED_FOR) if requester else None
-    if requester is None or secret is None:
+    signer = accesskeys.signing_key(credential["key"])
+    secret = accesskeys.secret_of(signer) if signer else None
+    if signer is None or secret is None:
         raise ProtocolError(
             "UnrecognizedClientException", "The security token included in the request is invalid."
         )
@@ -60,7 +59,8 @@ def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE
             "The request signature we calculated does not match the signature you provided. "
             "Check your AWS Secret Access Key and signing method."
         )
-    return requester
+    accesskeys.note_use(signer)
+    return signer.requester
 
 
 def _bad_signature(message: str) -> ProtocolError:

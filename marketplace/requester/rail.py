@@ -19,9 +19,13 @@ class Link:
 
 
 #: Places of the rail: label, name, and the name of its first page.
-PLACES = (("Overview", "overview", "requester:overview"),)
+PLACES = (
+    ("Overview", "overview", "requester:overview"),
+    ("Money", "money", "requester:money"),
+    ("Keys", "keys", "requester:keys"),
+)
 #: Shown where test controls are on.
-TEST_PLACES: tuple[tuple[str, str, str], ...] = ()
+TEST_PLACES = (("Test controls", "controls", "requester:controls"),)
 
 
 def links(requester: Requester, here: str, path: str) -> list[Link]:

@@ -3,48 +3,58 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractBaseUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from marketplace import clock, ids, keys, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
-from marketplace.models import Block, Holding, Invitation, Message, Requester, Worker
+from marketplace.models import Block, Deposit, Holding, Invitation, Message, Requester, Worker
+from marketplace.services import accesskeys
+from marketplace.services.accesskeys import IssuedKey
+from money.amounts import dollars
 from money.fees import PROFILES
-from sealing import seal
 
-#: What requesters' secret keys are sealed for.
-SEALED_FOR = "marketplace.requester"
 MAX_BLOCKS = 100_000
+#: The largest deposit: ten million.
+MOST_CENTS = 1_000_000_000
 
 
 def create_requester(
-    *, name: str, fee_profile: str | None = None, owner: AbstractBaseUser | None = None
-) -> tuple[Requester, str]:
-    """A new requester and its secret key, which is shown this once."""
+    *,
+    name: str,
+    fee_profile: str | None = None,
+    owner: AbstractBaseUser | None = None,
+    real_money: bool = False,
+    by: AbstractBaseUser | None = None,
+) -> tuple[Requester, IssuedKey]:
+    """A new requester and its first key, whose secret is shown this once.
+
+    Its account holds play money or real money; that cannot change later.
+    """
     profile = fee_profile or settings.MARKETPLACE_FEE_PROFILE
     if profile not in PROFILES:
         raise Refusal(
             "InvalidParameterValue", f"There is no fee profile {profile!r}; known are {', '.join(PROFILES)}."
         )
-    secret = ids.new_secret()
     try:
         with transaction.atomic():
             requester = Requester.objects.create(
                 name=_named(name),
                 customer_id=ids.new_customer_id(),
-                access_key=ids.new_access_key(),
-                secret_sealed=seal(secret, purpose=SEALED_FOR),
                 fee_profile=profile,
+                real_money=real_money,
                 owner=owner,  # type: ignore[misc]
                 created_at=clock.now(),
             )
+            key = accesskeys.issue(requester=requester, by=by)
     except IntegrityError as error:
         raise Refusal("NameTaken", f"There is already a requester named {name!r}.") from error
-    return requester, secret
+    return requester, key
 
 
 def _named(name: str) -> str:
@@ -54,14 +64,55 @@ def _named(name: str) -> str:
     return name
 
 
-@transaction.atomic
-def deposit(*, requester: Requester, cents: int) -> Requester:
-    """Credit money to a requester's account."""
-    if cents <= 0:
-        raise Refusal("InvalidParameterValue", "A deposit is at least one cent.")
-    ledger.post(requester.pk, [Movement(Kind.DEPOSIT, cents)], at=clock.now())
+def deposit(
+    *,
+    requester: Requester,
+    cents: int,
+    reference: str = "",
+    note: str = "",
+    by: User | None = None,
+    once: UUID | None = None,
+) -> Requester:
+    """Credit money to a requester's account, once per `once`: a form that is sent twice books once.
+
+    `by` is who books it in a browser; real money is booked by staff alone.
+    """
+    if not 0 < cents <= MOST_CENTS:
+        raise Refusal("InvalidParameterValue", f"A deposit is between one cent and {dollars(MOST_CENTS)}.")
+    if len(reference) > 120 or len(note) > 500:
+        raise Refusal(
+            "InvalidParameterValue", "A reference has at most 120 characters and a note at most 500."
+        )
+    if by is not None and not may_book(requester, by):
+        raise Refusal("AccessDenied", "Deposits of real money are booked by staff.")
+    once = once or uuid4()
+    now = clock.now()
+    try:
+        with transaction.atomic():
+            [entry] = ledger.post(requester.pk, [Movement(Kind.DEPOSIT, cents, memo=reference[:200])], at=now)
+            Deposit.objects.create(
+                requester=requester,
+                entry=entry,
+                cents=cents,
+                reference=reference,
+                note=note,
+                by=by,
+                at=now,
+                once=once,
+            )
+    except IntegrityError:
+        booked = Deposit.objects.filter(once=once).first()
+        if booked is None:
+            raise
+        if (booked.requester_id, booked.cents) != (requester.pk, cents):
+            raise Refusal("AlreadyBooked", "This form has booked another deposit already.") from None
     requester.refresh_from_db()
     return requester
+
+
+def may_book(requester: Requester, user: User) -> bool:
+    """Whether this person may say that money of this account came in or was paid out."""
+    return user.is_staff or (not requester.real_money and requester.owner_id == user.pk)
 
 
 def create_scripted_worker(

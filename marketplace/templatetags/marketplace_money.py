@@ -9,6 +9,7 @@ from money.amounts import dollars
 
 register = template.Library()
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+MINUS = "\N{MINUS SIGN}"
 
 
 @register.filter
@@ -17,3 +18,9 @@ def money(cents: int) -> str:
     symbol = _SYMBOLS.get(settings.MARKETPLACE_CURRENCY)
     amount = f"{Decimal(dollars(cents)):,}"
     return f"{symbol}{amount}" if symbol else f"{amount} {settings.MARKETPLACE_CURRENCY}"
+
+
+@register.filter
+def signed_money(cents: int) -> str:
+    """A change as an amount with its sign: 15 is "+$0.15", less than zero with a minus sign."""
+    return f"{MINUS if cents < 0 else '+'}{money(abs(cents))}"

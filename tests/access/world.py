@@ -1,6 +1,7 @@
 """Two projects with a row of every kind each, so that every address leads to something real."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from evaluations.external.keeping import packed
 from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from judgments.models import AgreementReport, CandidateSource, FilterRun
+from marketplace import clock
+from marketplace.models import LedgerEntry
 from marketplace.models import Worker as SiteWorker
+from marketplace.services import invoicing, payables
 from marketplace.services.qualification_tests import QualificationTest
 from notices.services import raise_notice
 from projects.models import Project
@@ -282,6 +286,11 @@ def worker_site(worker: User) -> dict[str, Parts]:
     group = site.make_group(lab)
     hit = site.post(group, places=2)
     holding = site.take(SiteWorker.objects.get(user=worker), hit)
+    site.approve(site.do(site.make_worker("earner"), site.post(site.make_group(lab, "Paid"))))
+    report = payables.make_payable(requester=lab, until=clock.now())
+    then = clock.now() - timedelta(days=1)
+    LedgerEntry.objects.filter(requester=lab).update(at=then)
+    invoice = invoicing.issue(requester=lab, begins=then, ends=then + timedelta(hours=1))
     shared = {"group_id": group.group_id, "hit_id": hit.hit_id, "holding_id": holding.pk, "token": "none"}
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)
@@ -294,5 +303,10 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "site:request_qualification": asked,
         "worker-api-test": {"request_id": "none"},
         "examples": {"number": 1},
-        "requester": {"requester": lab.customer_id},
+        "requester": {
+            "requester": lab.customer_id,
+            "key": lab.keys.get().pk,
+            "payable": report.number,
+            "invoice": invoice.number,
+        },
     }

@@ -43,14 +43,14 @@ def new_endpoint(url: str) -> Any:
     from sealing import seal
 
     number = Endpoint.objects.count() + 1
-    requester, secret = people.create_requester(name=f"Colour Lab {number}")
+    requester, key = people.create_requester(name=f"Colour Lab {number}")
     people.deposit(requester=requester, cents=100_000)
     return Endpoint.objects.create(
         name=f"local-{number}",
         label="The marketplace of this installation",
         url=f"{url}/mturk/api",
-        access_key=requester.access_key,
-        secret_sealed=seal(secret, purpose="crowd.endpoint"),
+        access_key=key.access_key,
+        secret_sealed=seal(key.secret, purpose="crowd.endpoint"),
         real_money=False,
         submit_origins=[url],
         rate=0,

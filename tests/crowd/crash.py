@@ -112,10 +112,10 @@ def new_world(site: str, **fields: Any) -> World:
     from marketplace.services import people
     from tests.crowd.world import make_endpoint, make_stage
 
-    requester, secret = people.create_requester(name=f"lab {os.urandom(6).hex()}", fee_profile="mturk-2026")
+    requester, key = people.create_requester(name=f"lab {os.urandom(6).hex()}", fee_profile="mturk-2026")
     people.deposit(requester=requester, cents=DEPOSIT)
     endpoint = make_endpoint(
-        url=f"{site}/mturk/api", access_key=requester.access_key, secret=secret, submit_origins=[site]
+        url=f"{site}/mturk/api", access_key=key.access_key, secret=key.secret, submit_origins=[site]
     )
     return World(site, requester, endpoint, make_stage(endpoint, **fields))
 

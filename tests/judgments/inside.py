@@ -60,13 +60,13 @@ def work_on(stage: Stage) -> dict[str, Any]:
 
 def main() -> None:
     """Prints what came of it as JSON."""
-    requester, secret = create_requester(name="Judging lab", fee_profile="none-1")
+    requester, key = create_requester(name="Judging lab", fee_profile="none-1")
     deposit(requester=requester, cents=1_000_000)
     endpoint = create_endpoint(
         name="judging",
         url=f"{settings.TASK_URL}/mturk/api",
-        access_key=requester.access_key,
-        secret=secret,
+        access_key=key.access_key,
+        secret=key.secret,
         real_money=False,
         fee_profile="none-1",
         rate=0,

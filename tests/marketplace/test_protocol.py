@@ -112,7 +112,7 @@ def test_a_wrong_type_is_a_serialization_error_or_counts_as_absent(value):
     assert error.value.kind == expected
 
 
-def signed(requester, secret, *, body=b"{}", path="/mturk/api/", target="GetAccountBalance", tweak=None):
+def signed(key, secret, *, body=b"{}", path="/mturk/api/", target="GetAccountBalance", tweak=None):
     """The environ of a request that botocore signed."""
     request = AWSRequest(
         "POST",
@@ -124,7 +124,7 @@ def signed(requester, secret, *, body=b"{}", path="/mturk/api/", target="GetAcco
         },
     )
     request.headers["Host"] = "market.example.org:8000"
-    SigV4Auth(Credentials(requester.access_key, secret), "mturk-requester", "eu-west-1").add_auth(request)
+    SigV4Auth(Credentials(key.access_key, secret), "mturk-requester", "eu-west-1").add_auth(request)
     if tweak:
         tweak(request.headers)
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": path, "QUERY_STRING": ""}
@@ -136,12 +136,13 @@ def signed(requester, secret, *, body=b"{}", path="/mturk/api/", target="GetAcco
 
 @pytest.fixture
 def keyed(db):
-    return people.create_requester(name=f"Keyed {uuid.uuid4()}")
+    _, key = people.create_requester(name=f"Keyed {uuid.uuid4()}")
+    return key.row, key.secret
 
 
 def test_a_signature_of_botocore_is_accepted_on_any_path(keyed):
     for path in ("/", "/mturk/api", "/mturk/api/"):
-        assert sigv4.authenticate(signed(*keyed, path=path), b"{}") == keyed[0]
+        assert sigv4.authenticate(signed(*keyed, path=path), b"{}") == keyed[0].requester
 
 
 def unsigned(headers):
@@ -192,17 +193,17 @@ def test_a_request_that_was_tampered_with_is_refused(keyed, tweak, kind):
 
 
 def test_another_body_or_secret_does_not_pass(keyed):
-    requester, secret = keyed
+    key, secret = keyed
     with pytest.raises(ProtocolError, match="InvalidSignature"):
-        sigv4.authenticate(signed(requester, secret), b'{"x": 1}')
+        sigv4.authenticate(signed(key, secret), b'{"x": 1}')
     with pytest.raises(ProtocolError, match="InvalidSignature"):
-        sigv4.authenticate(signed(requester, secret + "x"), b"{}")
+        sigv4.authenticate(signed(key, secret + "x"), b"{}")
 
 
 def test_the_secret_is_not_readable_in_the_database_and_dies_with_the_installations_key(keyed, settings):
-    requester, secret = keyed
-    environ = signed(requester, secret)
-    assert secret not in requester.secret_sealed
+    key, secret = keyed
+    environ = signed(key, secret)
+    assert secret not in key.secret_sealed
     settings.SECRET_KEY = "another key " * 5
     with pytest.raises(ProtocolError, match="UnrecognizedClient"):
         sigv4.authenticate(environ, b"{}")
@@ -244,7 +245,8 @@ def test_a_page_token_of_another_list_is_refused(requester):
 
 
 def test_a_call_that_fails_inside_is_a_fault_and_leaves_nothing(client, keyed, monkeypatch, caplog):
-    requester, secret = keyed
+    key, secret = keyed
+    requester = key.requester
 
     def breaks(_call):
         make_hit(people.deposit(requester=requester, cents=1000))
@@ -254,7 +256,7 @@ def test_a_call_that_fails_inside_is_a_fault_and_leaves_nothing(client, keyed, m
         endpoint.OPERATIONS, "DeleteHIT", endpoint.OPERATIONS["DeleteHIT"].__class__(breaks, True)
     )
     body = json.dumps({"HITId": "3X"}).encode()
-    environ = signed(requester, secret, body=body, target="DeleteHIT")
+    environ = signed(key, secret, body=body, target="DeleteHIT")
     response = client.generic(
         "POST", "/mturk/api/", body, content_type="application/x-amz-json-1.1", **environ
     )

@@ -37,13 +37,13 @@ def endpoint_with(*, fees: str, real_money: bool) -> Endpoint:
     known = Endpoint.objects.filter(name=name).first()
     if known is not None:
         return known
-    requester, secret = create_requester(name=name, fee_profile=fees)
+    requester, key = create_requester(name=name, fee_profile=fees)
     deposit(requester=requester, cents=10_000_000)
     return create_endpoint(
         name=name,
         url=f"{settings.TASK_URL}/mturk/api",
-        access_key=requester.access_key,
-        secret=secret,
+        access_key=key.access_key,
+        secret=key.secret,
         real_money=real_money,
         fee_profile=fees,
         rate=0,
@@ -128,7 +128,7 @@ def look(stage: Stage) -> dict[str, Any]:
 
 def paid(stage: Stage) -> int:
     """What the marketplace paid from the account that the stage publishes with, in cents."""
-    return Requester.objects.get(access_key=stage.endpoint.access_key).paid_cents
+    return Requester.objects.get(keys__access_key=stage.endpoint.access_key).paid_cents
 
 
 def work(*, crowds: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:

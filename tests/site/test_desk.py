@@ -43,11 +43,12 @@ def test_an_empty_desk_teaches_the_first_steps(as_staff):
 
 
 def test_the_desk_shows_how_to_point_a_script_here(lab, as_staff):
+    key = lab.keys.get()
     page = as_staff.get("/desk/").content.decode()
     assert "endpoint_url=&quot;" not in page
     assert 'endpoint_url="http://testserver/mturk/api"' in page
-    assert f'aws_access_key_id="{lab.access_key}"' in page
-    assert lab.secret_sealed not in page
+    assert f'aws_access_key_id="{key.access_key}"' in page
+    assert key.secret_sealed not in page
 
 
 def test_the_endpoint_is_the_public_one_where_there_is_one(lab, as_staff, settings):

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -9,13 +10,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import ledger
 from marketplace.errors import Refusal
-from marketplace.models import Requester
-from marketplace.services import people
+from marketplace.models import AccessKey, Requester
+from marketplace.services import accesskeys, people
 from money.amounts import cents, dollars
 from money.fees import PROFILES
 
 #: Scripted workers made by one command.
 MOST_AT_ONCE = 10_000
+#: The longest overlap of old and new keys.
+MOST_DAYS = 365
 
 
 class Command(BaseCommand):
@@ -34,8 +37,33 @@ class Command(BaseCommand):
         create.add_argument("name")
         create.add_argument("--fees", choices=sorted(PROFILES), help="fee profile (default: the setting)")
         create.add_argument("--owner", help="user name of the researcher it belongs to")
+        create.add_argument(
+            "--real-money",
+            action="store_true",
+            help="the account holds money that you pay out (default: play)",
+        )
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_requester)
+
+        key = commands.add_parser("key", help="access keys of a requester").add_subparsers(
+            dest="action", required=True
+        )
+        new = key.add_parser("new", help="make a further key and show its secret once")
+        new.add_argument("name", help="of the requester")
+        new.add_argument("--label", default="", help="what the key is for")
+        new.add_argument(
+            "--others-end-in", type=int, metavar="DAYS", help="end the present keys after so many days"
+        )
+        new.add_argument("--json", action="store_true")
+        new.set_defaults(run=self.new_key)
+        listed = key.add_parser("list", help="all keys of a requester, without secrets")
+        listed.add_argument("name", help="of the requester")
+        listed.add_argument("--json", action="store_true")
+        listed.set_defaults(run=self.list_keys)
+        end = key.add_parser("end", help="refuse a key from now on")
+        end.add_argument("access_key")
+        end.add_argument("--json", action="store_true")
+        end.set_defaults(run=self.end_key)
 
         worker = commands.add_parser("worker", help="a scripted worker").add_subparsers(
             dest="action", required=True
@@ -54,6 +82,8 @@ class Command(BaseCommand):
         deposit = commands.add_parser("deposit", help="credit money to a requester")
         deposit.add_argument("name")
         deposit.add_argument("amount", help="such as 100.00")
+        deposit.add_argument("--reference", default="", help="order or transfer number")
+        deposit.add_argument("--note", default="", help="anything else your books should know")
         deposit.add_argument("--json", action="store_true")
         deposit.set_defaults(run=self.deposit)
 
@@ -91,20 +121,72 @@ class Command(BaseCommand):
             owner = get_user_model().objects.filter(username=options["owner"]).first()
             if owner is None:
                 raise CommandError(f"There is no user named {options['owner']!r}.")
-        requester, secret = people.create_requester(
-            name=options["name"], fee_profile=options["fees"], owner=owner
+        requester, key = people.create_requester(
+            name=options["name"],
+            fee_profile=options["fees"],
+            owner=owner,
+            real_money=options["real_money"],
         )
         self.show(
             options,
             {
                 "name": requester.name,
-                "access_key": requester.access_key,
-                "secret": secret,
+                "access_key": key.access_key,
+                "secret": key.secret,
                 "fee_profile": requester.fee_profile,
+                "real_money": requester.real_money,
                 "endpoint_path": "/mturk/api/",
                 "region": "us-east-1",
             },
         )
+
+    def new_key(self, options: dict[str, Any]) -> None:
+        """key new NAME."""
+        days = options["others_end_in"]
+        if days is not None and not 0 <= days <= MOST_DAYS:
+            raise CommandError(f"--others-end-in is from 0 to {MOST_DAYS} days.")
+        key = accesskeys.issue(
+            requester=self.requester(options),
+            label=options["label"],
+            others_end_in=None if days is None else timedelta(days=days),
+        )
+        self.show(options, {"access_key": key.access_key, "secret": key.secret, "label": key.row.label})
+
+    def list_keys(self, options: dict[str, Any]) -> None:
+        """key list NAME."""
+        facts = [
+            {
+                "access_key": key.access_key,
+                "label": key.label,
+                "created_at": key.created_at.isoformat(),
+                "last_used_at": key.last_used_at and key.last_used_at.isoformat(),
+                "ends_at": key.ends_at and key.ends_at.isoformat(),
+            }
+            for key in self.requester(options).keys.order_by("pk")
+        ]
+        if options["json"]:
+            self.stdout.write(json.dumps(facts))
+        else:
+            for fact in facts:
+                self.show(options, fact)
+
+    def end_key(self, options: dict[str, Any]) -> None:
+        """key end ACCESS_KEY."""
+        key = AccessKey.objects.filter(access_key=options["access_key"]).first()
+        if key is None:
+            raise CommandError(f"There is no access key {options['access_key']!r}.")
+        at = accesskeys.end(key=key)
+        self.show(options, {"access_key": key.access_key, "ended_at": at.isoformat()})
+
+    def requester(self, options: dict[str, Any]) -> Requester:
+        """The requester that is named."""
+        requester = Requester.objects.filter(name=options["name"]).first()
+        if requester is None:
+            raise CommandError(
+                f"There is no requester named {options['name']!r}. "
+                "Make one with `manage.py marketplace requester create NAME`."
+            )
+        return requester
 
     def create_worker(self, options: dict[str, Any]) -> None:
         """worker create NAME."""
@@ -135,17 +217,14 @@ class Command(BaseCommand):
 
     def deposit(self, options: dict[str, Any]) -> None:
         """deposit NAME AMOUNT."""
-        requester = Requester.objects.filter(name=options["name"]).first()
-        if requester is None:
-            raise CommandError(
-                f"There is no requester named {options['name']!r}. "
-                "Make one with `manage.py marketplace requester create NAME`."
-            )
+        requester = self.requester(options)
         try:
             amount = cents(options["amount"])
         except ValueError as error:
             raise CommandError(str(error)) from error
-        requester = people.deposit(requester=requester, cents=amount)
+        requester = people.deposit(
+            requester=requester, cents=amount, reference=options["reference"], note=options["note"]
+        )
         self.show(
             options,
             {

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
 
-from marketplace.models import HIT, CallLog, HITType, Requester
+from marketplace import clock
+from marketplace.models import HIT, AccessKey, CallLog, HITType, Requester
+from marketplace.services.accesskeys import valid_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,12 @@ def requesters(user: User) -> QuerySet[Requester]:
     """Requesters this person may look at: all of them for staff, else their own."""
     everyone = Requester.objects.order_by("-created_at", "-pk")
     return everyone if user.is_staff else everyone.filter(owner=user)
+
+
+def with_key(requesters: QuerySet[Requester]) -> QuerySet[Requester]:
+    """The same, each with the newest of its valid keys as `access_key`."""
+    keys = AccessKey.objects.filter(valid_at(clock.now()), requester=OuterRef("pk")).order_by("-pk")
+    return requesters.annotate(access_key=Subquery(keys.values("access_key")[:1]))
 
 
 def hit_types(user: User) -> QuerySet[HITType]:

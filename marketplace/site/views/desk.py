@@ -20,7 +20,7 @@ def desk(request: HttpRequest, user: User) -> HttpResponse:
     """Requesters with their money, HITs in progress, the latest calls, and how to point a script here."""
     now = clock.now()
     settle_overdue(now)
-    requesters = numbered(selectors.requesters(user), request, name="requesters")
+    requesters = numbered(selectors.with_key(selectors.requesters(user)), request, name="requesters")
     types = numbered(selectors.hit_types(user), request)
     calls, older = after(selectors.calls(user), request)
     return page(

@@ -1,0 +1,104 @@
+"""The account of a requester: its statement, what was spent per day, deposits."""
+
+from operator import attrgetter
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import LedgerEntry
+from marketplace.requester import spending
+from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.moneyforms import DepositForm
+from marketplace.requester.statement import KINDS, PERIODS, Balances, entries
+from marketplace.services import people
+from marketplace.templatetags.marketplace_money import money
+from tables.grids import Asked, Choices, Column, Grid, Words
+
+STATEMENT = Grid(
+    "statement",
+    columns=(
+        Column("at", "When", attrgetter("entry.at"), by="pk", down=True),
+        Column("what", "What", attrgetter("words")),
+        Column("hit_id", "For", attrgetter("hit_id")),
+        Column("worker_id", "Worker", attrgetter("worker_id"), on_page=False),
+        Column("reference", "Reference", attrgetter("reference"), on_page=False),
+        Column("from", "From", attrgetter("entry.debit"), on_page=False),
+        Column("to", "To", attrgetter("entry.credit"), on_page=False),
+        Column("cents", "Cents", attrgetter("entry.cents"), on_page=False),
+        Column("held_change_cents", "On hold", attrgetter("held"), number=True),
+        Column("available_change_cents", "Available", attrgetter("available"), number=True),
+        Column("available_after_cents", "Balance", attrgetter("balance"), number=True),
+    ),
+    filters=(
+        Choices("kind", "What", KINDS),
+        Choices("period", "When", PERIODS),
+        Words("hit", "HIT (its whole id)"),
+    ),
+    order="at",
+)
+
+
+@require_safe
+@for_requester
+def statement(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """Every movement, the latest first, and the last thirty days as bars."""
+    now = clock.now()
+    asked = STATEMENT.asked(request.GET)
+
+    def rows(asked: Asked) -> QuerySet[LedgerEntry]:
+        return entries(
+            seat.requester, kind=asked["kind"], period=asked["period"], hit_id=asked["hit"], now=now
+        )
+
+    chart = None if "format" in request.GET else spending.chart(spending.spending(seat.requester, now=now))
+    return respond(
+        request,
+        seat,
+        STATEMENT,
+        rows,
+        "money.html",
+        place="money",
+        complete=Balances(seat.requester, down=asked.descending).complete,
+        file=f"statement-{seat.requester.customer_id}",
+        now=now,
+        chart=chart,
+        may_book=people.may_book(seat.requester, seat.user),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_requester
+def deposit(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """Book money that came in: play money by its owner, real money by staff."""
+    form = DepositForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            people.deposit(
+                requester=seat.requester,
+                cents=data["amount"],
+                reference=data["reference"],
+                note=data["note"],
+                by=seat.user,
+                once=data["once"],
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            messages.success(request, f"{money(data['amount'])} are in the account.")
+            return redirect("requester:money", seat.requester.customer_id)
+    return show(
+        request,
+        "deposit.html",
+        seat,
+        place="money",
+        form=form,
+        may_book=people.may_book(seat.requester, seat.user),
+        status=422 if form.errors else 200,
+    )

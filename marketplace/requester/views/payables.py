@@ -1,0 +1,225 @@
+"""Reports for the finance office: what each worker is to be paid."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from operator import attrgetter
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import QuerySet, Sum
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import Payable, Worker
+from marketplace.requester.doors import Seat, for_requester, respond
+from marketplace.requester.moneyforms import PayableForm
+from marketplace.services import payables as services
+from marketplace.services import people
+from marketplace.services.payables import payment_note, unreported, workers_of
+from marketplace.sweep import settle
+from marketplace.templatetags.marketplace_money import money
+from money.amounts import dollars
+from tables import grids
+from tables.cells import plain
+from tables.grids import Asked, Choices, Column, Grid
+
+PAYABLES = Grid(
+    "payables",
+    columns=(
+        Column("number", "Report", attrgetter("number"), by="number", down=True),
+        Column("until", "Payments before", attrgetter("until")),
+        Column("workers", "Workers", attrgetter("workers"), by="workers", down=True, number=True),
+        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
+        Column("made_at", "Made", attrgetter("made_at"), on_page=False),
+        Column("paid_at", "Paid out", attrgetter("paid_at"), by="paid_at", down=True, gaps=True),
+    ),
+    filters=(Choices("state", "State", {"all": "All", "open": "To pay out", "paid": "Paid out"}, tabs=True),),
+    order="number",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A row of a report: a worker (or all of them) and what they get."""
+
+    worker_id: str
+    details: str
+    simulated: bool
+    reward_count: int
+    rewards_cents: int
+    bonus_count: int
+    bonuses_cents: int
+    total_cents: int
+
+    @property
+    def amount(self) -> str:
+        """The total with two decimals."""
+        return dollars(self.total_cents)
+
+    @property
+    def currency(self) -> str:
+        """What it is counted in."""
+        return settings.MARKETPLACE_CURRENCY
+
+
+def _number(name: str, label: str) -> Column:
+    return Column(name, label, attrgetter(name), by=name, down=True, number=True)
+
+
+PAYABLE = Grid(
+    "payable",
+    columns=(
+        Column("worker_id", "Worker", attrgetter("worker_id"), by="worker_id"),
+        Column("payment_details", "How to be paid", attrgetter("details"), on_page=False),
+        Column("simulated", "Simulated", attrgetter("simulated"), on_page=False),
+        _number("reward_count", "Rewards"),
+        _number("rewards_cents", "In rewards"),
+        _number("bonus_count", "Bonuses"),
+        _number("bonuses_cents", "In bonuses"),
+        _number("total_cents", "Together"),
+        Column("total", "Total", attrgetter("amount"), on_page=False),
+        Column("currency", "Currency", attrgetter("currency"), on_page=False),
+    ),
+    order="worker_id",
+)
+_SUMS = ("reward_count", "rewards_cents", "bonus_count", "bonuses_cents", "total_cents")
+
+
+@require_safe
+@for_requester
+def payables(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """The reports, the latest first, and what no report has yet."""
+    now = clock.now()
+    people_due = unreported(seat.requester, until=now)
+    all_due = unreported(seat.requester, until=now, simulated=True)
+
+    def rows(asked: Asked) -> QuerySet[Payable]:
+        found = seat.requester.payables.select_related("made_by")
+        if asked["state"] == "all":
+            return found
+        return found.filter(paid_at=None) if asked["state"] == "open" else found.exclude(paid_at=None)
+
+    due = people_due.aggregate(cents=Sum("cents"))["cents"] or 0
+    return respond(
+        request,
+        seat,
+        PAYABLES,
+        rows,
+        "payables.html",
+        place="money",
+        file=f"payables-{seat.requester.customer_id}",
+        now=now,
+        form=PayableForm(),
+        due=due,
+        simulated_due=(all_due.aggregate(cents=Sum("cents"))["cents"] or 0) - due,
+        may_book=people.may_book(seat.requester, seat.user),
+    )
+
+
+@require_POST
+@for_requester
+def make_payable(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Put all payments that no report has into a new one."""
+    form = PayableForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Write the day as in 2026-11-30, or leave it empty.")
+        return redirect("requester:payables", seat.requester.customer_id)
+    settle()
+    try:
+        report = services.make_payable(
+            requester=seat.requester,
+            until=form.until or clock.now(),
+            by=seat.user,
+            simulated=form.cleaned_data["simulated"],
+        )
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+        return redirect("requester:payables", seat.requester.customer_id)
+    messages.success(request, f"{money(report.cents)} to {report.workers} stand in report {report.number}.")
+    return redirect("requester:payable", seat.requester.customer_id, report.number)
+
+
+def _report(seat: Seat, number: int) -> Payable:
+    report = seat.requester.payables.select_related("made_by", "requester").filter(number=number).first()
+    if report is None:
+        raise Http404("There is no such report.")
+    return report
+
+
+@require_safe
+@for_requester
+def payable(request: HttpRequest, seat: Seat, payable: int) -> HttpResponseBase:
+    """One report: its workers, and the file for the finance office with a line of totals at its end."""
+    report = _report(seat, payable)
+    complete = partial(_lines, shown=report.requester.real_money and seat.staff)
+    if request.GET.get("format") == "csv":
+        return _file(request, report, complete)
+    return respond(
+        request,
+        seat,
+        PAYABLE,
+        lambda _asked: workers_of(report),
+        "payable.html",
+        place="money",
+        complete=complete,
+        now=clock.now(),
+        report=report,
+        may_book=people.may_book(seat.requester, seat.user),
+    )
+
+
+def _lines(workers: list[Worker], *, shown: bool) -> list[Due]:
+    """Rows of workers. How to pay them is for staff alone, and for real money."""
+    return [
+        Due(
+            worker_id=worker.worker_id,
+            details=payment_note(worker) if shown else "",
+            simulated=worker.simulated,
+            **{name: getattr(worker, name) for name in _SUMS},
+        )
+        for worker in workers
+    ]
+
+
+def _file(
+    request: HttpRequest, report: Payable, complete: Callable[[list[Worker]], list[Due]]
+) -> StreamingHttpResponse:
+    rows = PAYABLE.asked(request.GET).sort(workers_of(report))
+    name = f"payable-{report.requester.customer_id}-{report.number}"
+    answer = grids.stream(PAYABLE, rows, name, complete=complete)
+    answer.streaming_content = chain(iter(answer), _totals(report))
+    return answer
+
+
+def _totals(report: Payable) -> Iterator[str]:
+    sums = workers_of(report).aggregate(**{f"all_{name}": Sum(name) for name in _SUMS})
+    line = Due("Total", "", False, **{name: sums[f"all_{name}"] or 0 for name in _SUMS})
+    text = io.StringIO()
+    csv.writer(text).writerow(
+        "" if column.name == "simulated" else plain(column.value(line))
+        for column in PAYABLE.columns
+        if column.value
+    )
+    yield text.getvalue()
+
+
+@require_POST
+@for_requester
+def pay_out(request: HttpRequest, seat: Seat, payable: int) -> HttpResponse:
+    """Note that a report was paid out."""
+    report = _report(seat, payable)
+    try:
+        noted = services.mark_paid(report=report, by=seat.user)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "Noted as paid out." if noted else "It was noted before.")
+    return redirect("requester:payable", seat.requester.customer_id, report.number)

@@ -1,0 +1,1 @@
+"""Pages of the requester site, and what they do."""
