@@ -19,7 +19,10 @@ class Link:
 
 
 #: Places of the rail: label, name, and the name of its first page.
-PLACES = (("Overview", "overview", "requester:overview"),)
+PLACES = (
+    ("Overview", "overview", "requester:overview"),
+    ("Messages", "messages", "requester:letters"),
+)
 #: Shown where test controls are on.
 TEST_PLACES: tuple[tuple[str, str, str], ...] = ()
 

@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from marketplace.site.views import browse, desk, membership, records, work
+from marketplace.site.views import browse, desk, membership, records, voices, work
 
 
 class EntityIdConverter:
@@ -33,12 +33,16 @@ urlpatterns = [
         browse.request_qualification,
         name="request_qualification",
     ),
+    path("projects/<id:group_id>/rating", voices.rate, name="rate"),
+    path("projects/<id:group_id>/contact", voices.contact, name="contact"),
     path("mturk/preview", browse.preview_by_query, name="preview_by_query"),
     path("tasks", work.queue, name="queue"),
     path("tasks/continue/<int:holding_id>", work.after_submit, name="continue"),
     path("history", records.history, name="history"),
     path("dashboard", records.earnings, name="earnings"),
     path("inbox", records.inbox, name="inbox"),
+    path("inbox/sent", voices.sent, name="sent"),
+    path("inbox/<int:message>/reply", voices.reply, name="reply"),
     path("signup", membership.signup, name="signup"),
     path("invitation/<slug:token>", membership.invitation, name="invitation"),
     path("profile", membership.profile, name="profile"),

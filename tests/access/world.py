@@ -18,6 +18,7 @@ from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace.models import Worker as SiteWorker
+from marketplace.services import voices
 from notices.services import raise_notice
 from projects.models import Project
 from projects.services import create_project, set_role
@@ -283,10 +284,14 @@ def worker_site(worker: User) -> dict[str, Parts]:
     shared = {"group_id": group.group_id, "hit_id": hit.hit_id, "holding_id": holding.pk, "token": "none"}
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)
+    me = holding.worker
+    letter = site.write(me, lab, hit_type=group)
+    message = voices.answer(letter=letter, body="We will look at it.")
     asked = {"group_id": asking.group_id, "qualification_type_id": kind.qualification_type_id}
     return {
         "site": shared,
         "site:request_qualification": asked,
         "examples": {"number": 1},
-        "requester": {"requester": lab.customer_id},
+        "site:reply": {"message": message.pk},
+        "requester": {"requester": lab.customer_id, "letter": letter.pk},
     }
