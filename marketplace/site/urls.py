@@ -39,6 +39,7 @@ urlpatterns = [
     path("tasks", work.queue, name="queue"),
     path("tasks/continue/<int:holding_id>", work.after_submit, name="continue"),
     path("history", records.history, name="history"),
+    path("feedback", records.feedback, name="feedback"),
     path("dashboard", records.earnings, name="earnings"),
     path("inbox", records.inbox, name="inbox"),
     path("inbox/sent", voices.sent, name="sent"),

@@ -105,7 +105,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("public_releases", LOOK, "everybody"): "page file archive linked",
     ("leaderboards", LOOK, "everybody"): "page json csv",
     ("site", LOOK, "everybody"): "groups preview preview_by_query",
-    ("site", LOOK, "worker"): "queue history earnings continue sent",
+    ("site", LOOK, "worker"): "queue history feedback earnings continue sent",
     ("site", LOOK, "holder"): "work",
     ("site", FORM, "worker"): "profile inbox accept rate contact reply",
     ("site", ACT, "worker"): "return request_qualification accept_next",
