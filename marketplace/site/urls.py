@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from marketplace.site.views import browse, desk, membership, records, voices, work
+from marketplace.site.views import browse, desk, leaving, membership, records, voices, work
 
 
 class EntityIdConverter:
@@ -48,5 +48,7 @@ urlpatterns = [
     path("invitation/<slug:token>", membership.invitation, name="invitation"),
     path("profile", membership.profile, name="profile"),
     path("profile/accept-next", membership.accept_next, name="accept_next"),
+    path("profile/export", leaving.export, name="export"),
+    path("profile/close", leaving.close, name="close"),
     path("desk/", desk.desk, name="desk"),
 ]
