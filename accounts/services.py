@@ -1,10 +1,13 @@
 """What may happen to an account."""
 
 import secrets
+from collections.abc import Collection
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Model
 
+from accounts import traces
 from accounts.models import PasswordState
 
 #: Letters and digits that nobody confuses when reading them from a terminal.
@@ -33,3 +36,22 @@ def create_user_with_printed_password(
 def password_was_changed(*, user: User) -> None:
     """Lift the demand for a new password: the person has just chosen one."""
     PasswordState.objects.filter(user=user, must_change=True).update(must_change=False)
+
+
+def is_needed(user: User, *, besides: Collection[type[Model]] = ()) -> bool:
+    """Whether the account serves something else than the tables `besides`: rights, or a row that names it."""
+    if user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists():
+        return True
+    private = (PasswordState, *besides)
+    return any(
+        each.related_model._base_manager.filter(**{each.field.name: user}).exists()
+        for each in User._meta.related_objects
+        if each.related_model not in private
+    )
+
+
+@transaction.atomic
+def delete_account(user: User) -> None:
+    """Delete a person's account: name, address and password are gone, and every session has ended."""
+    traces.erase(user)
+    user.delete()

@@ -30,6 +30,7 @@ _WORDS = {
     "NotIn": "none of",
 }
 BLOCKED = "This requester does not accept work from you."
+CLOSED = "This account is closed."
 
 
 @dataclass(slots=True)
@@ -95,6 +96,8 @@ def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int
                     found.on_request.append(kind)
         if hit_type.requester_id in blockers:
             found.fail("Accept", BLOCKED)
+        if worker and worker.closed_at:
+            found.fail("DiscoverPreviewAndAccept", CLOSED)
     return result
 
 

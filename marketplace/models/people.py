@@ -123,12 +123,15 @@ class Block(models.Model):
 
 
 class Message(models.Model):
-    """A message in a worker's inbox (NotifyWorkers, qualification notices)."""
+    """A message in a worker's inbox: NotifyWorkers, notices of qualifications, answers to letters."""
 
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="messages")
     requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="messages")
     subject = models.CharField(max_length=200)
     body = models.TextField()
+    answers = models.ForeignKey(
+        "Letter", null=True, blank=True, on_delete=models.SET_NULL, related_name="answers"
+    )
     sent_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True, blank=True)
 

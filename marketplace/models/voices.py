@@ -40,7 +40,10 @@ class Letter(models.Model):
     answered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["requester", "-sent_at"], name="letter_inbox")]
+        indexes = [
+            models.Index(fields=["requester", "-sent_at"], name="letter_inbox"),
+            models.Index(fields=["worker", "-sent_at"], name="letter_of_worker"),
+        ]
 
     def __str__(self) -> str:
         return self.subject

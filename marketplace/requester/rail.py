@@ -23,6 +23,7 @@ PLACES = (
     ("Overview", "overview", "requester:overview"),
     ("Money", "money", "requester:money"),
     ("Keys", "keys", "requester:keys"),
+    ("Messages", "messages", "requester:letters"),
 )
 #: Shown where test controls are on.
 TEST_PLACES = (("Test controls", "controls", "requester:controls"),)

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from marketplace.requester.views import accounts, controls, invoices, keys, money, overview, payables
+from marketplace.requester.views import letters, overview
 
 app_name = "requester"
 _R = "<slug:requester>/"
@@ -24,4 +25,8 @@ urlpatterns = [
     path(f"{_R}keys/", keys.keys, name="keys"),
     path(f"{_R}keys/new", keys.new_key, name="new_key"),
     path(f"{_R}keys/<int:key>/end", keys.end_key, name="end_key"),
+    path(f"{_R}letters/", letters.letters, name="letters"),
+    path(f"{_R}letters/<int:letter>/", letters.letter, name="letter"),
+    path(f"{_R}letters/<int:letter>/settle", letters.settle, name="settle_letter"),
+    path(f"{_R}ratings/", letters.ratings, name="ratings"),
 ]

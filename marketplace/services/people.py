@@ -246,6 +246,8 @@ def notify_workers(
         worker = found.get(worker_id)
         if worker is None:
             failures[worker_id] = "There is no worker with this id."
+        elif worker.closed_at:
+            failures[worker_id] = "This worker has closed the account."
         elif worker.pk not in known:
             failures[worker_id] = (
                 "This worker has not submitted work to you, nor holds a qualification of yours."

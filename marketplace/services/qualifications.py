@@ -129,7 +129,7 @@ def write_grant(
         worker=worker,
         defaults={"value": value, "status": Granted.GRANTED, "granted_at": now, "reason": ""},
     )
-    if notify:
+    if notify and not worker.closed_at:
         Message.objects.create(
             worker=worker,
             requester=qualification_type.requester,
@@ -149,6 +149,8 @@ def revoke(*, qualification_type: QualificationType, worker: Worker, reason: str
     ).update(status=Granted.REVOKED, reason=reason)
     if not revoked:
         raise grant_error(qualification_type, worker)
+    if worker.closed_at:
+        return
     Message.objects.create(
         worker=worker,
         requester=qualification_type.requester,

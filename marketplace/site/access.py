@@ -8,20 +8,21 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from marketplace import clock
 from marketplace.site.pages import page
 from marketplace.site.people import current_worker, may_see_desk
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def for_workers(view: View) -> View:
     """The view gets the signed-in worker; others are asked to sign in, or told how to become one."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, **parts: str | int) -> HttpResponse:
+    def guarded(request: HttpRequest, **parts: str | int) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_log_in(request)
         worker = current_worker(request)
@@ -44,7 +45,7 @@ def for_researchers(view: View) -> View:
 
     @login_required
     @wraps(view)
-    def guarded(request: HttpRequest, **parts: str | int) -> HttpResponse:
+    def guarded(request: HttpRequest, **parts: str | int) -> HttpResponseBase:
         user = request.user
         if not isinstance(user, User) or not may_see_desk(user):
             raise Http404("The desk is for staff and requesters.")

@@ -3,6 +3,7 @@
 from django.urls import path, register_converter
 
 from marketplace.site.views import browse, desk, membership, qualifications, records, work
+from marketplace.site.views import browse, desk, leaving, membership, records, voices, work
 
 
 class EntityIdConverter:
@@ -37,15 +38,22 @@ urlpatterns = [
     path("qualifications/<id:qualification_type_id>", qualifications.qualification, name="qualification"),
     path("qualifications/<id:qualification_type_id>/ask", qualifications.ask, name="ask"),
     path("qualifications/<id:qualification_type_id>/test", qualifications.test, name="qualification_test"),
+    path("projects/<id:group_id>/rating", voices.rate, name="rate"),
+    path("projects/<id:group_id>/contact", voices.contact, name="contact"),
     path("mturk/preview", browse.preview_by_query, name="preview_by_query"),
     path("tasks", work.queue, name="queue"),
     path("tasks/continue/<int:holding_id>", work.after_submit, name="continue"),
     path("history", records.history, name="history"),
+    path("feedback", records.feedback, name="feedback"),
     path("dashboard", records.earnings, name="earnings"),
     path("inbox", records.inbox, name="inbox"),
+    path("inbox/sent", voices.sent, name="sent"),
+    path("inbox/<int:message>/reply", voices.reply, name="reply"),
     path("signup", membership.signup, name="signup"),
     path("invitation/<slug:token>", membership.invitation, name="invitation"),
     path("profile", membership.profile, name="profile"),
     path("profile/accept-next", membership.accept_next, name="accept_next"),
+    path("profile/export", leaving.export, name="export"),
+    path("profile/close", leaving.close, name="close"),
     path("desk/", desk.desk, name="desk"),
 ]

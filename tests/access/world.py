@@ -21,7 +21,7 @@ from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
 from marketplace.models import LedgerEntry
 from marketplace.models import Worker as SiteWorker
-from marketplace.services import invoicing, payables
+from marketplace.services import invoicing, payables, voices
 from marketplace.services.qualification_tests import QualificationTest
 from notices.services import raise_notice
 from projects.models import Project
@@ -294,6 +294,9 @@ def worker_site(worker: User) -> dict[str, Parts]:
     shared = {"group_id": group.group_id, "hit_id": hit.hit_id, "holding_id": holding.pk, "token": "none"}
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)
+    me = holding.worker
+    letter = site.write(me, lab, hit_type=group)
+    message = voices.answer(letter=letter, body="We will look at it.")
     asked = {"group_id": asking.group_id, "qualification_type_id": kind.qualification_type_id}
     tested = site.make_qualification(lab, "Chess", test=QualificationTest(TEST, KEY, 600))
     site.ask(SiteWorker.objects.get(user=worker), tested)
@@ -303,8 +306,10 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "site:request_qualification": asked,
         "worker-api-test": {"request_id": "none"},
         "examples": {"number": 1},
+        "site:reply": {"message": message.pk},
         "requester": {
             "requester": lab.customer_id,
+            "letter": letter.pk,
             "key": lab.keys.get().pk,
             "payable": report.number,
             "invoice": invoice.number,

@@ -1,4 +1,6 @@
-"""A requester, its owner, somebody else, and a member of staff, with browsers of their own."""
+"""A requester with an owner, workers, staff and a stranger, and browsers of all of them."""
+
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,25 +14,36 @@ __all__ = ["ben", "queries_of", "rosa", "staff"]
 
 
 @pytest.fixture
-def olga(db) -> User:
+def owner(db) -> User:
     return User.objects.create_user("olga", password="still warm copper")
 
 
 @pytest.fixture
-def lab(olga) -> Requester:
-    return world.make_requester(owner=olga)
+def lab(owner: User) -> Requester:
+    return world.make_requester("Answer Lab", owner=owner)
 
 
 @pytest.fixture
-def as_olga(olga) -> Client:
-    return signed_in(olga)
+def other(db) -> Requester:
+    return world.make_requester("Other Lab")
 
 
 @pytest.fixture
-def as_staff(staff) -> Client:
+def as_owner(owner: User) -> Client:
+    return signed_in(owner)
+
+
+@pytest.fixture
+def as_staff(staff: User) -> Client:
     return signed_in(staff)
 
 
 @pytest.fixture
 def stranger(db) -> Client:
     return signed_in(User.objects.create_user("sam", password="still warm copper"))
+
+
+@pytest.fixture
+def at(lab: Requester) -> Callable[[str], str]:
+    """Addresses of the lab's pages."""
+    return lambda path="": f"/requester/{lab.customer_id}/{path}"

@@ -81,73 +81,73 @@ def test_a_call_with_a_wrong_secret_is_no_use(first):
     assert AccessKey.objects.get().last_used_at is None
 
 
-def test_a_new_key_shows_its_secret_once(lab, olga, as_olga, first):
-    made = as_olga.post(f"{key_page(lab)}new", {"label": "  night   run ", "others": "86400"})
+def test_a_new_key_shows_its_secret_once(lab, owner, as_owner, first):
+    made = as_owner.post(f"{key_page(lab)}new", {"label": "  night   run ", "others": "86400"})
     assert made.headers["Location"] == key_page(lab)
     row = lab.keys.get(label="night run")
     secret = accesskeys.secret_of(row)
-    page = as_olga.get(key_page(lab))
+    page = as_owner.get(key_page(lab))
     assert f'aws_secret_access_key="{secret}"' in page.content.decode()
     assert "no-store" in page.headers["Cache-Control"]
-    assert secret not in as_olga.get(key_page(lab)).content.decode()
+    assert secret not in as_owner.get(key_page(lab)).content.decode()
     first.row.refresh_from_db()
     assert timedelta(hours=23) < first.row.ends_at - timezone.now() <= timedelta(days=1)
     assert row.made_by == olga
 
 
-def test_what_an_owner_made_is_not_shown_to_staff_nor_at_another_requester(lab, olga, as_olga, as_staff):
-    other = world.make_requester("Other", owner=olga)
-    as_olga.post(f"{key_page(lab)}new", {"label": "", "others": ""})
+def test_what_an_owner_made_is_not_shown_to_staff_nor_at_another_requester(lab, owner, as_owner, as_staff):
+    other = world.make_requester("Other", owner=owner)
+    as_owner.post(f"{key_page(lab)}new", {"label": "", "others": ""})
     secret = accesskeys.secret_of(lab.keys.latest("pk"))
     assert secret not in as_staff.get(key_page(lab)).content.decode()
-    assert secret not in as_olga.get(key_page(other)).content.decode()
+    assert secret not in as_owner.get(key_page(other)).content.decode()
 
 
-def test_a_key_is_ended_on_the_page(lab, as_olga, first):
-    as_olga.post(f"{key_page(lab)}{first.row.pk}/end", {"after": "0"})
+def test_a_key_is_ended_on_the_page(lab, as_owner, first):
+    as_owner.post(f"{key_page(lab)}{first.row.pk}/end", {"after": "0"})
     with pytest.raises(ProtocolError):
         accepted(first)
-    page = as_olga.get(key_page(lab)).content.decode()
+    page = as_owner.get(key_page(lab)).content.decode()
     assert f"The key {first.access_key} has ended." in page
     assert "No valid key" in page
-    assert first.access_key in as_olga.get(f"{key_page(lab)}?state=all").content.decode()
+    assert first.access_key in as_owner.get(f"{key_page(lab)}?state=all").content.decode()
 
 
-def test_nonsense_ends_no_key(lab, as_olga, first):
-    as_olga.post(f"{key_page(lab)}{first.row.pk}/end", {"after": "-1"})
-    as_olga.post(f"{key_page(lab)}{first.row.pk}/end", {})
+def test_nonsense_ends_no_key(lab, as_owner, first):
+    as_owner.post(f"{key_page(lab)}{first.row.pk}/end", {"after": "-1"})
+    as_owner.post(f"{key_page(lab)}{first.row.pk}/end", {})
     assert accepted(first) == lab
-    refused = as_olga.post(f"{key_page(lab)}new", {"label": "x" * 81, "others": "5"})
+    refused = as_owner.post(f"{key_page(lab)}new", {"label": "x" * 81, "others": "5"})
     assert refused.status_code == 422
     assert lab.keys.count() == 1
 
 
-def test_keys_of_others_do_not_exist(lab, stranger, as_olga, first):
+def test_keys_of_others_do_not_exist(lab, stranger, as_owner, first):
     theirs = world.make_requester("Theirs")
     assert stranger.get(key_page(lab)).status_code == 404
     assert stranger.post(f"{key_page(lab)}new", {"label": ""}).status_code == 404
     foreign = theirs.keys.get()
-    assert as_olga.post(f"{key_page(lab)}{foreign.pk}/end", {"after": "0"}).status_code == 404
+    assert as_owner.post(f"{key_page(lab)}{foreign.pk}/end", {"after": "0"}).status_code == 404
     foreign.refresh_from_db()
     assert foreign.ends_at is None
 
 
-def test_hostile_labels_are_text(lab, as_olga):
+def test_hostile_labels_are_text(lab, as_owner):
     accesskeys.issue(requester=lab, label="<script>alert(1)</script>")
     accesskeys.issue(requester=lab, label="=HYPERLINK(1)")
-    page = as_olga.get(key_page(lab)).content.decode()
+    page = as_owner.get(key_page(lab)).content.decode()
     assert "<script>alert" not in page
-    file = as_olga.get(f"{key_page(lab)}?format=csv").getvalue().decode()
+    file = as_owner.get(f"{key_page(lab)}?format=csv").getvalue().decode()
     assert "'=HYPERLINK(1)" in file
     assert all(accesskeys.secret_of(key) not in file for key in lab.keys.all())
 
 
-def test_the_page_costs_the_same_with_one_key_and_with_thirty(lab, as_olga, queries_of):
+def test_the_page_costs_the_same_with_one_key_and_with_thirty(lab, as_owner, queries_of):
     path = f"{key_page(lab)}?state=all"
-    one = queries_of(as_olga, path)
+    one = queries_of(as_owner, path)
     for _ in range(29):
         accesskeys.issue(requester=lab, others_end_in=timedelta())
-    assert queries_of(as_olga, path) == one
+    assert queries_of(as_owner, path) == one
 
 
 def test_the_command_makes_lists_and_ends_keys(lab, capsys, first):

@@ -10,10 +10,13 @@ from django.utils import timezone
 from marketplace import clock, ids
 from marketplace.models import (
     HIT,
+    Bonus,
     HITType,
     Holding,
+    Letter,
     QualificationRequest,
     QualificationType,
+    Rating,
     Requester,
     Worker,
 )
@@ -25,6 +28,7 @@ from marketplace.services import (
     qualification_requests,
     qualifications,
     review,
+    voices,
 )
 from marketplace.services.publishing import TypeProperties
 from marketplace.services.qualification_tests import QualificationTest
@@ -164,3 +168,40 @@ def needs(kind: QualificationType | str, comparator: str = "Exists", guards: str
     """A requirement on a qualification, or on a system qualification by its id."""
     identity = kind if isinstance(kind, str) else kind.qualification_type_id
     return {"QualificationTypeId": identity, "Comparator": comparator, "ActionsGuarded": guards}
+
+
+def rate(worker: Worker, hit_type: HITType, stars: int, words: str = "") -> Rating:
+    """The worker, who has submitted a HIT of the group, rates it."""
+    return voices.rate(worker=worker, hit_type=hit_type, stars=stars, words=words, now=clock.now())
+
+
+def write(
+    worker: Worker,
+    requester: Requester,
+    subject: str = "A question",
+    body: str = "Which of the two passages counts?",
+    *,
+    hit_type: HITType | None = None,
+    assignment_id: str = "",
+) -> Letter:
+    """The worker writes to the requester."""
+    return voices.write(
+        worker=worker,
+        requester=requester,
+        subject=subject,
+        body=body,
+        hit_type=hit_type,
+        assignment_id=assignment_id,
+        now=clock.now(),
+    )
+
+
+def bonus(holding: Holding, cents: int, reason: str = "Well done.") -> Bonus:
+    """The requester pays a bonus."""
+    return review.send_bonus(
+        holding=holding,
+        worker_id=holding.worker.worker_id,
+        cents=cents,
+        reason=reason,
+        now=clock.now(),
+    )

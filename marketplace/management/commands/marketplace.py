@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import ledger
 from marketplace.errors import Refusal
+from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
 from marketplace.services import accesskeys, people
 from money.amounts import cents, dollars
@@ -65,7 +66,7 @@ class Command(BaseCommand):
         end.add_argument("--json", action="store_true")
         end.set_defaults(run=self.end_key)
 
-        worker = commands.add_parser("worker", help="a scripted worker").add_subparsers(
+        worker = commands.add_parser("worker", help="workers, scripted and other").add_subparsers(
             dest="action", required=True
         )
         create = worker.add_parser("create", help="make a simulated worker and show its token once")
@@ -78,6 +79,7 @@ class Command(BaseCommand):
         create.add_argument("--adult", action="store_true", help="agreed to adult content")
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_worker)
+        add_commands(worker)
 
         deposit = commands.add_parser("deposit", help="credit money to a requester")
         deposit.add_argument("name")
@@ -101,7 +103,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the sub-command; a refusal becomes the command's error."""
         try:
-            options["run"](options)
+            if "facts" in options:
+                self.show(options, options["facts"](options))
+            else:
+                options["run"](options)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.core.paginator import Page
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models.expressions import OrderBy
 from django.db.models.functions import Cast
 from django.http import HttpRequest
 
@@ -12,13 +13,16 @@ from marketplace.eligibility import Verdict, verdicts
 from marketplace.models import HIT, HITType, Holding, Worker
 from marketplace.selectors import assignable
 from marketplace.site.paging import numbered
+from marketplace.site.selectors import ratings
+from marketplace.site.selectors.ratings import Opinion
 
 #: Orders of the list of groups, by their name in the URL.
-SORTS = {
+SORTS: dict[str, tuple[str | OrderBy, ...]] = {
     "newest": ("-newest", "-pk"),
     "reward": ("-reward_cents", "-newest", "-pk"),
     "time": ("duration_s", "-reward_cents", "-pk"),
     "available": ("-open_hits", "-newest", "-pk"),
+    "rating": (F("rated").desc(nulls_last=True), "-newest", "-pk"),
 }
 DEFAULT_SORT = "newest"
 MAX_SEARCH = 200
@@ -33,6 +37,7 @@ class Group:
     available: int
     newest: datetime
     verdict: Verdict
+    opinion: Opinion | None
 
 
 def groups(
@@ -45,12 +50,21 @@ def groups(
     if sort == "available":
         count = _open_hits(now).filter(hit_type=OuterRef("pk")).order_by().values("hit_type")
         rows = rows.annotate(open_hits=Subquery(count.annotate(n=Count("pk")).values("n")))
+    if sort == "rating":
+        rows = rows.annotate(rated=Subquery(ratings.means()))
     found = numbered(rows.order_by(*SORTS[sort]), request)
     hit_types = list(found.object_list)
     counts = _available(hit_types, worker, now)
     judged = verdicts(worker=worker, hit_types=hit_types)
+    opinions = ratings.opinions(hit_types)
     shown = [
-        Group(hit_type=each, available=counts[each.pk], newest=each.newest, verdict=judged[each.pk])
+        Group(
+            hit_type=each,
+            available=counts[each.pk],
+            newest=each.newest,
+            verdict=judged[each.pk],
+            opinion=opinions.get(each.pk),
+        )
         for each in hit_types
     ]
     return shown, found

@@ -11,6 +11,7 @@ from django.db.models import (
     ExpressionWrapper,
     F,
     OuterRef,
+    Prefetch,
     Q,
     QuerySet,
     Subquery,
@@ -18,7 +19,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, TruncDate
 
-from marketplace.models import Bonus, Holding, LedgerEntry, Message, Worker
+from marketplace.models import Bonus, Holding, LedgerEntry, Letter, Message, Rating, Worker
 
 State = Holding.State
 Kind = LedgerEntry.Kind
@@ -82,13 +83,17 @@ def queue(*, worker: Worker, now: datetime) -> QuerySet[Holding]:
 
 
 def history(*, worker: Worker, states: tuple[str, ...]) -> QuerySet[Holding]:
-    """Finished assignments, the latest first, each with the sum of its bonuses."""
+    """Finished assignments, the latest first, each with the sum of its bonuses and the group's stars."""
     bonuses = Bonus.objects.filter(holding=OuterRef("pk")).order_by().values("holding")
+    mine = Rating.objects.filter(worker=worker, hit_type=OuterRef("hit__hit_type"))
     return (
         Holding.objects.filter(worker=worker, state__in=states)
         .select_related("hit__hit_type__requester")
         .defer("answer", "hit__question")
-        .annotate(bonus_cents=Coalesce(Subquery(bonuses.annotate(sum=Sum("cents")).values("sum")), 0))
+        .annotate(
+            bonus_cents=Coalesce(Subquery(bonuses.annotate(sum=Sum("cents")).values("sum")), 0),
+            stars=Subquery(mine.values("stars")),
+        )
         .order_by("-accepted_at", "-pk")
     )
 
@@ -117,6 +122,16 @@ def earnings(*, worker: Worker, days: int, now: datetime) -> Earnings:
 def inbox(*, worker: Worker) -> QuerySet[Message]:
     """The worker's messages, the newest first."""
     return Message.objects.filter(worker=worker).select_related("requester").order_by("-sent_at", "-pk")
+
+
+def letters(*, worker: Worker) -> QuerySet[Letter]:
+    """What the worker wrote to requesters, the latest first, with the answers."""
+    return (
+        Letter.objects.filter(worker=worker)
+        .select_related("requester", "hit_type")
+        .prefetch_related(Prefetch("answers", Message.objects.order_by("sent_at", "pk")))
+        .order_by("-sent_at", "-pk")
+    )
 
 
 def _work_by_day(worker: Worker, during: Period) -> Iterable[Mapping[str, Any]]:

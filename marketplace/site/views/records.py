@@ -1,4 +1,4 @@
-"""One worker's records: history, earnings, inbox."""
+"""One worker's records: history, feedback, earnings, inbox."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -11,6 +11,7 @@ from marketplace.site.chart import bar_chart
 from marketplace.site.fresh import settle_worker
 from marketplace.site.pages import page
 from marketplace.site.paging import numbered
+from marketplace.site.selectors import feedback as said_of
 from marketplace.site.selectors import records
 
 
@@ -24,6 +25,30 @@ def history(request: HttpRequest, worker: Worker) -> HttpResponse:
     settle_worker(worker, now)
     found = numbered(records.history(worker=worker, states=records.FILTERS[wanted]), request)
     return page(request, "history.html", worker=worker, now=now, pages=found, wanted=wanted)
+
+
+@require_safe
+@for_workers
+def feedback(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """What requesters said of the worker's work, and what became of it with each of them."""
+    now = clock.now()
+    wanted = request.GET.get("kind", "")
+    wanted = wanted if wanted in said_of.KINDS else "all"
+    settle_worker(worker, now)
+    found = numbered(said_of.said(worker=worker, kind=wanted), request)
+    everything, requesters = said_of.balances(worker=worker)
+    return page(
+        request,
+        "feedback.html",
+        worker=worker,
+        now=now,
+        pages=found,
+        said=said_of.told(found.object_list),
+        everything=everything,
+        requesters=requesters,
+        kinds=said_of.KINDS,
+        wanted=wanted,
+    )
 
 
 @require_safe

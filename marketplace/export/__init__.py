@@ -1,0 +1,1 @@
+"""Everything that the marketplace keeps about one worker, as files."""

@@ -1,0 +1,157 @@
+"""Letters to a requester and ratings of its groups, as the requester may see them."""
+
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from django.db.models import Avg, Case, Count, Q, QuerySet, When
+
+from marketplace.models import HITType, Holding, Letter, Rating, Requester
+from marketplace.site.selectors.ratings import SHOWN_FROM
+from tables.grids import Asked, Choices, Column, Grid, Words
+
+#: What others of the same worker are shown beside a letter.
+_OTHERS = 5
+
+
+def _state(letter: Letter) -> str:
+    return "answered" if letter.answered_at else "read" if letter.read_at else "open"
+
+
+GRID = Grid(
+    "letters",
+    columns=(
+        Column("sent", "Sent", attrgetter("sent_at"), by="sent_at", down=True),
+        Column("worker", "Worker", attrgetter("worker.worker_id"), by="worker__worker_id"),
+        Column("subject", "Subject", attrgetter("subject"), by="subject"),
+        Column("body", "Message", attrgetter("body"), on_page=False),
+        Column(
+            "group",
+            "Group",
+            lambda letter: letter.hit_type.title if letter.hit_type else "",
+            by="hit_type__title",
+            gaps=True,
+        ),
+        Column("assignment", "Assignment", attrgetter("assignment_id"), on_page=False),
+        Column("state", "State", _state),
+        Column("answered", "Answered", attrgetter("answered_at"), on_page=False),
+    ),
+    filters=(
+        Choices(
+            "state",
+            "State",
+            {"open": "Open", "answered": "Answered", "read": "Read", "all": "All"},
+            tabs=True,
+        ),
+        Words("q", "Subject, text, worker or assignment"),
+    ),
+    order="sent",
+)
+_STATES = {
+    "open": Q(answered_at=None, read_at=None),
+    "answered": Q(answered_at__isnull=False),
+    "read": Q(answered_at=None, read_at__isnull=False),
+}
+
+
+def letters(requester: Requester, asked: Asked) -> QuerySet[Letter]:
+    """The requester's letters, as far as the address asks for them."""
+    found = Letter.objects.filter(requester=requester).select_related("worker", "hit_type")
+    if asked["state"] in _STATES:
+        found = found.filter(_STATES[asked["state"]])
+    if words := asked["q"]:
+        found = found.filter(
+            Q(subject__icontains=words)
+            | Q(body__icontains=words)
+            | Q(worker__worker_id=words)
+            | Q(assignment_id=words)
+        )
+    return found
+
+
+def waiting(requester: Requester) -> int:
+    """Letters that nobody has read or answered."""
+    return Letter.objects.filter(_STATES["open"], requester=requester).count()
+
+
+def assignment(letter: Letter) -> Holding | None:
+    """The assignment that a letter is about, as its worker held it."""
+    if not letter.assignment_id:
+        return None
+    held = Holding.objects.filter(
+        assignment_id=letter.assignment_id,
+        worker=letter.worker_id,
+        hit__requester=letter.requester_id,
+    )
+    return held.select_related("hit").defer("answer", "hit__question").order_by("-pk").first()
+
+
+def others(letter: Letter) -> QuerySet[Letter]:
+    """Other letters of the same worker to the same requester, the latest first."""
+    same = Letter.objects.filter(requester=letter.requester_id, worker=letter.worker_id)
+    return same.exclude(pk=letter.pk).order_by("-sent_at", "-pk")[:_OTHERS]
+
+
+@dataclass(frozen=True, slots=True)
+class RatedGroup:
+    """A group with its ratings: how many for each number of stars, and what was written.
+
+    Where few people rated it, all but their number is kept back: it would have a name.
+    """
+
+    hit_type: HITType
+    count: int
+    mean: float | None
+    spread: tuple[int, ...]
+    words: list[str]
+
+    @property
+    def bars(self) -> list[tuple[int, int, float]]:
+        """Stars from five down, how many gave them, and the share of the longest bar in percent."""
+        most = max(self.spread)
+        return [
+            (stars, count, round(100 * count / most, 1))
+            for stars, count in zip(range(5, 0, -1), self.spread, strict=True)
+        ]
+
+
+def _mean(row: RatedGroup) -> float | None:
+    return None if row.mean is None else round(row.mean, 2)
+
+
+RATINGS = Grid(
+    "ratings",
+    columns=(
+        Column("group", "Group", attrgetter("hit_type.title"), by="title"),
+        Column("hit_type", "HIT type", attrgetter("hit_type.type_id"), on_page=False),
+        Column("count", "Ratings", attrgetter("count"), by="rated", number=True, down=True),
+        Column("mean", "Mean", _mean, by="mean", number=True, down=True, gaps=True),
+        Column("words", "What workers wrote", attrgetter("words")),
+    ),
+    filters=(Words("q", "Group"),),
+    order="count",
+)
+
+
+def rated_groups(requester: Requester, asked: Asked) -> QuerySet[HITType]:
+    """HIT types of the requester that somebody rated."""
+    found = HITType.objects.filter(requester=requester).annotate(rated=Count("ratings"))
+    found = found.annotate(mean=Case(When(rated__gte=SHOWN_FROM, then=Avg("ratings__stars"))))
+    if words := asked["q"]:
+        found = found.filter(title__icontains=words)
+    return found.filter(rated__gt=0)
+
+
+def with_words(hit_types: list[Any]) -> list[RatedGroup]:
+    """The rows of a page, in two queries. Words come in the order of their letters, which tells no dates."""
+    many = [each.pk for each in hit_types if each.rated >= SHOWN_FROM]
+    ratings = Rating.objects.filter(hit_type__in=many)
+    spread = {each.pk: [0] * 5 for each in hit_types}
+    for row in ratings.order_by().values("hit_type", "stars").annotate(count=Count("pk")):
+        spread[row["hit_type"]][5 - row["stars"]] = row["count"]
+    words: dict[int, list[str]] = {each.pk: [] for each in hit_types}
+    for pk, said in ratings.exclude(words="").order_by("words").values_list("hit_type", "words"):
+        words[pk].append(said)
+    return [
+        RatedGroup(each, each.rated, each.mean, tuple(spread[each.pk]), words[each.pk]) for each in hit_types
+    ]

@@ -1,0 +1,97 @@
+"""What workers say to a requester: letters to read and to answer, and ratings without names."""
+
+from django.contrib import messages
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import Letter
+from marketplace.requester import letters as selectors
+from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.letter_forms import AnswerForm
+from marketplace.services import voices
+
+PLACE = "messages"
+
+
+@require_safe
+@for_requester
+def letters(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """Letters of workers, those that wait first; as CSV too."""
+    return respond(
+        request,
+        seat,
+        selectors.GRID,
+        lambda asked: selectors.letters(seat.requester, asked),
+        "letters.html",
+        place=PLACE,
+        waiting=selectors.waiting(seat.requester),
+        file="letters",
+        now=clock.now(),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_requester
+def letter(request: HttpRequest, seat: Seat, letter: int) -> HttpResponseBase:
+    """One letter with its answers; a POST answers it."""
+    found = _own(seat, letter)
+    form = AnswerForm(request.POST or None)
+    if form.is_valid():
+        try:
+            voices.answer(letter=found, body=form.cleaned_data["body"])
+        except Refusal as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            messages.success(request, "Your answer is in the inbox of the worker.")
+            return redirect("requester:letters", seat.requester.customer_id)
+    return show(
+        request,
+        "letter.html",
+        seat,
+        place=PLACE,
+        letter=found,
+        answers=found.answers.order_by("sent_at", "pk"),
+        assignment=selectors.assignment(found),
+        others=selectors.others(found),
+        form=form,
+        now=clock.now(),
+    )
+
+
+@require_POST
+@for_requester
+def settle(request: HttpRequest, seat: Seat, letter: int) -> HttpResponseBase:
+    """Put a letter away without an answer, or among the open ones again."""
+    found = _own(seat, letter)
+    if "open" in request.POST:
+        voices.mark_unread(letter=found)
+        messages.success(request, "The letter is open again.")
+        return redirect("requester:letter", seat.requester.customer_id, found.pk)
+    voices.mark_read(letter=found)
+    messages.success(request, "The letter is marked as read.")
+    return redirect("requester:letters", seat.requester.customer_id)
+
+
+@require_safe
+@for_requester
+def ratings(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """Stars by group, and what workers wrote with them; nobody's id."""
+    return respond(
+        request,
+        seat,
+        selectors.RATINGS,
+        lambda asked: selectors.rated_groups(seat.requester, asked),
+        "ratings.html",
+        place=PLACE,
+        complete=selectors.with_words,
+        file="ratings",
+    )
+
+
+def _own(seat: Seat, letter: int) -> Letter:
+    mine = Letter.objects.filter(requester=seat.requester).select_related("worker", "hit_type")
+    return get_object_or_404(mine, pk=letter)

@@ -1,0 +1,109 @@
+"""Closing a worker's account for ever.
+
+What says who the worker is goes: login, name, place, messages, and what they wrote beside the work. The
+worker id, submitted work, decisions, ratings' stars, qualifications and money stay: they are the requesters'
+data and the books, and undecided work is still approved and paid under the id.
+"""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts.services import delete_account, is_needed
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Holding, Letter, Message, QualificationRequest, Rating, Requester, Worker
+from marketplace.services.endings import abandon, give_back
+from marketplace.services.locking import lock_worker
+
+Asked = QualificationRequest.State
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What closing an account did."""
+
+    returned: int
+    login_stays: bool
+
+
+def login_stays(worker: Worker) -> bool:
+    """Whether the worker's login is also used for something else, and therefore outlives the account."""
+    return isinstance(worker.user, User) and is_needed(worker.user, besides=(Worker,))
+
+
+def close(*, worker: Worker) -> Closed:
+    """Close the account: all of it happens, or nothing.
+
+    Raises Refusal where it is closed already.
+    """
+    while True:
+        done = _close(worker.pk)
+        if done is not None:
+            return done
+
+
+@transaction.atomic
+def _close(pk: int) -> Closed | None:
+    """None, and nothing is done, where the worker accepted one more HIT while the others were locked."""
+    hits = sorted(_held(pk).values_list("hit_id", flat=True))
+    _lock(hits)
+    worker = lock_worker(pk)
+    if worker.closed_at:
+        raise Refusal("AccountClosed", "This account is closed already.")
+    held = list(_held(pk))
+    if not {holding.hit_id for holding in held} <= set(hits):
+        return None
+    for holding in held:
+        _end(holding)
+    _erase_words(worker)
+    stays = login_stays(worker)
+    user = worker.user
+    Worker.objects.filter(pk=pk).update(
+        closed_at=clock.now(),
+        name=f"closed {worker.worker_id}",
+        user=None,
+        token_digest=None,
+        country="",
+        subdivision="",
+        adult=False,
+        accept_next=False,
+    )
+    if isinstance(user, User) and not stays:
+        delete_account(user)
+    return Closed(returned=len(held), login_stays=stays)
+
+
+def _held(pk: int) -> QuerySet[Holding]:
+    return Holding.objects.filter(worker=pk, state=Holding.State.ACCEPTED).order_by("pk")
+
+
+def _lock(hits: list[int]) -> None:
+    """HITs, then their requesters, each by their key: the order in which everybody locks."""
+    locked = HIT.objects.filter(pk__in=hits).order_by("pk").select_for_update(no_key=True)
+    requesters = sorted({requester for _, requester in locked.values_list("pk", "requester_id")})
+    list(
+        Requester.objects.filter(pk__in=requesters)
+        .order_by("pk")
+        .select_for_update(no_key=True)
+        .values_list("pk")
+    )
+
+
+def _end(holding: Holding) -> None:
+    if holding.deadline > clock.now():
+        give_back(holding=holding)
+    else:
+        abandon(holding=holding)
+
+
+def _erase_words(worker: Worker) -> None:
+    """What was said to the worker, and what they said beside their work."""
+    Message.objects.filter(worker=worker).delete()
+    Letter.objects.filter(worker=worker).update(subject="", body="")
+    Rating.objects.filter(worker=worker).update(words="")
+    asked = QualificationRequest.objects.filter(worker=worker)
+    asked.filter(state__in=QualificationRequest.OPEN).update(state=Asked.EXPIRED, decided_at=clock.now())
+    asked.update(answer="")

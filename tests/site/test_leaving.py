@@ -1,0 +1,266 @@
+"""Closing an account: what goes, what stays, and what a closed worker can no longer do."""
+
+import pytest
+from axes.models import AccessLog
+from django.contrib.auth.models import User
+from django.test import Client
+
+from marketplace import clock, ledger
+from marketplace.errors import Refusal
+from marketplace.models import (
+    Block,
+    Holding,
+    LedgerEntry,
+    Letter,
+    Message,
+    QualificationGrant,
+    QualificationRequest,
+    Rating,
+    Worker,
+)
+from marketplace.receipts import receipt, worker_of
+from marketplace.services import assignments, closing, people, qualifications, voices
+from marketplace.sweep import sweep
+from projects.services import create_project
+from tests.site import world
+from tests.site.conftest import signed_in
+
+FORM = {"worker_id": "AROSA", "password": "still warm copper"}
+
+
+def close(client, **changes):
+    return client.post("/profile/close", FORM | changes)
+
+
+def test_the_page_says_what_is_still_due(lab, rosa, as_rosa):
+    type(lab).objects.update(real_money=True)
+    group = world.make_group(lab, reward_cents=35)
+    world.approve(world.do(rosa, world.post(group)))
+    world.do(rosa, world.post(group))
+    world.take(rosa, world.post(group))
+    page = as_rosa.get("/profile/close")
+    due = page.context["due"]
+    assert (due.waiting, due.waiting_cents, due.unpaid_cents, due.in_hands) == (1, 35, 35, 1)
+    words = page.content.decode()
+    assert "1 of your HITs, worth $0.35, wait" in words
+    assert "$0.35 of your earnings has not been paid out" in words
+
+
+def test_play_money_is_never_said_to_be_owed(lab, rosa, as_rosa):
+    world.approve(world.do(rosa, world.post(world.make_group(lab))))
+    page = as_rosa.get("/profile/close")
+    assert page.context["due"].unpaid_cents == 0
+    assert "play money" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"worker_id": "ABEN"}, "Type AROSA, your worker id."),
+        ({"worker_id": ""}, "This field is required."),
+        ({"password": "wrong"}, "This is not your password."),
+        ({"password": ""}, "This field is required."),
+    ],
+)
+def test_it_takes_the_password_and_the_worker_id(rosa, as_rosa, change, sentence):
+    page = close(as_rosa, **change)
+    assert page.status_code == 200
+    assert sentence in page.content.decode()
+    rosa.refresh_from_db()
+    assert rosa.closed_at is None
+    assert rosa.user
+
+
+def test_tries_to_guess_the_password_here_end_as_at_log_in(rosa, as_rosa, settings):
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        close(as_rosa, password="wrong")
+    close(as_rosa)
+    rosa.refresh_from_db()
+    assert rosa.closed_at is None
+
+
+def test_the_person_is_gone_and_signed_out_everywhere(rosa, as_rosa):
+    elsewhere = signed_in(rosa.user)
+    Client().post("/accounts/login/", {"username": "rosa", "password": "still warm copper"})
+    assert AccessLog.objects.filter(username="rosa").exists()
+    page = close(as_rosa)
+    assert "Your account is closed" in page.content.decode()
+    worker = Worker.objects.get()
+    assert worker.closed_at
+    assert (worker.worker_id, worker.name, worker.user) == ("AROSA", "closed AROSA", None)
+    assert not User.objects.filter(username="rosa").exists()
+    assert not AccessLog.objects.filter(username="rosa").exists()
+    for browser in (as_rosa, elsewhere):
+        assert browser.get("/history").headers["Location"].startswith("/accounts/login/")
+    login = Client().post("/accounts/login/", {"username": "rosa", "password": "still warm copper"})
+    assert login.status_code == 200
+    assert "sessionid" not in login.cookies
+
+
+def test_the_profile_is_cleared_and_the_record_of_work_stays(lab, rosa, as_rosa):
+    Worker.objects.update(country="US", subdivision="PA", adult=True, accept_next=True)
+    world.approve(world.do(rosa, world.post(world.make_group(lab))))
+    close(as_rosa)
+    worker = Worker.objects.get()
+    assert (worker.country, worker.subdivision, worker.adult, worker.accept_next) == ("", "", False, False)
+    assert (worker.submitted_count, worker.approved_count) == (1, 1)
+
+
+def test_words_go_and_facts_stay(lab, rosa, as_rosa):
+    group = world.make_group(lab)
+    done = world.do(rosa, world.post(group))
+    world.reject(done, "Copied.")
+    voices.answer(letter=world.write(rosa, lab, "Why?", "I am Rosa Lind.", hit_type=group), body="Dear Rosa")
+    world.rate(rosa, group, 2, "Unfair, says Rosa.")
+    kind = world.make_qualification(lab, "Reading", on_request=True)
+    qualifications.request_auto_granted(worker=rosa, qualification_type=kind)
+    asked = QualificationRequest.objects.create(
+        qualification_type=world.make_qualification(lab, "Writing"),
+        worker=rosa,
+        request_id="3REQUEST",
+        state=QualificationRequest.State.PENDING,
+        answer="<a>My name is Rosa</a>",
+        started_at=clock.now(),
+    )
+    people.block(requester=lab, worker=rosa, reason="Too fast.")
+    close(as_rosa)
+    assert not Message.objects.exists()
+    letter, rating = Letter.objects.get(), Rating.objects.get()
+    assert (letter.subject, letter.body, letter.hit_type) == ("", "", group)
+    assert (rating.stars, rating.words) == (2, "")
+    asked.refresh_from_db()
+    assert (asked.state, asked.answer) == ("expired", "")
+    assert QualificationGrant.objects.get().status == "Granted"
+    assert Block.objects.exists()
+    done.refresh_from_db()
+    assert (done.state, done.feedback) == ("rejected", "Copied.")
+    assert "Blue." in done.answer
+
+
+def test_open_work_is_returned_and_offered_to_others(lab, rosa, ben, as_rosa):
+    hit = world.post(world.make_group(lab))
+    mine = world.take(rosa, hit)
+    page = close(as_rosa)
+    assert "1 HIT went back" in page.content.decode()
+    mine.refresh_from_db()
+    assert mine.state == "returned"
+    assert world.take(ben, hit).assignment_id == mine.assignment_id
+    assert ledger.audit() == []
+
+
+def test_work_whose_time_was_over_is_abandoned_not_returned(lab, rosa):
+    with world.in_the_past(hours=2):
+        mine = world.take(rosa, world.post(world.make_group(lab, duration_s=60)))
+    assert closing.close(worker=rosa).returned == 1
+    mine.refresh_from_db()
+    assert mine.state == "abandoned"
+
+
+def test_undecided_work_is_still_approved_and_payable(lab, rosa, as_rosa):
+    group = world.make_group(lab, reward_cents=35, auto_approval_s=86_400)
+    with world.in_the_past(days=1, minutes=-5):
+        one, two, three = (world.do(rosa, world.post(group)) for _ in range(3))
+    close(as_rosa)
+    world.approve(one)
+    world.bonus(one, 50)
+    world.reject(two, "No.")
+    with world.in_the_past(days=-1):
+        sweep()
+    three.refresh_from_db()
+    assert three.state == "approved"
+    booked = LedgerEntry.objects.filter(worker=rosa, credit="workers", payable=None)
+    assert sorted(booked.values_list("kind", "cents")) == [("bonus", 50), ("reward", 35), ("reward", 35)]
+    assert ledger.audit() == []
+
+
+def test_a_closed_worker_cannot_accept_even_in_a_request_that_began_before(lab, rosa):
+    group = world.make_group(lab)
+    hit = world.post(group)
+    closing.close(worker=Worker.objects.get(pk=rosa.pk))
+    with pytest.raises(Refusal, match="This account is closed"):
+        world.take(rosa, hit)
+    with pytest.raises(Refusal, match="This account is closed"):
+        assignments.accept_next(worker=rosa, hit_type=group)
+    assert not Holding.objects.exists()
+
+
+def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
+    group = world.make_group(lab)
+    world.do(rosa, world.post(group))
+    letter = world.write(rosa, lab)
+    kind = world.make_qualification(lab, "Reading")
+    closing.close(worker=Worker.objects.get(pk=rosa.pk))
+    for act in (
+        lambda: world.write(rosa, lab, "Another"),
+        lambda: world.rate(rosa, group, 5),
+        lambda: voices.answer(letter=letter, body="Hello?"),
+    ):
+        with pytest.raises(Refusal, match="closed"):
+            act()
+    failures = people.notify_workers(requester=lab, worker_ids=["AROSA"], subject="Hi", body="More work")
+    assert failures == {"AROSA": "This worker has closed the account."}
+    rosa.refresh_from_db()
+    qualifications.grant(qualification_type=kind, worker=rosa, value=1, notify=True)
+    qualifications.revoke(qualification_type=kind, worker=rosa, reason="Done")
+    assert not Message.objects.exists()
+
+
+def test_the_token_of_a_scripted_worker_dies(client, db):
+    worker, token = people.create_scripted_worker(name="robot")
+    closing.close(worker=worker)
+    answer = client.post("/worker-api/next", headers={"authorization": f"Bearer {token}"})
+    assert answer.status_code == 401
+
+
+def test_an_account_is_closed_once(rosa):
+    closing.close(worker=rosa)
+    with pytest.raises(Refusal, match="closed already"):
+        closing.close(worker=rosa)
+
+
+def test_a_login_that_serves_something_else_stays(rosa, as_rosa):
+    create_project(slug="answers", title="Answers", owner=rosa.user)
+    assert "Your login stays" in as_rosa.get("/profile/close").content.decode()
+    page = close(as_rosa)
+    assert "Your login goes on" in page.content.decode()
+    assert User.objects.get(username="rosa").check_password("still warm copper")
+    assert as_rosa.get("/history").status_code == 403
+    assert Worker.objects.get().user is None
+
+
+@pytest.mark.parametrize("right", ["is_staff", "is_superuser"])
+def test_rights_keep_a_login(rosa, right):
+    User.objects.update(**{right: True})
+    assert closing.login_stays(Worker.objects.get())
+
+
+def test_owning_a_requester_keeps_a_login(rosa):
+    world.make_requester("Hers", owner=rosa.user)
+    assert closing.close(worker=rosa).login_stays
+
+
+def test_the_name_can_be_taken_anew_by_somebody_else(rosa, settings):
+    settings.MARKETPLACE_REGISTRATION = "open"
+    closing.close(worker=rosa)
+    form = {"username": "rosa", "password1": "seven green kettles", "password2": "seven green kettles"}
+    Client().post("/signup", form)
+    assert Worker.objects.filter(name="rosa", closed_at=None).exists()
+
+
+def test_a_receipt_proves_who_the_worker_was(lab, rosa, ben, as_rosa):
+    world.do(rosa, world.post(world.make_group(lab)))
+    page = close(as_rosa).content.decode()
+    shown = receipt("AROSA")
+    assert shown in page
+    assert worker_of(f" {shown}\n") == rosa
+    assert worker_of(shown[:-1]) is None
+    assert worker_of(shown.replace("AROSA", "ABEN")) is None
+    assert worker_of(receipt("ABEN")) is None
+
+
+def test_the_page_costs_the_same_with_one_requester_and_with_five(lab, rosa, as_rosa, queries_of):
+    world.do(rosa, world.post(world.make_group(lab)))
+    one = queries_of(as_rosa, "/profile/close")
+    for number in range(4):
+        world.do(rosa, world.post(world.make_group(world.make_requester(f"Lab {number}"))))
+    assert queries_of(as_rosa, "/profile/close") == one
