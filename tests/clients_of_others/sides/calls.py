@@ -7,12 +7,16 @@ from typing import Any
 
 
 def answer(called: Callable[..., Any]) -> None:
-    """Read [function, arguments, keywords] from standard input until it ends; say what `called` gave."""
+    """Read [function, arguments, keywords] from standard input until it ends; say what `called` gave.
+
+    What the package prints itself goes to standard error.
+    """
+    out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         function, arguments, keywords = json.loads(line)
         try:
             said = {"gave": called(function, *arguments, **keywords)}
         except Exception as error:
             said = {"raised": f"{type(error).__name__}: {error}"}
-        sys.stdout.write(json.dumps(said, default=str) + "\n")
-        sys.stdout.flush()
+        out.write(json.dumps(said, default=str) + "\n")
+        out.flush()
