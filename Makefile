@@ -8,14 +8,14 @@ WORKERS ?= 2
 ARGS ?=
 
 PYTEST := $(BIN)/pytest $(ARGS)
-NOT_HERE := not browser
+NOT_HERE := not browser and not clients
 NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots $(addprefix retrieval/,text reading engine crown) \
 	evaluations/test_train_kpqa_command.py test_repository.py test_style_sheets.py test_docker.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser check lock benchmark clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients check lock benchmark clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,9 @@ test-services: env-dev ## the same tests on PostgreSQL and Redis, started for th
 test-browser: env-dev ## the tests that drive chromium
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) --dist worksteal -m browser
 
+test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m clients tests/clients_of_others
+
 check: env-dev ## linters, types, import floors, migrations, settings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -53,6 +56,7 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) requirements/base.in -o requirements/base.txt
 	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
 	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
+	$(COMPILE) --config-file requirements/clients.toml requirements/clients.in -o requirements/clients.txt
 
 benchmark: env-dev ## measure the statistics, the metrics, the learned ones, the marketplace, our side of it and the desk, on SQLite and PostgreSQL; an hour
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py
@@ -65,7 +69,7 @@ benchmark: env-dev ## measure the statistics, the metrics, the learned ones, the
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py
 
 clean: ## remove the environment and caches; data in var/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is younger than its lock as long as the environment holds what the lock names.
@@ -75,6 +79,11 @@ $(VENV)/.base: requirements/base.txt | $(BIN)/pip
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.base
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.clients/.made: requirements/clients.txt | $(BIN)/pip
+	$(BIN)/python -m venv --clear .clients
+	.clients/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 $(BIN)/pip:

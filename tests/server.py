@@ -130,6 +130,14 @@ class RunningServer:
         """Everything the server wrote to its output so far."""
         return self._log_path.read_text(encoding="utf-8", errors="replace") if self._log_path.exists() else ""
 
+    @property
+    def pids(self) -> list[int]:
+        """The process that was started, and those that it forked."""
+        assert self._process is not None
+        first = self._process.pid
+        forked = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii")
+        return [first, *map(int, forked.split())]
+
     # Management
 
     def manage(self, *arguments: str) -> Any:

@@ -88,7 +88,7 @@ def test_no_file_names_a_folder_of_somebodys_machine():
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["base", "dev", "opensearch"])
+@pytest.mark.parametrize("name", ["base", "dev", "opensearch", "clients"])
 def test_every_locked_requirement_has_hashes(name):
     text = (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
     requirements = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
@@ -99,7 +99,7 @@ def test_every_locked_requirement_has_hashes(name):
         )
 
 
-@pytest.mark.parametrize("name", ["base", "dev", "opensearch"])
+@pytest.mark.parametrize("name", ["base", "dev", "opensearch", "clients"])
 def test_a_lock_holds_every_package_that_was_asked_for(name):
     asked = (ROOT / f"requirements/{name}.in").read_text(encoding="utf-8").splitlines()
     locked = set(re.findall(r"^([a-z0-9._-]+)(?:\[.*\])?==", locked_text(name), flags=re.MULTILINE))

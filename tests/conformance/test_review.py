@@ -79,6 +79,13 @@ def test_35_rejecting_releases_the_money_and_does_not_reopen_the_place(new_reque
         client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="again")
 
 
+def test_35_an_empty_reason_is_taken(client, worker):
+    """Check 35: the service asks only that the member is not null, and psiTurk sends an empty string."""
+    assignment_id = worker.do(create_hit(client)["HITId"])["assignment_id"]
+    client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="")
+    assert get_assignment(client, assignment_id)["AssignmentStatus"] == "Rejected"
+
+
 @pytest.mark.parametrize("feedback", ["f" * 1025, "bell \a", "escape \x1b[0m"])
 def test_35_feedback_beyond_the_limits_is_refused(client, worker, feedback):
     """Check 35: at most 1,024 characters, no control characters."""

@@ -1,0 +1,52 @@
+"""Other people's programs, each in a process of its own from the folder `.clients`, against our server."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients import Requester, ScriptedWorker
+from tests.clients_of_others.running import Outside
+from tests.server import ROOT, RunningServer
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of this folder need what `make test-clients` installs."""
+    for item in items:
+        if "tests/clients_of_others/" in item.path.as_posix():
+            item.add_marker(pytest.mark.clients)
+
+
+@pytest.fixture(scope="session")
+def environment_of_others() -> Path:
+    """The environment that has the programs; `CLIENTS` names another one, say of another Python."""
+    folder = Path(os.environ.get("CLIENTS") or ROOT / ".clients").resolve()
+    if not (folder / "bin" / "python").exists():
+        pytest.fail("There is no environment with other people's clients: run `make test-clients`.")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[RunningServer]:
+    """One server for all of them."""
+    with RunningServer() as running:
+        yield running
+
+
+@pytest.fixture
+def requester(server: RunningServer) -> Requester:
+    """An account with money, to look at the marketplace ourselves."""
+    return server.requester()
+
+
+@pytest.fixture
+def worker(server: RunningServer) -> ScriptedWorker:
+    """Somebody in the United States, whom most scripts ask for."""
+    return server.worker(country="US")
+
+
+@pytest.fixture
+def outside(environment_of_others: Path, requester: Requester, tmp_path: Path) -> Outside:
+    """How a program of theirs is started: with this requester's keys, and nothing of this process."""
+    return Outside(environment_of_others, requester, tmp_path)

@@ -1,0 +1,97 @@
+"""Starting programs of other people as from a terminal, and talking to their Python packages."""
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.clients import REGION, Requester
+from tests.server import ROOT
+
+SIDES = ROOT / "tests" / "clients_of_others" / "sides"
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The environment of their programs: a home folder that starts empty, and one requester's keys."""
+
+    folder: Path
+    requester: Requester
+    home: Path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """All that the process knows, but for what it is told on its command line."""
+        return {
+            "HOME": str(self.home),
+            "PATH": f"{self.folder / 'bin'}:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "NO_PROXY": "127.0.0.1",
+            "AWS_ACCESS_KEY_ID": self.requester.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.requester.secret,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+
+    def run(self, program: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """A command of theirs, to its end."""
+        return subprocess.run(
+            [str(self.folder / "bin" / program), *arguments],
+            cwd=self.home,
+            env={**self.variables, **more},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    @contextlib.contextmanager
+    def side(self, name: str, *arguments: str, **more: str) -> Iterator["Side"]:
+        """A Python package of theirs in a process that stays: the script `sides/NAME.py` calls it for us."""
+        log = self.home / f"{name}.log"
+        command = [str(self.folder / "bin" / "python"), str(SIDES / f"{name}.py"), *arguments]
+        with (
+            log.open("w") as errors,
+            subprocess.Popen(
+                command,
+                cwd=self.home,
+                env={**self.variables, **more},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            ) as process,
+        ):
+            yield Side(process, log)
+
+
+class RaisedError(Exception):
+    """What their function raised, in words."""
+
+
+class Side:
+    """Calls functions over there, with JSON in and out."""
+
+    def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
+        self._process, self._log = process, log
+
+    def __call__(self, function: str, *arguments: Any, **keywords: Any) -> Any:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps([function, arguments, keywords]) + "\n")
+            self._process.stdin.flush()
+        said = self._process.stdout.readline()
+        if not said:
+            raise RuntimeError(f"{function}: the process ended.\n{self._log.read_text()[-3000:]}")
+        answer = json.loads(said)
+        if "raised" in answer:
+            raise RaisedError(answer["raised"])
+        return answer["gave"]
+
+    def log(self) -> str:
+        """What the package wrote to its standard error."""
+        return self._log.read_text(encoding="utf-8")
