@@ -24,6 +24,9 @@ PLACES = (
     ("Money", "money", "requester:money"),
     ("Keys", "keys", "requester:keys"),
     ("Messages", "messages", "requester:letters"),
+PLACES: tuple[tuple[str, str, str], ...] = (
+    ("Overview", "overview", "requester:overview"),
+    ("Batches", "batches", "requester:batches"),
 )
 #: Shown where test controls are on.
 TEST_PLACES = (("Test controls", "controls", "requester:controls"),)

@@ -92,7 +92,7 @@ def test_a_new_key_shows_its_secret_once(lab, owner, as_owner, first):
     assert secret not in as_owner.get(key_page(lab)).content.decode()
     first.row.refresh_from_db()
     assert timedelta(hours=23) < first.row.ends_at - timezone.now() <= timedelta(days=1)
-    assert row.made_by == olga
+    assert row.made_by == owner
 
 
 def test_what_an_owner_made_is_not_shown_to_staff_nor_at_another_requester(lab, owner, as_owner, as_staff):
