@@ -19,7 +19,12 @@ class Link:
 
 
 #: Places of the rail: label, name, and the name of its first page.
-PLACES = (("Overview", "overview", "requester:overview"),)
+PLACES = (
+    ("Overview", "overview", "requester:overview"),
+    ("HITs", "hits", "requester:hits"),
+    ("Review", "review", "requester:review"),
+    ("Workers", "workers", "requester:workers"),
+)
 #: Shown where test controls are on.
 TEST_PLACES: tuple[tuple[str, str, str], ...] = ()
 
