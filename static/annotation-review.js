@@ -1,4 +1,5 @@
-// Reviewing answers from the keyboard: j and k go from one to the next, a, r and x decide. Nothing needs it.
+// Reviewing answers from the keyboard: j and k go from one to the next, and the letters that an answer names
+// decide on it (a form is sent, a fold is opened at its first field). Nothing needs it.
 "use strict";
 
 (() => {
@@ -9,6 +10,7 @@
   const keys = place.querySelector(".keys input");
   if (!answers.length) return;
 
+  const letters = new Set([...place.querySelectorAll("[data-do]")].map((way) => way.dataset.do));
   const current = () => answers.find((answer) => answer.contains(document.activeElement));
   function go(to) {
     if (!to) return;
@@ -24,7 +26,7 @@
     if (way instanceof HTMLFormElement) way.requestSubmit();
     else if (way) {
       way.open = true;
-      way.querySelector("textarea").focus();
+      way.querySelector("textarea, input:not([type=hidden])").focus();
     }
   }
 
@@ -36,7 +38,7 @@
     if (document.querySelector("dialog[open]")) return;
     if (event.target.matches("textarea, select, input, [contenteditable]")) return;
     if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
-    else if (["a", "r", "x"].includes(event.key)) decide(event.key);
+    else if (letters.has(event.key)) decide(event.key);
     else return;
     event.preventDefault();
   });

@@ -21,12 +21,13 @@ class Link:
 #: Places of the rail: label, name, and the name of its first page.
 PLACES = (
     ("Overview", "overview", "requester:overview"),
+    ("Batches", "batches", "requester:batches"),
+    ("HITs", "hits", "requester:hits"),
+    ("Review", "review", "requester:review"),
+    ("Workers", "workers", "requester:workers"),
+    ("Messages", "messages", "requester:letters"),
     ("Money", "money", "requester:money"),
     ("Keys", "keys", "requester:keys"),
-    ("Messages", "messages", "requester:letters"),
-PLACES: tuple[tuple[str, str, str], ...] = (
-    ("Overview", "overview", "requester:overview"),
-    ("Batches", "batches", "requester:batches"),
 )
 #: Shown where test controls are on.
 TEST_PLACES = (("Test controls", "controls", "requester:controls"),)

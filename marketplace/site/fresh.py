@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from marketplace.models import Holding, Worker
+from marketplace.models import Holding, Requester, Worker
 from marketplace.sweep import settle
 
 State = Holding.State
@@ -31,3 +31,9 @@ def _settle(due: Q, now: datetime) -> None:
     hits = {holding.hit_id: holding.hit for holding in holdings}
     if hits:
         settle(now=now, hits=list(hits.values()))
+
+
+def settle_approvals(requester: Requester, now: datetime) -> None:
+    """Free overdue places and apply automatic approvals in HITs of this requester."""
+    settle_overdue(now)
+    _settle(Q(state=State.SUBMITTED, auto_approve_at__lte=now, hit__requester=requester), now)

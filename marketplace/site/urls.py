@@ -2,8 +2,7 @@
 
 from django.urls import path, register_converter
 
-from marketplace.site.views import browse, desk, membership, qualifications, records, work
-from marketplace.site.views import browse, desk, leaving, membership, records, voices, work
+from marketplace.site.views import browse, desk, leaving, membership, qualifications, records, voices, work
 
 
 class EntityIdConverter:

@@ -28,6 +28,12 @@ def span(seconds: float) -> str:
     return f"{words} {hours} h" if hours and days < 7 else words
 
 
+@register.filter
+def lasted(end: datetime | None, begin: datetime) -> str:
+    """How long something lasted that has ended; nothing where it has not."""
+    return span((end - begin).total_seconds()) if end else ""
+
+
 def _two(seconds: int, large: int, large_name: str, small: int, small_name: str) -> str:
     first, rest = divmod(seconds, large)
     second = rest // small

@@ -105,29 +105,22 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("public_releases", LOOK, "everybody"): "page file archive linked",
     ("leaderboards", LOOK, "everybody"): "page json csv",
     ("site", LOOK, "everybody"): "groups preview preview_by_query",
-    ("site", LOOK, "worker"): "queue history earnings continue qualifications qualification",
+    ("site", LOOK, "worker"): "queue history earnings continue qualifications qualification feedback sent",
     ("site", LOOK, "holder"): "work",
-    ("site", FORM, "worker"): "profile inbox accept qualification_test",
-    ("site", ACT, "worker"): "return request_qualification ask accept_next",
+    ("site", FORM, "worker"): "profile inbox accept qualification_test rate contact reply close",
+    ("site", ACT, "worker"): "return request_qualification ask accept_next export",
     ("site", LOOK, "site desk"): "desk",
-    ("requester", LOOK, "site desk"): "overview keys money payables payable invoices invoice",
-    ("requester", FORM, "site desk"): "deposit new_invoice new",
-    ("requester", ACT, "site desk"): "new_key end_key make_payable pay_out",
-    ("site", LOOK, "worker"): "queue history feedback earnings continue sent",
-    ("site", LOOK, "holder"): "work",
-    ("site", FORM, "worker"): "profile inbox accept rate contact reply close",
-    ("site", ACT, "worker"): "return request_qualification accept_next export",
-    ("site", LOOK, "site desk"): "desk",
-    ("requester", LOOK, "site desk"): "overview letters ratings",
-    ("requester", FORM, "site desk"): "letter",
-    ("requester", ACT, "site desk"): "settle_letter",
     ("requester", LOOK, "site desk"): """
-        overview batches batch batch_live batch_task batch_results batch_review_report batch_review_live
-        templates template_look sample_table
+        overview keys money payables payable invoices invoice letters ratings batches batch
+        batch_live batch_task batch_results batch_review_report batch_review_live templates
+        template_look sample_table
     """,
-    ("requester", FORM, "site desk"): "new_batch batch_properties batch_review new_template template",
+    ("requester", FORM, "site desk"): """
+        deposit new_invoice new letter new_batch batch_properties batch_review new_template template
+    """,
     ("requester", ACT, "site desk"): """
-        batch_hosts batch_publish batch_cancel batch_delete template_delete use_sample
+        new_key end_key make_payable pay_out settle_letter batch_hosts batch_publish batch_cancel
+        batch_delete template_delete use_sample
     """,
     ("accounts", FORM, "account"): "password_change home",
     ("accounts", FORM, "everybody"): "login",

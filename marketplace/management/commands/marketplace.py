@@ -46,26 +46,7 @@ class Command(BaseCommand):
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_requester)
 
-        key = commands.add_parser("key", help="access keys of a requester").add_subparsers(
-            dest="action", required=True
-        )
-        new = key.add_parser("new", help="make a further key and show its secret once")
-        new.add_argument("name", help="of the requester")
-        new.add_argument("--label", default="", help="what the key is for")
-        new.add_argument(
-            "--others-end-in", type=int, metavar="DAYS", help="end the present keys after so many days"
-        )
-        new.add_argument("--json", action="store_true")
-        new.set_defaults(run=self.new_key)
-        listed = key.add_parser("list", help="all keys of a requester, without secrets")
-        listed.add_argument("name", help="of the requester")
-        listed.add_argument("--json", action="store_true")
-        listed.set_defaults(run=self.list_keys)
-        end = key.add_parser("end", help="refuse a key from now on")
-        end.add_argument("access_key")
-        end.add_argument("--json", action="store_true")
-        end.set_defaults(run=self.end_key)
-
+        self._add_keys(commands)
         worker = commands.add_parser("worker", help="workers, scripted and other").add_subparsers(
             dest="action", required=True
         )
@@ -99,6 +80,27 @@ class Command(BaseCommand):
         audit = commands.add_parser("audit", help="check that no cent is lost; exit status 1 where one is")
         audit.add_argument("--json", action="store_true")
         audit.set_defaults(run=self.audit)
+
+    def _add_keys(self, commands: Any) -> None:
+        key = commands.add_parser("key", help="access keys of a requester").add_subparsers(
+            dest="action", required=True
+        )
+        new = key.add_parser("new", help="make a further key and show its secret once")
+        new.add_argument("name", help="of the requester")
+        new.add_argument("--label", default="", help="what the key is for")
+        new.add_argument(
+            "--others-end-in", type=int, metavar="DAYS", help="end the present keys after so many days"
+        )
+        new.add_argument("--json", action="store_true")
+        new.set_defaults(run=self.new_key)
+        listed = key.add_parser("list", help="all keys of a requester, without secrets")
+        listed.add_argument("name", help="of the requester")
+        listed.add_argument("--json", action="store_true")
+        listed.set_defaults(run=self.list_keys)
+        end = key.add_parser("end", help="refuse a key from now on")
+        end.add_argument("access_key")
+        end.add_argument("--json", action="store_true")
+        end.set_defaults(run=self.end_key)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the sub-command; a refusal becomes the command's error."""

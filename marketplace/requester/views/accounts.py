@@ -34,9 +34,7 @@ def new(request: HttpRequest, user: User) -> HttpResponse:
             form.add_error("name", refusal.message)
         else:
             show_secret_once(request, key.row)
-            messages.success(
-                request, f"{requester.name} is there. Its account is empty: deposit next."
-            )
+            messages.success(request, f"{requester.name} is there. Its account is empty: deposit next.")
             return redirect("requester:keys", requester.customer_id)
     status = 422 if form.errors else 200
     return render(request, "marketplace/requester/new.html", {"form": form}, status=status)

@@ -18,7 +18,7 @@ def move_keys(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marketplace', '0003_access_keys'),
+        ('marketplace', '0002_for_everyone'),
     ]
 
     operations = [

@@ -4,7 +4,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marketplace', '0004_keys_of_requesters'),
+        ('marketplace', '0003_keys_of_requesters'),
     ]
 
     operations = [

@@ -1,0 +1,67 @@
+"""Fields that several forms of the requester site have."""
+
+import re
+import uuid
+from typing import Any
+
+from django import forms
+
+from money.amounts import cents, dollars
+
+#: Control characters that no text of the protocol may have; line breaks and tabs are none of them.
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+class Form(forms.Form):
+    """A form without colons behind its labels."""
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", **options)
+
+
+class OnceForm(Form):
+    """A form that does its work once, however often it is sent: it carries a number of its own."""
+
+    once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+
+class TextField(forms.CharField):
+    """Text of several lines, with the line breaks of Unix and without control characters."""
+
+    def __init__(self, *, most: int, rows: int = 3, **options: Any) -> None:
+        super().__init__(
+            max_length=most, widget=forms.Textarea(attrs={"rows": rows, "dir": "auto"}), **options
+        )
+
+    def to_python(self, value: Any) -> str:
+        """Without carriage returns, so that a text is as long as it looks."""
+        return str(super().to_python(value) or "").replace("\r\n", "\n").replace("\r", "\n")
+
+    def validate(self, value: Any) -> None:
+        """Refuse what the protocol refuses."""
+        super().validate(value)
+        if CONTROL.search(value):
+            raise forms.ValidationError("There is a control character in this text; type it without.")
+
+
+class MoneyField(forms.CharField):
+    """An amount such as 12.50, kept as whole cents."""
+
+    widget = forms.TextInput(attrs={"inputmode": "decimal", "size": 10, "autocomplete": "off"})
+
+    def __init__(self, *, most_cents: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.most_cents = most_cents
+
+    def to_python(self, value: Any) -> Any:
+        """Whole cents, at least one."""
+        text = str(super().to_python(value) or "").strip().lstrip("$€£").strip()
+        if not text:
+            return None
+        try:
+            amount = cents(text)
+        except ValueError as error:
+            raise forms.ValidationError("Write an amount with two decimals, such as 12.50.") from error
+        if not 1 <= amount <= self.most_cents:
+            raise forms.ValidationError(f"Write an amount between 0.01 and {dollars(self.most_cents)}.")
+        return amount

@@ -1,0 +1,223 @@
+"""Answers that a requester got: the table, the sheets on which they are reviewed, and how fast they came."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from statistics import median
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db.models import Min, Q, QuerySet, Sum
+
+from marketplace.answers import Field, fields_of
+from marketplace.models import HIT, Bonus, Holding, Requester, Worker
+from marketplace.requester.lookup import visible_work
+from money.amounts import dollars
+from tables.grids import Choices, Column, Grid, Words
+
+State = Holding.State
+STATES = {
+    "waiting": "To review",
+    "all": "All",
+    "approved": "Approved",
+    "rejected": "Rejected",
+}
+_IN: dict[str, tuple[Holding.State, ...]] = {
+    "waiting": (State.SUBMITTED,),
+    "all": Holding.ANSWERED,
+    "approved": (State.APPROVED,),
+    "rejected": (State.REJECTED,),
+}
+#: What is usual is told from so many of the latest answers of a HIT type, and from no fewer than so many.
+_LATEST, _FEWEST = 400, 5
+#: Work in less than this share of the usual time is marked as fast.
+_FAST = 1 / 3
+
+
+def seconds(row: Holding) -> int | None:
+    """From accepting to submitting."""
+    return round((row.submitted_at - row.accepted_at).total_seconds()) if row.submitted_at else None
+
+
+def _answer(row: Holding) -> str:
+    """The fields as one JSON object, for files."""
+    return json.dumps({each.name: each.words for each in fields_of(row.answer)}, ensure_ascii=False)
+
+
+GRID = Grid(
+    "work",
+    columns=(
+        Column("worker", "Worker", lambda row: row.worker.worker_id, by="worker__worker_id"),
+        Column("simulated", "Simulated", lambda row: row.worker.simulated, on_page=False),
+        Column("assignment", "Assignment", lambda row: row.assignment_id, on_page=False),
+        Column("hit", "HIT", lambda row: row.hit.hit_id),
+        Column("type", "HIT type", lambda row: row.hit.hit_type.type_id, on_page=False),
+        Column("state", "State", lambda row: row.state),
+        Column("seconds", "Took", seconds, number=True),
+        Column("accepted", "Accepted", lambda row: row.accepted_at, on_page=False),
+        Column("submitted", "Submitted", lambda row: row.submitted_at, by="submitted_at", down=True),
+        Column("due", "Approved by itself", lambda row: row.auto_approve_at, by="auto_approve_at"),
+        Column("approved", "Approved", lambda row: row.approved_at, on_page=False),
+        Column("rejected", "Rejected", lambda row: row.rejected_at, on_page=False),
+        Column("by_itself", "Approved by itself", lambda row: row.auto_approved, on_page=False),
+        Column("feedback", "Feedback", lambda row: row.feedback, on_page=False),
+        Column("reward", "Reward", lambda row: dollars(row.hit.reward_cents), on_page=False),
+        Column("answer", "Answer", _answer, on_page=False),
+    ),
+    filters=(
+        Choices("state", "Which work to show", STATES, tabs=True),
+        Words("type", "HIT type", hidden=True),
+        Words("worker", "Worker id"),
+    ),
+    order="due",
+)
+WAITING_HITS = Grid(
+    "review-by-hit",
+    columns=(
+        Column("id", "HIT", lambda row: row.hit_id),
+        Column("title", "Title", lambda row: row.hit_type.title, on_page=False),
+        Column("waiting", "To review", lambda row: row.submitted, by="submitted", down=True, number=True),
+        Column("approved", "Approved", lambda row: row.approved, by="approved", down=True, number=True),
+        Column("rejected", "Rejected", lambda row: row.rejected, by="rejected", down=True, number=True),
+        Column("due", "Next is approved by itself", lambda row: getattr(row, "due", None)),
+        Column("made", "Made", lambda row: row.created_at, by="pk"),
+    ),
+    filters=(
+        Words("type", "HIT type", hidden=True),
+        Words("q", "HIT id, annotation, or words of the title"),
+    ),
+    order="made",
+)
+
+
+def work(requester: Requester, *, state: str, hit_type: str, worker: str, now: datetime) -> QuerySet[Holding]:
+    """The rows of the table, with worker, HIT and HIT type."""
+    rows = visible_work(requester, now).filter(state__in=_IN[state])
+    if hit_type:
+        rows = rows.filter(hit__hit_type__type_id=hit_type)
+    if worker:
+        rows = rows.filter(worker__worker_id=worker)
+    return rows.select_related("worker", "hit__hit_type").defer("hit__question")
+
+
+def say_when_due(rows: list[HIT]) -> list[HIT]:
+    """Give each HIT of a page the moment at which the next of its work is approved by itself, as `due`."""
+    waiting = Holding.objects.filter(hit__in=rows, state=State.SUBMITTED).order_by().values("hit")
+    found: Iterable[tuple[Any, ...]] = waiting.annotate(due=Min("auto_approve_at")).values_list("hit", "due")
+    dues = dict(found)
+    for row in rows:
+        row.due = dues.get(row.pk)  # type: ignore[attr-defined]
+    return rows
+
+
+def waiting_count(requester: Requester) -> int:
+    """Answers of all HITs that wait for a decision, from the counts that each HIT keeps."""
+    rows = HIT.objects.filter(requester=requester, submitted__gt=0).order_by()
+    return int(rows.aggregate(sum=Sum("submitted"))["sum"] or 0)
+
+
+def next_hit(requester: Requester, after: int = 0) -> HIT | None:
+    """The HIT with work to review that comes after this one; from the first on again after the last."""
+    rows = HIT.objects.filter(requester=requester, submitted__gt=0).only("hit_id").order_by("pk")
+    return rows.filter(pk__gt=after).first() or rows.filter(pk__lt=after).first()
+
+
+def next_worker(requester: Requester, now: datetime, after: int = 0) -> Worker | None:
+    """The worker with work to review who comes after this one; from the first on again after the last."""
+    rows = visible_work(requester, now).filter(state=State.SUBMITTED).select_related("worker")
+    rows = rows.only("worker__worker_id").order_by("worker_id", "pk")
+    found = rows.filter(worker__gt=after).first() or rows.filter(worker__lt=after).first()
+    return found.worker if found else None
+
+
+def of_hit(requester: Requester, hit: HIT, *, state: str, now: datetime) -> QuerySet[Holding]:
+    """Work on one HIT, in the order in which it came in."""
+    return _sheet(visible_work(requester, now).filter(hit=hit), state)
+
+
+def of_worker(requester: Requester, worker: Worker, *, state: str, now: datetime) -> QuerySet[Holding]:
+    """One worker's work for this requester, in the order in which it came in."""
+    return _sheet(visible_work(requester, now).filter(worker=worker), state)
+
+
+def _sheet(rows: QuerySet[Holding], state: str) -> QuerySet[Holding]:
+    return (
+        rows.filter(state__in=_IN[state])
+        .select_related("worker", "hit__hit_type", "hit__batch")
+        .defer("hit__question")
+        .order_by("submitted_at", "pk")
+    )
+
+
+def after(rows: QuerySet[Holding], row: Holding) -> Holding | None:
+    """Of the rows of a sheet, the one after this row; from the first on again after the last."""
+    later = Q(submitted_at__gt=row.submitted_at) | Q(submitted_at=row.submitted_at, pk__gt=row.pk)
+    others = rows.exclude(pk=row.pk)
+    return others.filter(later).first() or others.first()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One answer as a page shows it. `usual` are the seconds that work of its type usually takes,
+    `once` is the number of its bonus form.
+    """
+
+    row: Holding
+    fields: list[Field]
+    inputs: list[tuple[str, str]]
+    bonus_cents: int
+    usual: float | None
+    once: UUID = field(default_factory=uuid4)
+
+    @property
+    def fast(self) -> bool:
+        """Much faster than usual."""
+        took = seconds(self.row)
+        return self.usual is not None and took is not None and took < self.usual * _FAST
+
+    @property
+    def undecided(self) -> bool:
+        """Waits for a decision."""
+        return self.row.state == State.SUBMITTED
+
+
+def shown(rows: Sequence[Holding]) -> list[Shown]:
+    """What pages show of these answers, in three statements however many there are."""
+    paid = Bonus.objects.filter(holding__in=rows).order_by().values("holding").annotate(sum=Sum("cents"))
+    bonuses = dict(paid.values_list("holding", "sum"))
+    usual = usual_seconds({row.hit.hit_type_id for row in rows})
+    inputs = _inputs(rows)
+    return [
+        Shown(
+            row=row,
+            fields=fields_of(row.answer),
+            inputs=inputs.get(row.hit_id, []),
+            bonus_cents=bonuses.get(row.pk, 0),
+            usual=usual.get(row.hit.hit_type_id),
+        )
+        for row in rows
+    ]
+
+
+def _inputs(rows: Sequence[Holding]) -> dict[int, list[tuple[str, str]]]:
+    """Rows of batches' tables, by HIT."""
+    columns = {row.hit_id: row.hit.batch.columns for row in rows if row.hit.batch}
+    if not columns:
+        return {}
+    tasks = HIT.objects.filter(pk__in=columns).values_list("pk", "batch_task__values")
+    return {pk: list(zip(columns[pk], values or [], strict=False)) for pk, values in tasks}
+
+
+def usual_seconds(hit_types: Iterable[int]) -> dict[int, float]:
+    """Median time of the latest work of these HIT types, where there is enough of it to say so."""
+    found: dict[int, list[float]] = defaultdict(list)
+    times: Iterable[tuple[Any, ...]] = (
+        Holding.objects.filter(hit__hit_type__in=list(hit_types), state__in=Holding.ANSWERED)
+        .order_by("-pk")
+        .values_list("hit__hit_type", "accepted_at", "submitted_at")[:_LATEST]
+    )
+    for kind, begin, end in times:
+        found[kind].append((end - begin).total_seconds())
+    return {kind: median(values) for kind, values in found.items() if len(values) >= _FEWEST}

@@ -1,0 +1,226 @@
+"""HITs: the table, one of them with who took it, and longer, more or less of it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock, frame
+from marketplace.errors import Refusal
+from marketplace.models import HIT
+from marketplace.requester.acting import act, entered
+from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.fields import OnceForm
+from marketplace.requester.forms import MorePlacesForm, MoreTimeForm
+from marketplace.requester.lookup import own_hit
+from marketplace.requester.selectors import hits as selectors
+from marketplace.selectors import hit_status, is_expired
+from marketplace.services import publishing
+from marketplace.services.once import claim
+from marketplace.services.publishing import LARGE_HIT
+from marketplace.site import framing
+from marketplace.site.fresh import settle_overdue
+from marketplace.site.selectors.desk import Progress
+from marketplace.submission import site_url
+from marketplace.sweep import settle
+from tables.laterows import late
+
+PLACE = "hits"
+#: People of a HIT on one page.
+_PEOPLE = 50
+
+
+@require_safe
+@for_requester
+def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """The table; sorted, filtered and paged by the address."""
+    now = clock.now()
+    settle_overdue(now)
+
+    def complete(rows: list[HIT]) -> list[HIT]:
+        for row in rows:
+            row.status = hit_status(row, now)  # type: ignore[attr-defined]
+        return rows
+
+    return respond(
+        request,
+        seat,
+        selectors.GRID,
+        lambda asked: selectors.hits(
+            seat.requester,
+            state=asked["state"],
+            hit_type=asked["type"],
+            batch=asked["batch"],
+            words=asked["q"],
+            now=now,
+        ),
+        "hits.html",
+        place=PLACE,
+        complete=complete,
+        file="hits",
+        now=now,
+    )
+
+
+@require_safe
+@for_requester
+def hit(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponseBase:
+    """What is in a HIT, who took it, and what can be done with it."""
+    now = clock.now()
+    row = own_hit(seat.requester, hit_id)
+    settle(hits=[row], now=now)
+    status = hit_status(row, now)
+    people = Paginator(late(selectors.people(row, now)), _PEOPLE).get_page(request.GET.get("page"))
+    since = row.expires_at if row.expires_at > now else now
+    task = getattr(row, "batch_task", None) if row.batch else None
+    return show(
+        request,
+        "hit.html",
+        seat,
+        place=PLACE,
+        now=now,
+        hit=row,
+        standing=status,
+        progress=_progress(row),
+        people=people,
+        bonuses=selectors.bonuses(row)[:_PEOPLE],
+        inputs=list(zip(row.batch.columns, task.values, strict=False)) if row.batch and task else [],
+        time_form=MoreTimeForm(initial={"since": int(since.timestamp()), "hours": 24}),
+        places_form=MorePlacesForm(initial={"places": 1}),
+        expire_form=OnceForm(auto_id="expire_%s"),
+        expired=is_expired(row, now),
+        deletable=status in ("Reviewable", "Reviewing") and not row.submitted,
+        places_left=_places_left(row),
+        held=row.held_places * (row.reward_cents + row.fee_cents),
+        reopening=row.open_places * (row.reward_cents + row.fee_cents),
+    )
+
+
+def _progress(row: HIT) -> Progress:
+    return Progress(
+        hit_type=row.hit_type,
+        hits=1,
+        total=row.max_assignments,
+        open=row.open_places,
+        pending=row.pending,
+        submitted=row.submitted,
+        approved=row.approved,
+        rejected=row.rejected,
+    )
+
+
+def _places_left(row: HIT) -> int | None:
+    """How many places can be added before the border that no HIT crosses; None: any number."""
+    return LARGE_HIT - 1 - row.max_assignments if row.max_at_creation < LARGE_HIT else None
+
+
+@require_safe
+@for_requester
+def question(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+    """The task as workers see it before they accept."""
+    row = own_hit(seat.requester, hit_id)
+    shown = frame.question(row)
+    origin = site_url(request)
+    page = show(
+        request,
+        "hit_question.html",
+        seat,
+        place=PLACE,
+        hit=row,
+        frame_url=frame.preview_url(hit=row, base_url=origin),
+        frame_height=shown.frame_height,
+        sandbox=framing.sandbox(shown, working=False),
+    )
+    return framing.with_task(page, shown, origin=origin)
+
+
+Do = Callable[[HIT], str]
+
+
+def _act(request: HttpRequest, seat: Seat, hit_id: str, do: Do) -> HttpResponse:
+    """Apply what time has done to the HIT, then change it in one transaction."""
+    row = own_hit(seat.requester, hit_id)
+    settle(hits=[row], now=clock.now())
+
+    def locked() -> str:
+        with transaction.atomic():
+            return do(row)
+
+    return act(request, locked, reverse("requester:hit", args=[seat.requester.customer_id, hit_id]))
+
+
+@require_POST
+@for_requester
+def more_time(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+    """Keep it on offer longer."""
+
+    def do(row: HIT) -> str:
+        form = MoreTimeForm(request.POST)
+        entered(form)
+        until, now = form.until(), clock.now()
+        if until <= now:
+            raise Refusal("InvalidParameterValue", "That is over already. Ask for more hours.")
+        if until > now + timedelta(days=366):
+            raise Refusal("InvalidParameterValue", "A HIT stays on offer for at most a year from now.")
+        publishing.set_expiration(hit=row, expires_at=until, now=now)
+        return f"It stays on offer until {until:%-d %b %Y, %H:%M} UTC."
+
+    return _act(request, seat, hit_id, do)
+
+
+@require_POST
+@for_requester
+def more_places(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+    """More people for it."""
+
+    def do(row: HIT) -> str:
+        given = entered(MorePlacesForm(request.POST))
+        claim(requester=seat.requester, action="add-places", once=given["once"], now=clock.now())
+        publishing.add_places(hit=row, places=given["places"], now=clock.now())
+        return f"{given['places']:,} place{'s' if given['places'] > 1 else ''} more."
+
+    return _act(request, seat, hit_id, do)
+
+
+@require_POST
+@for_requester
+def expire(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+    """Take it off offer now; the money for open places comes back."""
+
+    def do(row: HIT) -> str:
+        publishing.set_expiration(hit=row, expires_at=clock.now(), now=clock.now())
+        return "It is off offer. Work that people have begun may still come in."
+
+    return _act(request, seat, hit_id, do)
+
+
+@require_POST
+@for_requester
+def reviewing(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+    """Mark it as being reviewed, or take the mark away."""
+
+    def do(row: HIT) -> str:
+        marked = "revert" not in request.POST
+        publishing.set_reviewing(hit=row, reviewing=marked, now=clock.now())
+        return "Marked as being reviewed." if marked else "The mark is taken away."
+
+    return _act(request, seat, hit_id, do)
+
+
+@require_POST
+@for_requester
+def delete(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+    """Delete it, once all of its work is decided."""
+
+    def do(row: HIT) -> str:
+        if row.disposed_at:
+            raise Refusal("DuplicateRequest", "It was deleted already.")
+        publishing.dispose(hit=row, now=clock.now())
+        return "Deleted. Its work and payments stay on record; rejections in it are final now."
+
+    return _act(request, seat, hit_id, do)

@@ -1,0 +1,181 @@
+"""Workers: the table, one of them, messages to them, keeping somebody out, and giving qualifications."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import Block, Message, QualificationType, Requester, Worker
+from marketplace.requester.acting import act, entered
+from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
+from marketplace.requester.lookup import own_worker
+from marketplace.requester.pace import pace
+from marketplace.requester.selectors import workers as selectors
+from marketplace.services import people, qualifications
+from marketplace.services.once import claim
+
+PLACE = "workers"
+#: Workers of one message, as the protocol has it.
+MOST_NOTIFIED = 100
+_BARS, _ROWS = 60, 20
+
+
+@require_safe
+@for_requester
+def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """Everybody who answered something; sorted, filtered and paged by the address."""
+    now = clock.now()
+    return respond(
+        request,
+        seat,
+        selectors.GRID,
+        lambda asked: selectors.workers(seat.requester, state=asked["state"], words=asked["q"], now=now),
+        "workers.html",
+        place=PLACE,
+        complete=lambda rows: selectors.say_how_fast(seat.requester, rows, now),
+        file="workers",
+        now=now,
+        latest=selectors.LATEST,
+    )
+
+
+@require_safe
+@for_requester
+def worker(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponseBase:
+    """What somebody did here, how fast, and what can be done about them."""
+    now = clock.now()
+    whose = own_worker(seat.requester, worker_id, now)
+    latest = selectors.latest_work(seat.requester, whose, now, rows=_BARS)
+    kinds = list(grantable(seat.requester))
+    return show(
+        request,
+        "worker.html",
+        seat,
+        place=PLACE,
+        now=now,
+        whose=whose,
+        record=selectors.record(seat.requester, whose, now),
+        latest=latest[:_ROWS],
+        pace=pace(latest),
+        block=Block.objects.filter(requester=seat.requester, worker=whose).first(),
+        grants=selectors.grants(seat.requester, whose),
+        written=Message.objects.filter(requester=seat.requester, worker=whose).order_by("-sent_at")[:5],
+        block_form=BlockForm(auto_id="block_%s"),
+        grant_form=GrantForm(kinds=kinds, auto_id="grant_%s") if kinds else None,
+    )
+
+
+def grantable(requester: Requester) -> QuerySet[QualificationType]:
+    """Qualifications that this requester can give now."""
+    return QualificationType.objects.filter(
+        requester=requester, deleted_at=None, status=QualificationType.Status.ACTIVE
+    ).order_by("name")
+
+
+def _address(seat: Seat, whose: Worker) -> str:
+    return reverse("requester:worker", args=[seat.requester.customer_id, whose.worker_id])
+
+
+def _act(request: HttpRequest, seat: Seat, worker_id: str, do: Callable[[Worker], str]) -> HttpResponse:
+    whose = own_worker(seat.requester, worker_id, clock.now())
+
+    def all_of_it() -> str:
+        with transaction.atomic():
+            return do(whose)
+
+    return act(request, all_of_it, _address(seat, whose))
+
+
+@require_POST
+@for_requester
+def block(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
+    """Keep somebody from accepting this requester's HITs."""
+
+    def do(whose: Worker) -> str:
+        reason = entered(BlockForm(request.POST))["reason"]
+        people.block(requester=seat.requester, worker=whose, reason=reason)
+        return "Blocked: they cannot accept your HITs. What they did stays, and is paid as you decide."
+
+    return _act(request, seat, worker_id, do)
+
+
+@require_POST
+@for_requester
+def unblock(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
+    """Let somebody in again."""
+
+    def do(whose: Worker) -> str:
+        people.unblock(requester=seat.requester, worker=whose)
+        return "Not blocked any more."
+
+    return _act(request, seat, worker_id, do)
+
+
+@require_POST
+@for_requester
+def grant(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
+    """Give a qualification, or change its value."""
+
+    def do(whose: Worker) -> str:
+        given = entered(GrantForm(request.POST, kinds=grantable(seat.requester)))
+        kind = QualificationType.objects.get(
+            requester=seat.requester, qualification_type_id=given["kind"], deleted_at=None
+        )
+        kind.requester = seat.requester
+        qualifications.grant(
+            qualification_type=kind, worker=whose, value=given["value"], notify=given["tell"]
+        )
+        return f"“{kind.name}” is given, value {given['value']}."
+
+    return _act(request, seat, worker_id, do)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_requester
+def message(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Write to workers: into the inboxes of those who did work here or hold a qualification."""
+    posted = request.method == "POST"
+    asked = list(dict.fromkeys((request.POST if posted else request.GET).getlist("worker")))
+    form = MessageForm(request.POST if posted else None)
+    problem = ""
+    if not asked:
+        problem = "Choose to whom first: tick workers in the table, or open one of them."
+    elif len(asked) > MOST_NOTIFIED:
+        problem = f"One message goes to at most {MOST_NOTIFIED} workers; {len(asked)} are chosen."
+    if posted and not problem and form.is_valid():
+        return _send(request, seat, asked, form.cleaned_data)
+    return show(
+        request,
+        "message.html",
+        seat,
+        place=PLACE,
+        form=form,
+        asked=asked[:MOST_NOTIFIED],
+        problem=problem,
+        status=422 if posted else 200,
+    )
+
+
+def _send(request: HttpRequest, seat: Seat, asked: list[str], given: dict[str, Any]) -> HttpResponse:
+    def do() -> str:
+        with transaction.atomic():
+            claim(requester=seat.requester, action="message", once=given["once"], now=clock.now())
+            failures = people.notify_workers(
+                requester=seat.requester, worker_ids=asked, subject=given["subject"], body=given["body"]
+            )
+            if len(failures) == len(asked):
+                raise Refusal("InvalidParameterValue", "Nobody got it. " + next(iter(failures.values())))
+        sent = len(asked) - len(failures)
+        left = f" {len(failures)} did not get it: they never worked for you." if failures else ""
+        return f"Sent to {sent} worker{'s' if sent != 1 else ''}.{left}"
+
+    back = reverse("requester:workers", args=[seat.requester.customer_id])
+    return act(request, do, back)

@@ -1,0 +1,106 @@
+"""Decisions that people take on pages: once however often they press, and many at a time.
+
+What a decision is and what it costs stands in `marketplace.services.review`. Here is what people need around
+it: pressing twice is no error, and what somebody else decided meanwhile is said in words.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Bonus, Holding
+from marketplace.services import review
+from marketplace.services.once import claim
+from marketplace.sweep import settle
+
+State = Holding.State
+_DECIDED = {
+    State.APPROVED: "It is approved already, so it cannot be rejected.",
+    State.REJECTED: "It was rejected meanwhile. To approve it after all, open it.",
+}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of many approvals: how many were made, and why others were not, by worker id."""
+
+    approved: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+def approve_once(*, holding: Holding, feedback: str, override: bool, now: datetime) -> bool:
+    """Approve and pay; False where it was approved before, and nothing is done.
+
+    With `override` rejected work is approved, too. `holding` has its HIT loaded.
+    """
+    settle(hits=[holding.hit], now=now)
+    try:
+        review.approve(holding=holding, feedback=feedback or None, override=override, now=now)
+    except Refusal as refusal:
+        state = _state(holding, refusal)
+        if state == State.APPROVED:
+            return False
+        raise _in_words(refusal, state) from refusal
+    return True
+
+
+def reject_once(*, holding: Holding, feedback: str, now: datetime) -> bool:
+    """Reject; False where it was rejected before, and nothing is done. `holding` has its HIT loaded."""
+    settle(hits=[holding.hit], now=now)
+    try:
+        review.reject(holding=holding, feedback=feedback, now=now)
+    except Refusal as refusal:
+        state = _state(holding, refusal)
+        if state == State.REJECTED:
+            return False
+        raise _in_words(refusal, state) from refusal
+    return True
+
+
+@transaction.atomic
+def bonus_once(*, holding: Holding, cents: int, reason: str, once: UUID, now: datetime) -> Bonus:
+    """Pay a bonus for answered work; a form that was sent before raises Refusal("DuplicateRequest").
+
+    `holding` has worker, HIT and the HIT's requester loaded.
+    """
+    claim(requester=holding.hit.requester, action="bonus", once=once, now=now)
+    return review.send_bonus(
+        holding=holding, worker_id=holding.worker.worker_id, cents=cents, reason=reason, now=now
+    )
+
+
+def approve_each(*, holdings: Iterable[Holding], now: datetime) -> Outcome:
+    """Approve submitted work, each piece in its own transaction; what is approved already is passed over.
+
+    `holdings` have HIT and worker loaded. What was done stays done where a later one is refused.
+    """
+    outcome = Outcome()
+    hits: dict[int, HIT] = {}
+    for holding in holdings:
+        holding.hit = hits.setdefault(holding.hit_id, holding.hit)
+        try:
+            outcome.approved += approve_once(holding=holding, feedback="", override=False, now=now)
+        except Refusal as refusal:
+            outcome.refused.append((holding.worker.worker_id, refusal.message))
+    return outcome
+
+
+def _state(holding: Holding, refusal: Refusal) -> str:
+    """How the work stands now, where the refusal was about that."""
+    if refusal.code != "InvalidAssignmentState":
+        return ""
+    return str(Holding.objects.values_list("state", flat=True).get(pk=holding.pk))
+
+
+def _in_words(refusal: Refusal, state: str) -> Refusal:
+    if state == State.REJECTED and "30 days" in refusal.message:
+        return Refusal(
+            refusal.code,
+            "A rejection can be turned into an approval within 30 days of submission, and before its HIT "
+            "is deleted.",
+        )
+    return Refusal(refusal.code, _DECIDED[State(state)]) if state in _DECIDED else refusal
