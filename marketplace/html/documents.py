@@ -89,11 +89,12 @@ def _with_form(page: str, submit_url: str) -> str:
 
 def element_not_here(html: str) -> str:
     """Name of the first crowd element of a page that this marketplace does not have, or ""."""
-    names = (found[1].lower() for found in _CROWD.finditer(_without_comments(html)))
+    names = (found[1].lower() for found in _CROWD.finditer(without_comments(html)))
     return next((name for name in names if name in NOT_HERE), "")
 
 
-def _without_comments(html: str) -> str:
+def without_comments(html: str) -> str:
+    """The page without its comments, for looking at; one that does not end takes the rest with it."""
     pieces, at = [], 0
     while (start := html.find("<!--", at)) >= 0:
         pieces.append(html[at:start])
