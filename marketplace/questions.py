@@ -7,7 +7,8 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from marketplace.errors import invalid_value
+from marketplace.errors import Refusal, invalid_value
+from marketplace.html.documents import element_not_here
 from marketplace.questionform.parsing import ROOTS as FORM_ROOTS
 from marketplace.questionform.parsing import Form as QuestionForm
 from marketplace.questionform.parsing import form_of
@@ -57,6 +58,12 @@ def _parse(xml: str) -> Question:
         html, height = _content_and_height(root, HTML_QUESTION, "HTMLContent")
         if not html.strip():
             raise parse_error("its HTMLContent is empty")
+        if missing := element_not_here(html):
+            raise Refusal(
+                "NotSupported",
+                f"This marketplace does not have the element <{missing}>; docs/html-questions.md names those "
+                "that it has.",
+            )
         return HTMLQuestion(html=html, frame_height=height)
     if root.tag != f"{{{EXTERNAL_QUESTION}}}ExternalQuestion":
         raise parse_error(

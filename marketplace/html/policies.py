@@ -6,10 +6,10 @@ its form to one address only, and loads from where it may.
 
 import re
 from collections.abc import Sequence
-from html.parser import HTMLParser
+from html import unescape
 from urllib.parse import urlsplit
 
-from marketplace.html.documents import task_document
+from marketplace.html.documents import task_document, without_comments
 
 #: Never allow-same-origin, never any kind of top navigation: what a task page may do in any case.
 SANDBOX = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
@@ -17,6 +17,10 @@ SANDBOX = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-e
 ANYWHERE = ("https:", "http://127.0.0.1:*", "http://localhost:*", "http://*.localhost:*")
 _ORIGIN = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?(?::[0-9]{1,5})?")
 _NAMED = re.compile(r"(?:(https?):)?//([a-z0-9][a-z0-9.-]{0,253}(?::[0-9]{1,5})?)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"\b(href|action|formaction|xmlns(?::[a-z]{1,20})?)\s{0,9}=\s{0,9}[\"']?$", re.IGNORECASE
+)
+_LINK = re.compile(r"<(?:a|area)\s", re.IGNORECASE)
 #: Names of namespaces, which nothing is loaded from.
 _NAMES_ONLY = frozenset({"http://www.w3.org", "https://www.w3.org"})
 
@@ -54,37 +58,28 @@ def is_origin(host: str) -> bool:
 def hosts_in(html: str) -> list[str]:
     """Origins that a page or a piece of one names for loading, sorted; links and forms do not count.
 
-    An address without scheme counts as https. Our own copies of known scripts need no host.
+    An address without scheme counts as https. Our own copies of known scripts need no host. Read without a
+    parser of HTML, whose time would grow with the square of what somebody wants it to.
     """
-    reader = _Reader()
-    reader.feed(task_document(html))
-    reader.close()
+    text = unescape(without_comments(task_document(html)))
     found = {
-        f"{(scheme or 'https').lower()}://{host.lower().rstrip('.')}"
-        for text in reader.texts
-        for scheme, host in _NAMED.findall(text)
+        f"{(named[1] or 'https').lower()}://{named[2].lower().rstrip('.')}"
+        for named in _NAMED.finditer(text)
+        if not _only_leads_there(text, named.start())
     }
     return sorted(host for host in found - _NAMES_ONLY if is_origin(host) and _is_a_host(host))
+
+
+def _only_leads_there(text: str, at: int) -> bool:
+    """True for the address of a link, of a form, or of a namespace, which nothing is loaded from."""
+    tag = text.rfind("<", max(0, at - 2000), at)
+    before = _ATTRIBUTE.search(text, max(0, at - 60), at)
+    if tag < 0 or before is None:
+        return False
+    return before[1].lower() != "href" or bool(_LINK.match(text, tag))
 
 
 def _is_a_host(origin: str) -> bool:
     """A comment of a script ("// then") names no host: one has a dot, a port, or is this machine."""
     name = urlsplit(origin).netloc
     return "." in name.strip(".") or ":" in name or name == "localhost"
-
-
-class _Reader(HTMLParser):
-    """Collects everything that could make a browser load something: attributes, scripts, styles, text."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.texts: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            leads_away = name in ("action", "formaction") or (name == "href" and tag in ("a", "area"))
-            if value and not leads_away and not name.startswith("xmlns"):
-                self.texts.append(value)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)

@@ -40,7 +40,10 @@ def formatted(xhtml: str) -> str:
         raise _refusal(f"it is not well-formed XHTML ({error})") from error
     for element in root.iter():
         _check(element)
-    return tostring(root, encoding="unicode", method="html")
+    try:
+        return tostring(root, encoding="unicode", method="html")
+    except RecursionError as error:
+        raise _refusal("its elements are nested too deeply") from error
 
 
 def is_address(url: str) -> bool:

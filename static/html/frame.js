@@ -31,17 +31,33 @@
     },
   });
 
-  // A form that goes to MTurk goes to us, with the assignment that it belongs to.
+  // A form that goes to MTurk goes to us; in a preview none goes anywhere, and that is said.
   function lead(form) {
-    const action = form.getAttribute("action") ?? "";
-    if (!submitTo || !MTURK.test(action)) return;
+    if (!MTURK.test(form.getAttribute("action") ?? "")) return;
     form.setAttribute("action", `${submitTo}/mturk/externalSubmit`);
     form.setAttribute("method", "post");
   }
+
+  function say() {
+    const note = document.createElement("div");
+    note.setAttribute("role", "status");
+    note.style.cssText = "position:fixed;inset:auto 12px 12px 12px;z-index:2147483647;padding:12px 16px;" +
+      "border-radius:8px;background:#2b2119;color:#fff;font:16px/1.4 sans-serif;text-align:center";
+    note.textContent = "This is a preview: nothing was sent. Accept the HIT first.";
+    document.body.append(note);
+    setTimeout(() => note.remove(), 6000);
+  }
+
   const submit = HTMLFormElement.prototype.submit;
   HTMLFormElement.prototype.submit = function () {
+    if (!submitTo) return say();
     lead(this);
-    submit.call(this);
+    return submit.call(this);
   };
-  window.addEventListener("submit", (event) => lead(event.target), true);
+  window.addEventListener("submit", (event) => {
+    if (submitTo) return lead(event.target);
+    if (event.defaultPrevented) return undefined;
+    event.preventDefault();
+    return say();
+  });
 })();

@@ -117,8 +117,15 @@ class Lab:
     account: Requester
     task_url: str
 
-    def post(self, count: int = 1, path: str = "/task?unit=1", height: int = 500, **properties: Any) -> str:
-        """Post `count` HITs of one group; returns the group's id."""
+    def post(
+        self,
+        count: int = 1,
+        path: str = "/task?unit=1",
+        height: int = 500,
+        question: str = "",
+        **properties: Any,
+    ) -> str:
+        """Post `count` HITs of one group, of the lab's page unless told; returns the group's id."""
         values = {
             "Title": "Say what you see",
             "Description": "One short answer.",
@@ -129,7 +136,7 @@ class Lab:
             "LifetimeInSeconds": 86_400,
             "MaxAssignments": 2,
         }
-        question = external_question(self.task_url + path, height=height)
+        question = question or external_question(self.task_url + path, height=height)
         for _ in range(count):
             hit = self.account.client.create_hit(Question=question, **(values | properties))
         return str(hit["HIT"]["HITGroupId"])

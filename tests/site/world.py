@@ -90,6 +90,7 @@ def post(
     lifetime_s: int = 7 * 86_400,
     url: str = TASK_PAGE,
     frame_height: int = 600,
+    question: str = "",
     at: datetime | None = None,
 ) -> HIT:
     """A HIT of this type, open to workers."""
@@ -98,7 +99,7 @@ def post(
         return publishing.create_hit(
             hit_id=ids.new_entity_id(),
             hit_type=hit_type,
-            question=external_question(url, height=frame_height),
+            question=question or external_question(url, height=frame_height),
             max_assignments=places,
             lifetime_s=lifetime_s,
             annotation="",

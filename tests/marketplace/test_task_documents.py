@@ -1,0 +1,178 @@
+"""HTML questions: read, changed where needed, and what their pages may load."""
+
+import time
+
+import pytest
+
+from marketplace.errors import Refusal
+from marketplace.html.documents import element_not_here, task_document
+from marketplace.html.policies import headers, hosts_in
+from marketplace.questions import HTMLQuestion, html_question_xml, parse_question
+
+SUBMIT = "http://testserver/s/7-x/mturk/externalSubmit"
+SHIM = '<script src="/static/html/frame.js"></script>'
+
+
+def policy(hosts, **options):
+    """Directives of the policy by name."""
+    text = headers(hosts, **options)["Content-Security-Policy"]
+    return dict(part.split(" ", 1) for part in text.split("; "))
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<p>Plain</p>", "a ]]> b ]]", "<script>if (a < b && c) {}</script>", "é 日本 \U0001f600", " \n<p>"],
+)
+def test_a_page_comes_out_as_it_went_in(html):
+    assert parse_question(html_question_xml(html, 450)) == HTMLQuestion(html=html, frame_height=450)
+
+
+def test_what_xml_cannot_carry_is_replaced():
+    assert parse_question(html_question_xml("a\x00b\ud800", 0)).html == "a\ufffdb\ufffd"
+
+
+@pytest.mark.parametrize("size", [60_000, 65_535])
+def test_a_page_may_fill_the_whole_question(size):
+    xml = html_question_xml("", 0)
+    html = "x" * (size - len(xml))
+    assert len(parse_question(html_question_xml(html, 0)).html) == len(html)
+    if size == 65_535:
+        with pytest.raises(Refusal, match="longer than 65535 bytes"):
+            parse_question(html_question_xml(html + "x", 0))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("<HTMLContent>", "<HTMLContent><b/>"), "put its text into a CDATA section"),
+        (("HTMLContent>", "Content>"), "exactly one HTMLContent and one FrameHeight"),
+        (("<FrameHeight>400", "<FrameHeight>tall"), "FrameHeight is 'tall'"),
+        (("<![CDATA[<p>a</p>]]>", "  "), "HTMLContent is empty"),
+    ],
+)
+def test_what_is_wrong_with_an_html_question_is_named(change, says):
+    with pytest.raises(Refusal) as refusal:
+        parse_question(html_question_xml("<p>a</p>", 400).replace(*change))
+    assert refusal.value.code == "XMLParseError"
+    assert says in refusal.value.message
+
+
+def test_an_element_that_is_not_here_is_refused_unless_it_is_a_comment():
+    with pytest.raises(Refusal) as refusal:
+        parse_question(html_question_xml("<crowd-form><Crowd-Bounding-Box name='a'></crowd-form>", 0))
+    assert refusal.value.code == "NotSupported"
+    assert "<crowd-bounding-box>" in refusal.value.message
+    parse_question(html_question_xml("<!-- <crowd-polygon> --><crowd-form></crowd-form>", 0))
+
+
+@pytest.mark.parametrize(
+    ("address", "ours"),
+    [
+        ("https://s3.amazonaws.com/mturk-public/externalHIT_v1.js", "external-hit.js"),
+        ("//s3.amazonaws.com/mturk-public/externalHIT_v1.js", "external-hit.js"),
+        ("http://mturk-public.s3.amazonaws.com/externalHIT_v1.js", "external-hit.js"),
+        ("https://assets.crowd.aws/crowd-html-elements.js", "crowd-elements.js"),
+        ("https://assets.crowd.aws/crowd-html-elements-without-ce-polyfill.js", "crowd-elements.js"),
+    ],
+)
+def test_scripts_known_from_mturk_come_from_here(address, ours):
+    page = task_document(f'<script src="{address}"></script><p>{address}x</p>')
+    assert page.startswith(f'{SHIM}<script src="/static/html/{ours}"></script>')
+
+
+def test_the_type_of_the_document_stays_first():
+    assert task_document("\n<!DOCTYPE html><html></html>") == f"\n<!DOCTYPE html>{SHIM}<html></html>"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        '"https://www.mturk.com/mturk/externalSubmit"',
+        "'http://workersandbox.mturk.com/mturk/externalSubmit'",
+        '"/mturk/externalSubmit"',
+    ],
+)
+def test_forms_for_mturk_go_to_us(action):
+    page = task_document(f"<form action={action}></form>", submit_url=SUBMIT)
+    assert f"<form action={action[0]}{SUBMIT}{action[0]}>" in page
+    assert action in task_document(f"<form action={action}></form>")
+
+
+def test_what_a_script_puts_together_is_left_alone():
+    page = '<form></form><script>f.action = host + "/mturk/externalSubmit";</script>'
+    assert task_document(page, submit_url=SUBMIT) == SHIM + page
+
+
+def test_fields_without_a_form_get_one():
+    page = task_document("<!doctype html><body class=a><input name=b></body>", submit_url=SUBMIT)
+    assert f'<body class=a><form name="mturk_form" id="mturk_form" method="post" action="{SUBMIT}">' in page
+    assert page.endswith('<p><input type="submit" id="submitButton" value="Submit"></p></form></body>')
+    assert "disabled" in task_document("<input name=b>")
+    assert task_document("<input name=b><button type='submit'>Go</button>").count("submit") == 1
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<form><input name=a></form>", "<crowd-form><input></crowd-form>", "<p>Nothing</p>",
+     "<input><script>document.createElement('form')</script>"],
+)  # fmt: skip
+def test_pages_with_a_form_of_their_own_keep_it(html):
+    assert task_document(html) == SHIM + html
+
+
+def test_a_page_of_a_batch_loads_from_its_hosts_and_from_us():
+    rules = policy(["https://images.example.org", "http://x:8080", "*", "https://a; script-src *"])
+    files = "'self' data: blob: https://images.example.org http://x:8080"
+    assert rules["img-src"] == rules["media-src"] == rules["font-src"] == files
+    assert rules["script-src"] == f"{files} 'unsafe-inline' 'unsafe-eval'"
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    assert not {"connect-src", "frame-src", "worker-src", "object-src"} & set(rules)
+
+
+def test_a_page_of_a_key_loads_from_anywhere_and_sends_to_us_only():
+    rules = policy(None, submit_url=SUBMIT)
+    assert "https:" in rules["img-src"].split() and "https:" in rules["connect-src"].split()
+    assert "http:" not in rules["img-src"].split()
+    assert rules["form-action"] == SUBMIT
+
+
+@pytest.mark.parametrize("hosts", [None, [], ["https://a.example"]])
+def test_no_page_keeps_an_origin_or_leads_the_window(hosts):
+    sandbox = policy(hosts)["sandbox"].split()
+    assert "allow-scripts" in sandbox
+    assert "allow-same-origin" not in sandbox
+    assert not [each for each in sandbox if "top-navigation" in each]
+
+
+@pytest.mark.parametrize(
+    ("html", "hosts"),
+    [
+        ('<img src="https://a.example/x.png"><img srcset="//b.example/1 1x, //b.example/2 2x">',
+         ["https://a.example", "https://b.example"]),
+        ('<a href="https://a.example/">a</a><form action="https://b.example"></form>', []),
+        ("<style>p { background: url(https://c.example:8443/x) }</style>", ["https://c.example:8443"]),
+        ('<script>load("https://d.example/x"); // then more\nx()</script>', ["https://d.example"]),
+        ("<!-- https://e.example --><svg xmlns='http://www.w3.org/2000/svg'></svg>", []),
+        ("https://cell.example/cat.jpg", ["https://cell.example"]),
+        ('<script src="https://assets.crowd.aws/crowd-html-elements.js"></script>', []),
+        ('<img src="HTTPS://A.Example/">', ["https://a.example"]),
+        ('<p style="background:url(&quot;http://localhost:81/x&quot;)">', ["http://localhost:81"]),
+        ('<a href="https://a.example/"><img src="https://a.example/i"></a>', ["https://a.example"]),
+        ("<link rel=stylesheet href=https://f.example/s.css>", ["https://f.example"]),
+    ],
+)  # fmt: skip
+def test_hosts_are_those_that_something_is_loaded_from(html, hosts):
+    assert hosts_in(html) == hosts
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["//", "<!--", "<", "<a ", "//a", "<crowd-", "action=", "<!", "<input type", "https://", "&", "'\"<"],
+)
+def test_no_page_takes_long(piece):
+    html = (piece * 65_000)[:65_000]
+    start = time.perf_counter()
+    task_document(html, submit_url=SUBMIT)
+    hosts_in(html)
+    element_not_here(html)
+    assert time.perf_counter() - start < 2
