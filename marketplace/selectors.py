@@ -2,11 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q, QuerySet, TextField
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from marketplace.models import HIT, HITType, Requester
 
+_FEW_TYPES = 500
 #: A HIT that nobody touched is disposed of so long after it expired.
 DISPOSE_AFTER = timedelta(days=120)
 
@@ -55,14 +56,24 @@ def touched_by_expiry() -> Q:
     return Q(held_places__gt=F("pending") + F("submitted")) | Q(expiry_watched=True)
 
 
-def hit_types_asking_for(
-    qualification_type_id: str, *, requester: Requester | None = None
-) -> QuerySet[HITType]:
-    """HIT types, of one requester or of all, that have a requirement on a qualification.
+def hit_types_asking_for(qualification_type_id: str) -> QuerySet[HITType]:
+    """HIT types that have a requirement on a qualification.
 
-    Requirements are searched as text, which the database does in one scan of these HIT types; the id stands
+    Requirements are searched as text, which the database does in one scan of the HIT types; the id stands
     in its quotation marks, and nothing else in a requirement can look like it.
     """
     as_text = HITType.objects.annotate(requirements_text=Cast("requirements", TextField()))
-    asking = as_text.filter(requirements_text__contains=f'"{qualification_type_id}"')
-    return asking if requester is None else asking.filter(requester=requester)
+    return as_text.filter(requirements_text__contains=f'"{qualification_type_id}"')
+
+
+def asking_for(qualification_type_id: str, *, requester: Requester) -> Q:
+    """Condition of the requester's HITs that have a requirement on a qualification.
+
+    Those of few HIT types are found by these; of many, HITs are looked at one after the other, and a page is
+    full soon. Either way takes milliseconds where the other can take half a second for 100,000 HITs.
+    """
+    asking = hit_types_asking_for(qualification_type_id)
+    few = list(asking.filter(requester=requester).values_list("pk", flat=True)[: _FEW_TYPES + 1])
+    if len(few) > _FEW_TYPES:
+        return Q(Exists(asking.filter(pk=OuterRef("hit_type"))), requester=requester)
+    return Q(requester=requester, hit_type__in=few)

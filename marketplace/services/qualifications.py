@@ -16,7 +16,7 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.selectors import hit_types_asking_for
+from marketplace.selectors import asking_for
 from marketplace.services.qualification_tests import QualificationTest
 
 Status = QualificationType.Status
@@ -92,9 +92,8 @@ def _check_test(test: QualificationTest | str | None, *, auto_granted: bool) -> 
 @transaction.atomic
 def delete_qualification_type(*, qualification_type: QualificationType, now: datetime) -> None:
     """Delete a type that no HIT still asks for; requests that wait for a decision are rejected."""
-    requester = qualification_type.requester
-    asking = hit_types_asking_for(qualification_type.qualification_type_id, requester=requester)
-    if HIT.objects.filter(hit_type__in=asking, disposed_at=None).exists():
+    asking = asking_for(qualification_type.qualification_type_id, requester=qualification_type.requester)
+    if HIT.objects.filter(asking, disposed_at=None).exists():
         raise Refusal(
             "InvalidQualificationTypeState",
             "HITs that ask for this QualificationType still exist; delete them first. "

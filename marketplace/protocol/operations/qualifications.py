@@ -7,7 +7,7 @@ from marketplace.models import HIT, QualificationGrant, QualificationType
 from marketplace.protocol import lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.system_types import system_types
-from marketplace.selectors import hit_types_asking_for, to_dispose
+from marketplace.selectors import asking_for, to_dispose
 from marketplace.services import qualifications
 from marketplace.services.qualification_tests import QualificationTest
 from marketplace.sweep import settle
@@ -120,10 +120,9 @@ def list_hits_for_qualification_type(call: Call) -> Result:
     """The caller's HITs that ask for a qualification, newest first, whatever their status."""
     settle(now=call.now)
     kind = lookup.any_qualification_type(call)
-    asking = hit_types_asking_for(kind.qualification_type_id, requester=call.requester)
     rows = (
         HIT.objects.select_related("hit_type")
-        .filter(requester=call.requester, disposed_at=None, hit_type__in=asking.values("pk"))
+        .filter(asking_for(kind.qualification_type_id, requester=call.requester), disposed_at=None)
         .exclude(to_dispose(call.now))
     )
     found, token = pages.page(call, rows, by="created_at", newest_first=True)
