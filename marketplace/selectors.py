@@ -6,6 +6,7 @@ from django.db.models import F, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from marketplace.models import HIT, HITType, Requester
+from marketplace.notifications.events import OF_EXPIRY, wants
 
 #: A HIT that nobody touched is disposed of so long after it expired.
 DISPOSE_AFTER = timedelta(days=120)
@@ -30,6 +31,20 @@ def hit_status(hit: HIT, now: datetime) -> str:
 def is_reviewable(hit: HIT, now: datetime) -> bool:
     """All work that can come is in: Reviewable or Reviewing."""
     return hit_status(hit, now) in ("Reviewable", "Reviewing")
+
+
+def is_followed(hit: HIT) -> bool:
+    """Somebody is told what happens to the HIT, or a policy acts on it; its type must be loaded."""
+    return (
+        hit.hit_type.notification is not None
+        or hit.assignment_review_policy is not None
+        or hit.hit_review_policy is not None
+    )
+
+
+def watches_expiry(hit: HIT) -> bool:
+    """Something follows when the HIT's life ends; its type must be loaded."""
+    return hit.hit_review_policy is not None or wants(hit.hit_type, *OF_EXPIRY)
 
 
 def reviewable(now: datetime) -> Q:

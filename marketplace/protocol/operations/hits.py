@@ -51,6 +51,8 @@ def _create(call: Call, hit_id: str, hit_type: HITType) -> Result:
         max_assignments=call.get("MaxAssignments", 1),
         lifetime_s=call["LifetimeInSeconds"],
         annotation=call.get("RequesterAnnotation", ""),
+        assignment_review_policy=call.get("AssignmentReviewPolicy"),
+        hit_review_policy=call.get("HITReviewPolicy"),
         now=call.now,
     )
     return {"HIT": render.hit(row, call.now)}
@@ -90,11 +92,6 @@ def _check_hit(call: Call) -> None:
         raise Refusal(
             "NotSupported", "HIT layouts are not supported by this marketplace; send the Question itself."
         )
-    for policy in ("AssignmentReviewPolicy", "HITReviewPolicy"):
-        if policy in call.parameters:
-            raise Refusal(
-                "NotSupported", f"{policy} is not supported by this marketplace yet; nothing was created."
-            )
 
 
 def _check_length(call: Call, name: str, most: int, least: int = 0) -> None:
