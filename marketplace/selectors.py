@@ -62,12 +62,14 @@ def assignable(now: datetime) -> Q:
     return Q(disposed_at=None, open_places__gt=0, expires_at__gt=now)
 
 
-def touched_by_expiry() -> Q:
-    """Condition of HITs that hold money for places nobody occupies, or whose expiry is waited for.
+def unreleased_after_expiry() -> Q:
+    """Condition of HITs that hold money for places nobody occupies."""
+    return Q(held_places__gt=F("pending") + F("submitted"))
 
-    It is that of the index `hit_expiry_to_settle`.
-    """
-    return Q(held_places__gt=F("pending") + F("submitted")) | Q(expiry_watched=True)
+
+def touched_by_expiry() -> Q:
+    """Condition of HITs to which something happens at expiry; that of the index `hit_expiry_to_settle`."""
+    return unreleased_after_expiry() | Q(expiry_watched=True)
 
 
 def hit_types_asking_for(

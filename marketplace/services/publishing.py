@@ -228,8 +228,8 @@ def _refuse_disposed(hit: HIT) -> None:
 
 
 @transaction.atomic
-def release_expired(*, hit_pk: int, now: datetime) -> None:
-    """Give back what is held for the open places of an expired HIT, and tell of its expiry."""
+def end_life(*, hit_pk: int, now: datetime) -> None:
+    """Tell of the expiry of a HIT for which that is due, and give back what is held for its open places."""
     hit = lock_hit(hit_pk)
     notice_expiry(hit, now)
     settle_hold(hit, now)
