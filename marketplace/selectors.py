@@ -6,6 +6,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from marketplace.models import HIT, HITType, Requester
+from marketplace.notifications.events import OF_EXPIRY, wants
 
 _FEW_TYPES = 500
 #: A HIT that nobody touched is disposed of so long after it expired.
@@ -33,6 +34,20 @@ def is_reviewable(hit: HIT, now: datetime) -> bool:
     return hit_status(hit, now) in ("Reviewable", "Reviewing")
 
 
+def is_followed(hit: HIT) -> bool:
+    """Somebody is told what happens to the HIT, or a policy acts on it; its type must be loaded."""
+    return (
+        hit.hit_type.notification is not None
+        or hit.assignment_review_policy is not None
+        or hit.hit_review_policy is not None
+    )
+
+
+def watches_expiry(hit: HIT) -> bool:
+    """Something follows when the HIT's life ends; its type must be loaded."""
+    return hit.hit_review_policy is not None or wants(hit.hit_type, *OF_EXPIRY)
+
+
 def reviewable(now: datetime) -> Q:
     """Condition of HITs that are Reviewable or Reviewing at this moment."""
     return Q(disposed_at=None, pending=0) & (Q(expires_at__lte=now) | Q(open_places=0))
@@ -48,12 +63,14 @@ def assignable(now: datetime) -> Q:
     return Q(disposed_at=None, open_places__gt=0, expires_at__gt=now)
 
 
-def touched_by_expiry() -> Q:
-    """Condition of HITs that hold money for places nobody occupies, or whose expiry is waited for.
+def unreleased_after_expiry() -> Q:
+    """Condition of HITs that hold money for places nobody occupies."""
+    return Q(held_places__gt=F("pending") + F("submitted"))
 
-    It is that of the index `hit_expiry_to_settle`.
-    """
-    return Q(held_places__gt=F("pending") + F("submitted")) | Q(expiry_watched=True)
+
+def touched_by_expiry() -> Q:
+    """Condition of HITs to which something happens at expiry; that of the index `hit_expiry_to_settle`."""
+    return unreleased_after_expiry() | Q(expiry_watched=True)
 
 
 def hit_types_asking_for(qualification_type_id: str) -> QuerySet[HITType]:

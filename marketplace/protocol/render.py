@@ -12,6 +12,8 @@ from marketplace.models import (
     Block,
     Bonus,
     Holding,
+    PolicyAction,
+    PolicyResult,
     QualificationGrant,
     QualificationRequest,
     QualificationType,
@@ -147,6 +149,36 @@ def qualification(row: QualificationGrant, qualification_type_id: str) -> dict[s
         "IntegerValue": row.value,
         "Status": row.status,
     }
+
+
+def review_result(row: PolicyResult) -> dict[str, Any]:
+    """ReviewResultDetail structure."""
+    return present(
+        {
+            "ActionId": row.action_id.hex.upper(),
+            "SubjectId": row.subject_id,
+            "SubjectType": row.subject_type,
+            "QuestionId": row.question_id,
+            "Key": row.key,
+            "Value": row.value,
+        }
+    )
+
+
+def review_action(row: PolicyAction) -> dict[str, Any]:
+    """ReviewActionDetail structure."""
+    return present(
+        {
+            "ActionId": row.action_id.hex.upper(),
+            "ActionName": row.name,
+            "TargetId": row.target_id,
+            "TargetType": row.target_type,
+            "Status": row.status,
+            "CompleteTime": epoch(row.at),
+            "Result": row.result,
+            "ErrorCode": row.error_code,
+        }
+    )
 
 
 def worker_block(row: Block) -> dict[str, Any]:

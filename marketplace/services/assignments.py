@@ -11,12 +11,13 @@ from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.notifications.events import emit
+from marketplace.policies import known_answers
 from marketplace.questions import answers_xml
-from marketplace.selectors import hit_status
+from marketplace.selectors import hit_status, is_followed
 from marketplace.services.candidates import next_hit_pk
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
-from marketplace.services.turning import is_followed, notice_expiry, notice_reviewable
+from marketplace.services.turning import notice_expiry, notice_reviewable
 from marketplace.sweep import settle
 
 State = Holding.State
@@ -153,10 +154,13 @@ def submit(
                 followed.pending -= 1
                 followed.submitted += 1
                 emit("AssignmentSubmitted", followed, assignment_id=holding.assignment_id, at=now)
-            if not delay:
+                known_answers.review(holding, followed, now)
+            if not delay and holding.state == State.SUBMITTED:
                 approve_locked(holding=holding, hit=followed or lock_hit(holding.hit_id), at=now, auto=True)
             if followed:
                 notice_reviewable(followed, now, at=now)
+                if followed.hit_review_policy is not None:
+                    holding.refresh_from_db(fields=["state"])
             Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
         else:
             transaction.set_rollback(True)

@@ -5,7 +5,7 @@ They are "no key" locks: rows elsewhere that refer to a locked row can be commit
 On SQLite every transaction begins IMMEDIATE and is alone with the database; the locks are no-ops there.
 """
 
-from marketplace.models import HIT, Worker
+from marketplace.models import HIT, Holding, Requester, Worker
 
 
 def lock_hit(pk: int) -> HIT:
@@ -15,6 +15,14 @@ def lock_hit(pk: int) -> HIT:
         .select_for_update(of=("self",), no_key=True)
         .get(pk=pk)
     )
+
+
+def lock_people(hit: HIT) -> None:
+    """Lock whom decisions about all work of a locked HIT concern: requester, then workers in one order."""
+    Requester.objects.select_for_update(no_key=True).get(pk=hit.requester_id)
+    undecided = Holding.objects.filter(hit=hit, state__in=(Holding.State.ACCEPTED, Holding.State.SUBMITTED))
+    workers = Worker.objects.filter(pk__in=undecided.values("worker"))
+    list(workers.select_for_update(no_key=True).order_by("pk").values_list("pk"))
 
 
 def lock_worker(pk: int) -> Worker:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -12,16 +13,15 @@ from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Batch, HITType, Requester
 from marketplace.notifications.events import emit
+from marketplace.policies import known_answers, plurality
 from marketplace.questions import parse_question
 from marketplace.requirements import Requirement
-from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired
+from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
+from marketplace.services.extending import add_places_locked, lengthen_locked
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
-from marketplace.services.turning import notice_expiry, watches_expiry
+from marketplace.services.turning import notice_expiry
 from money import fees
-
-#: A HIT created with fewer places than this can never have as many (the fee tier would change).
-LARGE_HIT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,19 @@ def create_hit(
     lifetime_s: int,
     annotation: str,
     now: datetime,
+    assignment_review_policy: dict[str, Any] | None = None,
+    hit_review_policy: dict[str, Any] | None = None,
 ) -> HIT:
     """Publish a HIT and put its whole cost on hold. Must run in a transaction.
 
-    Raises Refusal for a question that cannot be shown and for missing funds.
+    Raises Refusal for a question that cannot be shown, a review policy that cannot be followed, and for
+    missing funds.
     """
     parse_question(question)
+    if assignment_review_policy is not None:
+        known_answers.parse(assignment_review_policy)
+    if hit_review_policy is not None:
+        plurality.parse(hit_review_policy)
     requester = hit_type.requester
     created = now.replace(microsecond=0)
     hit = HIT(
@@ -82,6 +89,8 @@ def create_hit(
         question=question,
         batch=batch,
         annotation=annotation,
+        assignment_review_policy=assignment_review_policy,
+        hit_review_policy=hit_review_policy,
         created_at=created,
         expires_at=created + timedelta(seconds=lifetime_s),
         max_assignments=max_assignments,
@@ -143,21 +152,7 @@ def add_places(*, hit: HIT, places: int, now: datetime) -> HIT:
     hit = lock_hit(hit.pk)
     _refuse_disposed(hit)
     notice_expiry(hit, now)
-    total = hit.max_assignments + places
-    if hit.max_at_creation < LARGE_HIT <= total:
-        raise Refusal(
-            "InvalidMaximumAssignmentsIncrease",
-            f"A HIT created with fewer than {LARGE_HIT} assignments cannot be extended to that many; "
-            f"this one has {hit.max_assignments}. Create another HIT instead.",
-        )
-    if total > 1_000_000_000:
-        raise invalid_value("NumberOfAdditionalAssignments", "a HIT has at most 1,000,000,000 assignments.")
-    hit.max_assignments = total
-    hit.open_places += places
-    hit.reviewing = False
-    settle_hold(hit, now)
-    hit.save(update_fields=["max_assignments", "open_places", "held_places", "reviewing"])
-    emit("HITExtended", hit, at=now)
+    add_places_locked(hit, places, now)
     return hit
 
 
@@ -166,24 +161,19 @@ def set_expiration(*, hit: HIT, expires_at: datetime, now: datetime) -> HIT:
     hit = lock_hit(hit.pk)
     _refuse_disposed(hit)
     notice_expiry(hit, now)
-    before = hit.expires_at
     if expires_at <= now:
         if not is_expired(hit, now):
             hit.expires_at = now.replace(microsecond=0)
+            settle_hold(hit, now)
+            hit.save(update_fields=["expires_at", "held_places"])
+            notice_expiry(hit, now)
     elif expires_at < hit.expires_at:
         raise invalid_value(
             "ExpireAt", f"a HIT's life can be ended now or made longer; it already lasts to {hit.expires_at}."
         )
-    else:
-        hit.expires_at = expires_at
-        hit.expiry_watched = watches_expiry(hit)
-        if hit_status(hit, now) == "Assignable":
-            hit.reviewing = False
-    settle_hold(hit, now)
-    hit.save(update_fields=["expires_at", "expiry_watched", "held_places", "reviewing"])
-    if hit.expires_at > before:
+    elif expires_at > hit.expires_at:
+        lengthen_locked(hit, expires_at, now)
         emit("HITExtended", hit, at=now)
-    notice_expiry(hit, now)
     return hit
 
 
@@ -201,10 +191,9 @@ def set_reviewing(*, hit: HIT, reviewing: bool, now: datetime) -> HIT:
 def dispose(*, hit: HIT, now: datetime) -> HIT:
     """Delete a HIT whose work is all decided; its record stays, its rejections become final."""
     hit = lock_hit(hit.pk)
-    status = hit_status(hit, now)
-    if status not in ("Reviewable", "Reviewing") or hit.submitted:
-        raise _wrong_state(status, "Reviewing, Reviewable")
     notice_expiry(hit, now)
+    if not is_reviewable(hit, now) or hit.submitted:
+        raise _wrong_state(hit_status(hit, now), "Reviewing, Reviewable")
     return _dispose_locked(hit, now, at=now)
 
 
@@ -239,8 +228,8 @@ def _refuse_disposed(hit: HIT) -> None:
 
 
 @transaction.atomic
-def release_expired(*, hit_pk: int, now: datetime) -> None:
-    """Give back what is held for the open places of an expired HIT, and tell of its expiry."""
+def end_life(*, hit_pk: int, now: datetime) -> None:
+    """Tell of the expiry of a HIT for which that is due, and give back what is held for its open places."""
     hit = lock_hit(hit_pk)
     notice_expiry(hit, now)
     settle_hold(hit, now)

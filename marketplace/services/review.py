@@ -1,5 +1,6 @@
 """A requester's decisions on submitted work, and the money that follows them."""
 
+import re
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -16,6 +17,13 @@ from money import fees
 State = Holding.State
 #: How long after submission a rejection can be turned into an approval.
 OVERRIDE_WITHIN = timedelta(days=30)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_MAX_FEEDBACK = 1024
+
+
+def is_feedback(text: str) -> bool:
+    """Whether a text can be shown to a worker as feedback."""
+    return len(text) <= _MAX_FEEDBACK and not _CONTROL.search(text)
 
 
 def wrong_assignment_state(wanted: str) -> Refusal:

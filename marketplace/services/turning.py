@@ -8,24 +8,19 @@ anybody's doing; `expiry_watched` marks the HITs for which it still has to be to
 from datetime import datetime
 
 from marketplace.models import HIT
-from marketplace.notifications.events import OF_EXPIRY, emit, wants
+from marketplace.notifications.events import emit
+from marketplace.policies import plurality
 from marketplace.selectors import is_expired, is_reviewable
-
-
-def is_followed(hit: HIT) -> bool:
-    """Whether somebody is told of the HIT's turns, or a policy acts on them; its type must be loaded."""
-    return bool(
-        hit.hit_type.notification is not None or hit.assignment_review_policy or hit.hit_review_policy
-    )
-
-
-def watches_expiry(hit: HIT) -> bool:
-    """Whether something follows when the HIT's life ends."""
-    return bool(hit.hit_review_policy) or wants(hit.hit_type, *OF_EXPIRY)
+from marketplace.services.locking import lock_people
 
 
 def notice_expiry(hit: HIT, now: datetime) -> None:
-    """Tell that a locked HIT's life has ended, if that is due, before anything else changes it."""
+    """Tell that a locked HIT's life has ended, if that is due, before anything else changes it.
+
+    Everything that may make the HIT Reviewable begins with this: whom its policy may decide about is locked.
+    """
+    if hit.hit_review_policy is not None:
+        lock_people(hit)
     if not (hit.expiry_watched and is_expired(hit, now)):
         return
     hit.expiry_watched = False
@@ -36,6 +31,11 @@ def notice_expiry(hit: HIT, now: datetime) -> None:
 
 
 def notice_reviewable(hit: HIT, now: datetime, *, at: datetime) -> None:
-    """Tell that a locked HIT, which was not Reviewable before, now is, if it is."""
+    """Tell that a locked HIT, which was not Reviewable before, now is, if it is.
+
+    Its review policy comes first, for it may extend the HIT.
+    """
+    if is_reviewable(hit, now):
+        plurality.review(hit, now)
     if is_reviewable(hit, now):
         emit("HITReviewable", hit, at=at)

@@ -1,7 +1,5 @@
 """Submitted work: reading, approving, rejecting; and paying bonuses for it."""
 
-import re
-
 from django.db.models import Q
 
 from marketplace.errors import invalid_value
@@ -18,8 +16,6 @@ _STATE = {
     "Approved": Holding.State.APPROVED,
     "Rejected": Holding.State.REJECTED,
 }
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_MAX_FEEDBACK = 1024
 
 
 @operation("ListAssignmentsForHIT", writes=False)
@@ -71,10 +67,8 @@ def reject_assignment(call: Call) -> Result:
 
 
 def _check_feedback(feedback: str | None) -> None:
-    if feedback and (len(feedback) > _MAX_FEEDBACK or _CONTROL.search(feedback)):
-        raise invalid_value(
-            "RequesterFeedback", f"it has at most {_MAX_FEEDBACK} characters and no control characters."
-        )
+    if feedback and not review.is_feedback(feedback):
+        raise invalid_value("RequesterFeedback", "it has at most 1024 characters and no control characters.")
 
 
 @operation("SendBonus", writes=True)
@@ -113,7 +107,7 @@ def list_bonus_payments(call: Call) -> Result:
 @operation("GetAccountBalance", writes=False)
 def get_account_balance(call: Call) -> Result:
     """What can be spent, and what is on hold for open and undecided work."""
-    settle(now=call.now)
+    settle(requester=call.requester, now=call.now)
     call.requester.refresh_from_db(fields=["available_cents", "held_cents"])
     return {
         "AvailableBalance": dollars(call.requester.available_cents),

@@ -51,6 +51,8 @@ def _create(call: Call, hit_id: str, hit_type: HITType) -> Result:
         max_assignments=call.get("MaxAssignments", 1),
         lifetime_s=call["LifetimeInSeconds"],
         annotation=call.get("RequesterAnnotation", ""),
+        assignment_review_policy=call.get("AssignmentReviewPolicy"),
+        hit_review_policy=call.get("HITReviewPolicy"),
         now=call.now,
     )
     return {"HIT": render.hit(row, call.now)}
@@ -90,11 +92,6 @@ def _check_hit(call: Call) -> None:
         raise Refusal(
             "NotSupported", "HIT layouts are not supported by this marketplace; send the Question itself."
         )
-    for policy in ("AssignmentReviewPolicy", "HITReviewPolicy"):
-        if policy in call.parameters:
-            raise Refusal(
-                "NotSupported", f"{policy} is not supported by this marketplace yet; nothing was created."
-            )
 
 
 def _check_length(call: Call, name: str, most: int, least: int = 0) -> None:
@@ -118,7 +115,6 @@ def get_hit(call: Call) -> Result:
 @operation("ListHITs", writes=False)
 def list_hits(call: Call) -> Result:
     """All HITs that are not deleted, newest first."""
-    settle(now=call.now)
     rows = (
         HIT.objects.select_related("hit_type")
         .filter(requester=call.requester, disposed_at=None)
@@ -130,7 +126,7 @@ def list_hits(call: Call) -> Result:
 @operation("ListReviewableHITs", writes=False)
 def list_reviewable_hits(call: Call) -> Result:
     """HITs whose work is all in, newest first; by default those not yet marked as Reviewing."""
-    settle(now=call.now)
+    settle(requester=call.requester, now=call.now)
     rows = (
         HIT.objects.select_related("hit_type")
         .filter(
@@ -146,6 +142,7 @@ def list_reviewable_hits(call: Call) -> Result:
 
 
 def _page_of_hits(call: Call, rows: list[HIT], token: str | None) -> Result:
+    settle(hits=rows, now=call.now)
     return pages.result("HITs", [render.hit(row, call.now) for row in rows], token)
 
 

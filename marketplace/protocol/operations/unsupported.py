@@ -1,4 +1,4 @@
-"""Operations that this marketplace does not perform yet: each says so, none pretends.
+"""Operations that this marketplace does not perform: each says so, none pretends.
 
 `docs/marketplace.md` lists them; a test compares that list with this one.
 """
@@ -6,10 +6,8 @@
 from marketplace.errors import Refusal
 from marketplace.protocol.calls import Call, Result, operation
 
-_LATER = "is not supported by this marketplace yet; nothing was done."
 WHY = {
     "GetFileUploadURL": "GetFileUploadURL is deprecated and not supported; collect files on your own page.",
-    "ListReviewPolicyResultsForHIT": f"ListReviewPolicyResultsForHIT {_LATER}",
 }
 
 

@@ -21,8 +21,8 @@ from marketplace.requester.lookup import own_hit
 from marketplace.requester.selectors import hits as selectors
 from marketplace.selectors import hit_status, is_expired
 from marketplace.services import publishing
+from marketplace.services.extending import LARGE_HIT
 from marketplace.services.once import claim
-from marketplace.services.publishing import LARGE_HIT
 from marketplace.site import framing
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.selectors.desk import Progress
