@@ -19,11 +19,12 @@ from marketplace.models import (
     Rating,
     Worker,
 )
+from marketplace.services.payables import payment_note
 
 #: Rows in memory at a time; an answer can have 64 kB.
 _AT_ONCE = 200
 #: Fields of a worker that are keys of our own, or are told in another way.
-NOT_IN_PROFILE = ("id", "user", "token_digest")
+NOT_IN_PROFILE = ("id", "user", "token_digest", "payment_note_sealed")
 #: Tables about a worker that are kept back, and why.
 KEPT_BACK = {
     "blocks": "Requesters can block workers. As on MTurk, a worker is not told the reason on the site; "
@@ -230,7 +231,7 @@ def profile(worker: Worker) -> dict[str, Any]:
         if user
         else None
     )
-    return {"worker": facts, "account": account}
+    return {"worker": facts, "how_to_be_paid": payment_note(worker), "account": account}
 
 
 def readme(worker: Worker, tables: tuple[Table, ...], *, currency: str, now: datetime) -> str:

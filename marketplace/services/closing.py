@@ -9,12 +9,22 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.services import delete_account, is_needed
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import HIT, Holding, Letter, Message, QualificationRequest, Rating, Requester, Worker
+from marketplace.models import (
+    HIT,
+    Holding,
+    LedgerEntry,
+    Letter,
+    Message,
+    QualificationRequest,
+    Rating,
+    Requester,
+    Worker,
+)
 from marketplace.services.endings import abandon, give_back
 from marketplace.services.locking import lock_worker
 
@@ -34,19 +44,20 @@ def login_stays(worker: Worker) -> bool:
     return isinstance(worker.user, User) and is_needed(worker.user, besides=(Worker,))
 
 
-def close(*, worker: Worker) -> Closed:
+def close(*, worker: Worker, keep_payment_note: bool = False) -> Closed:
     """Close the account: all of it happens, or nothing.
 
-    Raises Refusal where it is closed already.
+    How the worker wants to be paid can be kept until what is due is paid (`forget_payment_notes`). Raises
+    Refusal where the account is closed already.
     """
     while True:
-        done = _close(worker.pk)
+        done = _close(worker.pk, keep_payment_note)
         if done is not None:
             return done
 
 
 @transaction.atomic
-def _close(pk: int) -> Closed | None:
+def _close(pk: int, keep_payment_note: bool) -> Closed | None:
     """None, and nothing is done, where the worker accepted one more HIT while the others were locked."""
     hits = sorted(_held(pk).values_list("hit_id", flat=True))
     _lock(hits)
@@ -70,10 +81,26 @@ def _close(pk: int) -> Closed | None:
         subdivision="",
         adult=False,
         accept_next=False,
+        payment_note_sealed=worker.payment_note_sealed if keep_payment_note else "",
     )
     if isinstance(user, User) and not stays:
         delete_account(user)
     return Closed(returned=len(held), login_stays=stays)
+
+
+def forget_payment_notes() -> int:
+    """Delete how closed workers wanted to be paid, as soon as no real money is due to them any more."""
+    undecided = Holding.objects.filter(
+        worker=OuterRef("pk"), state=Holding.State.SUBMITTED, hit__requester__real_money=True
+    )
+    unpaid = LedgerEntry.objects.filter(
+        Q(payable=None) | Q(payable__paid_at=None),
+        worker=OuterRef("pk"),
+        credit=LedgerEntry.Account.WORKERS,
+        requester__real_money=True,
+    )
+    closed = Worker.objects.filter(closed_at__isnull=False).exclude(payment_note_sealed="")
+    return closed.filter(~Exists(undecided), ~Exists(unpaid)).update(payment_note_sealed="")
 
 
 def _held(pk: int) -> QuerySet[Holding]:

@@ -95,4 +95,5 @@ def set_payment_note(*, worker: Worker, note: str) -> None:
     if len(note) > LONGEST_NOTE:
         raise invalid_value("payment_note", f"it has at most {LONGEST_NOTE:,} characters.")
     worker.payment_note_sealed = seal(note, purpose=_SEALED_FOR) if note else ""
-    worker.save(update_fields=["payment_note_sealed"])
+    open_account = Worker.objects.filter(pk=worker.pk, closed_at=None)
+    open_account.update(payment_note_sealed=worker.payment_note_sealed)

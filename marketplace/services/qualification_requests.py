@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from marketplace import clock, ids
+from marketplace.eligibility import CLOSED
 from marketplace.errors import Refusal
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType, Worker
 from marketplace.questionform.answering import OTHER, Given, answers_xml
@@ -101,6 +102,8 @@ def ask(*, worker: Worker, qualification_type: QualificationType) -> Qualificati
     in the middle of a test gets the request they have. Raises Refusal where they may not ask (again).
     """
     worker = lock_worker(worker.pk)
+    if worker.closed_at:
+        raise Refusal("AccountClosed", CLOSED)
     qualification_type.refresh_from_db()
     now = clock.now()
     expire_tests(now, worker=worker)

@@ -1,4 +1,4 @@
-"""The form that closes an account: nobody does it by mistake, or at somebody else's open browser."""
+"""Forms about money after the work, and about leaving."""
 
 from typing import Any
 
@@ -7,10 +7,24 @@ from django.contrib.auth import authenticate
 from django.http import HttpRequest
 
 from marketplace.models import Worker
+from marketplace.services.payables import LONGEST_NOTE
+
+
+class PaymentForm(forms.Form):
+    """How a worker wants to be paid real money."""
+
+    note = forms.CharField(
+        label="How do you want to be paid?",
+        required=False,
+        max_length=LONGEST_NOTE,
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        help_text="As the people who run this marketplace asked you to say it: a name and an account number, "
+        "for example. Leave it empty to delete it.",
+    )
 
 
 class CloseForm(forms.Form):
-    """The worker id, typed, and the password."""
+    """The worker id, typed, and the password: nobody closes by mistake, or at somebody's open browser."""
 
     worker_id = forms.CharField(
         label="Type your worker id",
@@ -23,9 +37,20 @@ class CloseForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
 
-    def __init__(self, *arguments: Any, request: HttpRequest, worker: Worker) -> None:
+    keep_payment_note = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Keep how I want to be paid until I am",
+        help_text="It is deleted on the day after everything is paid out. Without it, show your receipt.",
+    )
+
+    def __init__(
+        self, *arguments: Any, request: HttpRequest, worker: Worker, ask_about_payment: bool
+    ) -> None:
         super().__init__(*arguments)
         self._request, self._worker = request, worker
+        if not ask_about_payment:
+            del self.fields["keep_payment_note"]
 
     def clean_worker_id(self) -> str:
         """It has to be this worker's."""

@@ -52,6 +52,7 @@ urlpatterns = [
     path("invitation/<slug:token>", membership.invitation, name="invitation"),
     path("profile", membership.profile, name="profile"),
     path("profile/accept-next", membership.accept_next, name="accept_next"),
+    path("profile/payment", leaving.payment, name="payment"),
     path("profile/export", leaving.export, name="export"),
     path("profile/close", leaving.close, name="close"),
     path("desk/", desk.desk, name="desk"),

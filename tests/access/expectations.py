@@ -107,7 +107,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("site", LOOK, "everybody"): "groups preview preview_by_query",
     ("site", LOOK, "worker"): "queue history earnings continue qualifications qualification feedback sent",
     ("site", LOOK, "holder"): "work",
-    ("site", FORM, "worker"): "profile inbox accept qualification_test rate contact reply close",
+    ("site", FORM, "worker"): "profile inbox accept qualification_test rate contact reply close payment",
     ("site", ACT, "worker"): "return request_qualification ask accept_next export",
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """

@@ -14,7 +14,7 @@ from marketplace import clock
 from marketplace.export.archive import exported
 from marketplace.export.contents import BLOCKS, NOT_IN_PROFILE, TABLES, profile
 from marketplace.models import Holding, Place, Worker
-from marketplace.services import people, qualifications, voices
+from marketplace.services import payables, people, qualification_requests, voices
 from marketplace.services.endings import give_back
 from tests.site import world
 
@@ -47,7 +47,8 @@ def a_full_life(lab, rosa):
     voices.answer(letter=letter, body="Thank you.")
     world.rate(rosa, group, 4, "Good.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
-    qualifications.request_auto_granted(worker=rosa, qualification_type=kind)
+    qualification_requests.ask(worker=rosa, qualification_type=kind)
+    payables.set_payment_note(worker=rosa, note="Rosa Lind, account 12 34")
     people.block(requester=lab, worker=rosa, reason="Too fast.")
     return paid
 
@@ -73,6 +74,7 @@ def test_the_archive_holds_everything_about_the_worker(lab, rosa, as_rosa):
     assert table(archive, "qualifications")[0]["name"] == "Reading"
     told = table(archive, "profile")
     assert told["account"]["username"] == "rosa"
+    assert told["how_to_be_paid"] == "Rosa Lind, account 12 34"
     assert (told["worker"]["worker_id"], told["worker"]["approved_count"]) == (rosa.worker_id, 1)
 
 

@@ -19,8 +19,17 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.receipts import receipt, worker_of
-from marketplace.services import assignments, closing, people, qualifications, voices
+from marketplace.services import (
+    assignments,
+    closing,
+    payables,
+    people,
+    qualification_requests,
+    qualifications,
+    voices,
+)
 from marketplace.sweep import sweep
+from marketplace.tasks import nightly
 from projects.services import create_project
 from tests.site import world
 from tests.site.conftest import signed_in
@@ -113,7 +122,7 @@ def test_words_go_and_facts_stay(lab, rosa, as_rosa):
     voices.answer(letter=world.write(rosa, lab, "Why?", "I am Rosa Lind.", hit_type=group), body="Dear Rosa")
     world.rate(rosa, group, 2, "Unfair, says Rosa.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
-    qualifications.request_auto_granted(worker=rosa, qualification_type=kind)
+    qualification_requests.ask(worker=rosa, qualification_type=kind)
     asked = QualificationRequest.objects.create(
         qualification_type=world.make_qualification(lab, "Writing"),
         worker=rosa,
@@ -210,6 +219,63 @@ def test_the_token_of_a_scripted_worker_dies(client, db):
     closing.close(worker=worker)
     answer = client.post("/worker-api/next", headers={"authorization": f"Bearer {token}"})
     assert answer.status_code == 401
+
+
+def test_how_to_be_paid_is_said_changed_and_deleted(rosa, as_rosa):
+    note = "Rosa Lind\naccount 12 34"
+    page = as_rosa.post("/profile/payment", {"note": note}, follow=True).content.decode()
+    assert "You have said how you want to be paid." in page
+    rosa.refresh_from_db()
+    assert payables.payment_note(rosa) == note
+    assert "12 34" not in rosa.payment_note_sealed
+    assert "account 12 34" in as_rosa.get("/profile/payment").content.decode()
+    as_rosa.post("/profile/payment", {"note": ""})
+    rosa.refresh_from_db()
+    assert rosa.payment_note_sealed == ""
+    too_long = as_rosa.post("/profile/payment", {"note": "x" * 1001})
+    assert 'role="alert"' in too_long.content.decode()
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa, as_rosa, keep):
+    type(lab).objects.update(real_money=True)
+    world.approve(world.do(rosa, world.post(world.make_group(lab))))
+    payables.set_payment_note(worker=rosa, note="account 12 34")
+    assert "until I am" in as_rosa.get("/profile/close").content.decode()
+    close(as_rosa, **({"keep_payment_note": "on"} if keep else {}))
+    rosa.refresh_from_db()
+    assert payables.payment_note(rosa) == ("account 12 34" if keep else "")
+    assert closing.forget_payment_notes() == 0
+    report = payables.make_payable(requester=lab, until=clock.now())
+    assert closing.forget_payment_notes() == 0
+    payables.mark_paid(report=report)
+    nightly()
+    rosa.refresh_from_db()
+    assert rosa.payment_note_sealed == ""
+
+
+def test_how_to_be_paid_goes_at_once_where_no_real_money_is_due(lab, rosa, as_rosa):
+    world.approve(world.do(rosa, world.post(world.make_group(lab))))
+    payables.set_payment_note(worker=rosa, note="account 12 34")
+    assert "until I am" not in as_rosa.get("/profile/close").content.decode()
+    close(as_rosa, keep_payment_note="on")
+    rosa.refresh_from_db()
+    assert rosa.payment_note_sealed == ""
+
+
+def test_the_note_of_somebody_who_is_still_here_is_never_forgotten(rosa):
+    payables.set_payment_note(worker=rosa, note="account 12 34")
+    assert closing.forget_payment_notes() == 0
+
+
+def test_a_closed_worker_asks_for_no_qualification(lab, rosa):
+    kind = world.make_qualification(lab, "Reading", on_request=True)
+    closing.close(worker=Worker.objects.get(pk=rosa.pk))
+    with pytest.raises(Refusal, match="This account is closed"):
+        qualification_requests.ask(worker=rosa, qualification_type=kind)
+    payables.set_payment_note(worker=rosa, note="account 12 34")
+    rosa.refresh_from_db()
+    assert rosa.payment_note_sealed == ""
 
 
 def test_an_account_is_closed_once(rosa):

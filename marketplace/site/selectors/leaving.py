@@ -44,6 +44,11 @@ class Standing:
         return max((due.decided_by for due in self.dues if due.decided_by), default=None)
 
     @property
+    def real(self) -> bool:
+        """Real money is due, or may be."""
+        return any(due.requester.real_money and (due.waiting_cents or due.unpaid_cents) for due in self.dues)
+
+    @property
     def unpaid_cents(self) -> int:
         """Real money that is earned and that no finance office has paid out."""
         return sum(due.unpaid_cents for due in self.dues if due.requester.real_money)

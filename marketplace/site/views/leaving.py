@@ -1,7 +1,9 @@
-"""A worker's own data as a file, and closing the account."""
+"""How a worker wants to be paid, their own data as a file, and closing the account."""
 
+from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -12,11 +14,26 @@ from marketplace.export.archive import exported
 from marketplace.models import Worker
 from marketplace.receipts import receipt
 from marketplace.services import closing
+from marketplace.services.payables import payment_note, set_payment_note
 from marketplace.site.access import for_workers
 from marketplace.site.fresh import settle_worker
-from marketplace.site.leaving_forms import CloseForm
+from marketplace.site.leaving_forms import CloseForm, PaymentForm
 from marketplace.site.pages import page
 from marketplace.site.selectors.leaving import standing
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters("note")
+@for_workers
+def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """How the worker wants to be paid real money, in their own words."""
+    form = PaymentForm(request.POST or None, initial={"note": payment_note(worker)})
+    if form.is_valid():
+        set_payment_note(worker=worker, note=form.cleaned_data["note"])
+        messages.success(request, "It is kept." if worker.payment_note_sealed else "It is deleted.")
+        return redirect("site:profile")
+    return page(request, "payment.html", worker=worker, now=clock.now(), form=form)
 
 
 @require_POST
@@ -40,10 +57,12 @@ def close(request: HttpRequest, worker: Worker) -> HttpResponse:
     now = clock.now()
     settle_worker(worker, now)
     due = standing(worker)
-    form = CloseForm(request.POST or None, request=request, worker=worker)
+    ask = due.real and bool(worker.payment_note_sealed)
+    form = CloseForm(request.POST or None, request=request, worker=worker, ask_about_payment=ask)
     if form.is_valid():
         try:
-            closed = closing.close(worker=worker)
+            keep = bool(form.cleaned_data.get("keep_payment_note"))
+            closed = closing.close(worker=worker, keep_payment_note=keep)
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
