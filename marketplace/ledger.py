@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import F, Q, Sum
+from django.db.models import Count, F, Q, Sum
 
 from marketplace.errors import Refusal
-from marketplace.models import HIT, Holding, LedgerEntry, Requester, Worker
+from marketplace.models import HIT, Deposit, Holding, LedgerEntry, Payable, Requester, Worker
 
 Account = LedgerEntry.Account
 Kind = LedgerEntry.Kind
@@ -96,8 +96,9 @@ def audit() -> list[str]:
     """Sentences about everything that does not add up; an empty list is a clean ledger.
 
     Checks, per requester, that the balances are what the movements sum to, that available + held + paid +
-    fees = deposits, and that what is on hold is what open and undecided places cost. Reads one snapshot, so
-    work that goes on meanwhile raises no false alarm.
+    fees = deposits, that what is on hold is what open and undecided places cost, and that deposits and
+    reports to pay out are what their movements sum to. Reads one snapshot, so work that goes on meanwhile
+    raises no false alarm.
     """
     outermost = not connection.in_atomic_block
     with transaction.atomic():
@@ -138,4 +139,22 @@ def _faults() -> list[str]:
                 f"{requester.name}: open and undecided places cost {liability.get(requester.pk, 0)} cents, "
                 f"on hold are {requester.held_cents}."
             )
-    return faults
+    return faults + _wrong_papers()
+
+
+def _wrong_papers() -> list[str]:
+    booked = Deposit.objects.select_related("requester", "entry")
+    wrong = booked.exclude(entry__kind=Kind.DEPOSIT, entry__cents=F("cents"), entry__requester=F("requester"))
+    faults = [
+        f"{each.requester.name}: deposit {each.pk} says {each.cents} cents, its movement {each.entry.cents}."
+        for each in wrong
+    ]
+    its_own = Q(entries__requester=F("requester"), entries__credit=Account.WORKERS)
+    reports = Payable.objects.select_related("requester").annotate(
+        bound=Sum("entries__cents", default=0), strange=Count("entries", filter=~its_own)
+    )
+    return faults + [
+        f"{each.requester.name}: report {each.number} says {each.cents} cents, "
+        f"its payments sum to {each.bound}."
+        for each in reports.exclude(bound=F("cents"), strange=0)
+    ]

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from money.fees import PROFILES
 
 _FEES = {
-    "none-1": "none: your lab is its own marketplace",
-    "mturk-2026": "as on MTurk: 20 %, 40 % from ten assignments, at least a cent",
+    "none-1": "none",
+    "mturk-2026": "as on MTurk: 20 % to 40 %",
 }
 
 
@@ -39,7 +39,6 @@ class RequesterForm(forms.Form):
         choices=[("no", "play money"), ("yes", "real money, which the lab pays out")],
         coerce=lambda value: value == "yes",
         help_text="This cannot change later.",
-        widget=forms.RadioSelect,
         initial="no",
     )
 

@@ -1,18 +1,19 @@
-"""`manage.py marketplace`: requesters, workers, deposits, invitations, the audit."""
+"""`manage.py marketplace`: requesters, keys, workers, money, invitations, the audit."""
 
 import json
 from argparse import ArgumentParser
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
-from marketplace import ledger
+from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
-from marketplace.services import accesskeys, people
+from marketplace.services import accesskeys, invoicing, payables, people
+from marketplace.sweep import settle
 from money.amounts import cents, dollars
 from money.fees import PROFILES
 
@@ -22,15 +23,26 @@ MOST_AT_ONCE = 10_000
 MOST_DAYS = 365
 
 
+def _day(text: str) -> datetime:
+    """The beginning of a day in UTC."""
+    return datetime.combine(date.fromisoformat(text), time.min, tzinfo=UTC)
+
+
 class Command(BaseCommand):
     """Parses, calls a service, prints."""
 
-    help = "Manage the marketplace: requesters, scripted workers, deposits, invitations, the ledger audit."
+    help = "Manage the marketplace: requesters, keys, scripted workers, money, invitations, the ledger audit."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """One sub-command per thing that can be done."""
         commands = parser.add_subparsers(dest="what", required=True)
 
+        self._people(commands)
+        self._keys(commands)
+        self._money(commands)
+
+    def _people(self, commands: Any) -> None:
+        """Requesters, scripted workers, invitations."""
         requester = commands.add_parser("requester", help="somebody who posts HITs").add_subparsers(
             dest="action", required=True
         )
@@ -46,7 +58,6 @@ class Command(BaseCommand):
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_requester)
 
-        self._add_keys(commands)
         worker = commands.add_parser("worker", help="workers, scripted and other").add_subparsers(
             dest="action", required=True
         )
@@ -62,14 +73,6 @@ class Command(BaseCommand):
         create.set_defaults(run=self.create_worker)
         add_commands(worker)
 
-        deposit = commands.add_parser("deposit", help="credit money to a requester")
-        deposit.add_argument("name")
-        deposit.add_argument("amount", help="such as 100.00")
-        deposit.add_argument("--reference", default="", help="order or transfer number")
-        deposit.add_argument("--note", default="", help="anything else your books should know")
-        deposit.add_argument("--json", action="store_true")
-        deposit.set_defaults(run=self.deposit)
-
         invite = commands.add_parser("invite", help="make a sign-up link for workers")
         invite.add_argument("label", help="who it is for")
         invite.add_argument("--uses", type=int, default=1, help="how many people may use it")
@@ -77,11 +80,8 @@ class Command(BaseCommand):
         invite.add_argument("--json", action="store_true")
         invite.set_defaults(run=self.invite)
 
-        audit = commands.add_parser("audit", help="check that no cent is lost; exit status 1 where one is")
-        audit.add_argument("--json", action="store_true")
-        audit.set_defaults(run=self.audit)
-
-    def _add_keys(self, commands: Any) -> None:
+    def _keys(self, commands: Any) -> None:
+        """Access keys of requesters."""
         key = commands.add_parser("key", help="access keys of a requester").add_subparsers(
             dest="action", required=True
         )
@@ -101,6 +101,43 @@ class Command(BaseCommand):
         end.add_argument("access_key")
         end.add_argument("--json", action="store_true")
         end.set_defaults(run=self.end_key)
+
+    def _money(self, commands: Any) -> None:
+        """Deposits, reports to pay out, invoices, the audit."""
+        deposit = commands.add_parser("deposit", help="credit money to a requester")
+        deposit.add_argument("name")
+        deposit.add_argument("amount", help="such as 100.00")
+        deposit.add_argument("--reference", default="", help="order or transfer number")
+        deposit.add_argument("--note", default="", help="anything else your books should know")
+        deposit.add_argument("--json", action="store_true")
+        deposit.set_defaults(run=self.deposit)
+
+        payable = commands.add_parser("payable", help="reports for the finance office").add_subparsers(
+            dest="action", required=True
+        )
+        make = payable.add_parser("make", help="put all payments that no report has into a new one")
+        make.add_argument("name", help="of the requester")
+        make.add_argument("--before", type=_day, help="payments before this day (UTC), such as 2026-12-01")
+        make.add_argument("--simulated", action="store_true", help="with those to simulated workers")
+        make.add_argument("--json", action="store_true")
+        make.set_defaults(run=self.make_payable)
+        paid = payable.add_parser("paid", help="note that a report was paid out")
+        paid.add_argument("name", help="of the requester")
+        paid.add_argument("number", type=int)
+        paid.add_argument("--json", action="store_true")
+        paid.set_defaults(run=self.mark_paid)
+
+        invoice = commands.add_parser("invoice", help="write down what was spent in a period that is over")
+        invoice.add_argument("name", help="of the requester")
+        invoice.add_argument("first", type=_day, help="first day (UTC), such as 2026-11-01")
+        invoice.add_argument("last", type=_day, help="last day, such as 2026-11-30")
+        invoice.add_argument("--address", default="", help="whom it is for")
+        invoice.add_argument("--json", action="store_true")
+        invoice.set_defaults(run=self.invoice)
+
+        audit = commands.add_parser("audit", help="check that no cent is lost; exit status 1 where one is")
+        audit.add_argument("--json", action="store_true")
+        audit.set_defaults(run=self.audit)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the sub-command; a refusal becomes the command's error."""
@@ -240,6 +277,39 @@ class Command(BaseCommand):
                 "available": dollars(requester.available_cents),
                 "on_hold": dollars(requester.held_cents),
             },
+        )
+
+    def make_payable(self, options: dict[str, Any]) -> None:
+        """payable make NAME."""
+        settle()
+        report = payables.make_payable(
+            requester=self.requester(options),
+            until=options["before"] or clock.now(),
+            simulated=options["simulated"],
+        )
+        self.show(options, {"number": report.number, "workers": report.workers, "sum": dollars(report.cents)})
+
+    def mark_paid(self, options: dict[str, Any]) -> None:
+        """payable paid NAME NUMBER."""
+        report = self.requester(options).payables.filter(number=options["number"]).first()
+        if report is None:
+            raise CommandError(f"{options['name']!r} has no report {options['number']}.")
+        payables.mark_paid(report=report)
+        report.refresh_from_db()
+        assert report.paid_at is not None
+        self.show(options, {"number": report.number, "paid_at": report.paid_at.isoformat()})
+
+    def invoice(self, options: dict[str, Any]) -> None:
+        """invoice NAME FIRST LAST."""
+        settle()
+        invoice = invoicing.issue(
+            requester=self.requester(options),
+            begins=options["first"],
+            ends=options["last"] + timedelta(days=1),
+            address=options["address"],
+        )
+        self.show(
+            options, {"number": invoice.number, "sum": dollars(invoice.cents), "lines": len(invoice.lines)}
         )
 
     def invite(self, options: dict[str, Any]) -> None:
