@@ -12,12 +12,13 @@ from django.db.models import F, QuerySet
 
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import HIT, HITType, Holding, QueuedEvent, TokenUse
+from marketplace.models import HIT, HITType, Holding, QueuedEvent, Requester, TokenUse
 from marketplace.selectors import DISPOSE_AFTER, is_expired, to_dispose, touched_by_expiry
 from marketplace.services.endings import abandon
 from marketplace.services.locking import lock_hit
 from marketplace.services.publishing import dispose_old, release_expired
 from marketplace.services.qualification_requests import expire_tests
+from marketplace.services.releasing import release_together
 from marketplace.services.review import approve_locked
 
 State = Holding.State
@@ -50,19 +51,16 @@ def sweep() -> None:
     QueuedEvent.objects.filter(sent_at__lte=now - KEEP_EVENTS).delete()
 
 
-def settle(*, hits: Sequence[HIT] | None = None, now: datetime | None = None) -> None:
-    """Apply everything that is due: to these HITs, which are refreshed, or to all.
+def settle(
+    *, hits: Sequence[HIT] | None = None, requester: Requester | None = None, now: datetime | None = None
+) -> None:
+    """Apply everything that is due: to these HITs, which are refreshed, to one requester's, or to all.
 
     Costs no query for HITs on which nothing can be due, and three short ones for all where nothing is.
     """
     now = now or clock.now()
     if hits is None:
-        while _abandon(Holding.objects.all(), now):
-            pass
-        while _auto_approve(Holding.objects.all(), now):
-            pass
-        while _release(HIT.objects.all(), now):
-            pass
+        _settle_all(requester, now)
         return
     changed = 0
     if pending := [hit.pk for hit in hits if hit.pending]:
@@ -82,6 +80,18 @@ def settle(*, hits: Sequence[HIT] | None = None, now: datetime | None = None) ->
         for hit in hits:
             for name in _SETTLED_FIELDS:
                 setattr(hit, name, getattr(fresh[hit.pk], name))
+
+
+def _settle_all(requester: Requester | None, now: datetime) -> None:
+    holdings, hits = Holding.objects.all(), HIT.objects.all()
+    if requester is not None:
+        holdings, hits = holdings.filter(hit__requester=requester), hits.filter(requester=requester)
+    while _abandon(holdings, now):
+        pass
+    while _auto_approve(holdings, now):
+        pass
+    while _release(hits, now):
+        pass
 
 
 def _abandon(holdings: QuerySet[Holding], now: datetime) -> int:
@@ -111,9 +121,12 @@ def _auto_approve(holdings: QuerySet[Holding], now: datetime) -> int:
 
 
 def _release(hits: QuerySet[HIT], now: datetime) -> int:
-    due = list(hits.filter(touched_by_expiry(), expires_at__lte=now).values_list("pk", flat=True)[:_BATCH])
-    for pk in due:
+    """Together where only money comes free, but one by one where something follows from the expiry."""
+    ended = hits.filter(touched_by_expiry(), expires_at__lte=now)
+    due = list(ended.values_list("pk", "expiry_watched")[:_BATCH])
+    for pk in [pk for pk, watched in due if watched]:
         release_expired(hit_pk=pk, now=now)
+    release_together(hit_pks=[pk for pk, watched in due if not watched], now=now)
     return len(due)
 
 

@@ -67,6 +67,27 @@ def test_time_alone_releases_abandons_and_approves(requester):
     assert ledger.audit() == []
 
 
+def test_a_batch_that_ends_is_released_in_few_queries_and_only_once(
+    requester, worker, django_assert_max_num_queries
+):
+    hits = [make_hit(requester, places=2, lifetime_s=1200, duration_s=3000) for _ in range(30)]
+    assignments.accept(worker=worker, hit=hits[0])
+    other = make_requester()
+    make_hit(other, lifetime_s=1200)
+    held = balances(requester)[1]
+    ended = timezone.now() + timedelta(seconds=1201)
+    with django_assert_max_num_queries(12):
+        settle(requester=requester, now=ended)
+    assert balances(requester)[1] == held // 60  # the place that somebody works on
+    assert LedgerEntry.objects.filter(kind="release", hit__in=hits).count() == 30
+    assert balances(other)[1] > 0
+    settle(now=ended)
+    settle(now=ended)
+    assert LedgerEntry.objects.filter(kind="release").count() == 31
+    assert balances(other)[1] == 0
+    assert ledger.audit() == []
+
+
 def test_the_next_holder_of_a_place_gets_the_same_assignment_id(requester):
     hit = make_hit(requester)
     first, second = make_worker(), make_worker()

@@ -113,7 +113,7 @@ def list_bonus_payments(call: Call) -> Result:
 @operation("GetAccountBalance", writes=False)
 def get_account_balance(call: Call) -> Result:
     """What can be spent, and what is on hold for open and undecided work."""
-    settle(now=call.now)
+    settle(requester=call.requester, now=call.now)
     call.requester.refresh_from_db(fields=["available_cents", "held_cents"])
     return {
         "AvailableBalance": dollars(call.requester.available_cents),

@@ -118,7 +118,6 @@ def get_hit(call: Call) -> Result:
 @operation("ListHITs", writes=False)
 def list_hits(call: Call) -> Result:
     """All HITs that are not deleted, newest first."""
-    settle(now=call.now)
     rows = (
         HIT.objects.select_related("hit_type")
         .filter(requester=call.requester, disposed_at=None)
@@ -130,7 +129,7 @@ def list_hits(call: Call) -> Result:
 @operation("ListReviewableHITs", writes=False)
 def list_reviewable_hits(call: Call) -> Result:
     """HITs whose work is all in, newest first; by default those not yet marked as Reviewing."""
-    settle(now=call.now)
+    settle(requester=call.requester, now=call.now)
     rows = (
         HIT.objects.select_related("hit_type")
         .filter(
@@ -146,6 +145,7 @@ def list_reviewable_hits(call: Call) -> Result:
 
 
 def _page_of_hits(call: Call, rows: list[HIT], token: str | None) -> Result:
+    settle(hits=rows, now=call.now)
     return pages.result("HITs", [render.hit(row, call.now) for row in rows], token)
 
 
