@@ -4,6 +4,7 @@ Everybody has a pace in seconds of the marketplace's clock, which runs `speed` t
 Each function is one person or one script, in a thread of its own.
 """
 
+import os
 import random
 import re
 import threading
@@ -325,6 +326,7 @@ def keep_time(job: Job) -> list[Task]:
     """Moves the marketplace's clock, and writes down every second how much memory the server has."""
 
     def tick(hour: Hour, result: Result) -> None:
+        before = processor_s(job["pids"])
         last = time.perf_counter()
         owed = 0.0
         while not hour.over:
@@ -336,8 +338,18 @@ def keep_time(job: Job) -> list[Task]:
                 post_json(f"{job['url']}/mturk/test/clock", {"advance_seconds": int(owed)}, job["test_token"])
                 owed -= int(owed)
             result.times.setdefault("memory", []).append(memory_mib(job["pids"]))
+        result.times["processor"] = [processor_s(job["pids"]) - before]
 
     return [tick]
+
+
+def processor_s(pids: list[int]) -> float:
+    """Processor time that the server's processes have used so far."""
+    ticks = 0
+    for pid in pids:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(after_name[11]) + int(after_name[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mib(pids: list[int]) -> float:

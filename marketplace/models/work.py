@@ -92,10 +92,18 @@ class HIT(models.Model):
         indexes = [
             models.Index(fields=["requester", "-created_at", "-id"], name="hit_newest_first"),
             models.Index(
-                fields=["hit_type", "id"],
+                # The last field is for counting what is open without looking at the rows.
+                fields=["hit_type", "id", "expires_at"],
                 name="hit_open_places",
                 condition=Q(open_places__gt=0, disposed_at=None),
             ),
+            # The next two find what is reviewable, however many HITs are open.
+            models.Index(
+                fields=["requester", "reviewing", "-created_at", "-id"],
+                name="hit_all_in",
+                condition=Q(open_places=0, pending=0, disposed_at=None),
+            ),
+            models.Index(fields=["requester", "expires_at"], name="hit_end", condition=Q(disposed_at=None)),
             models.Index(
                 fields=["expires_at"],
                 name="hit_expiry_to_settle",

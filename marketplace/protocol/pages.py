@@ -22,11 +22,13 @@ Row = TypeVar("Row", bound=Model)
 
 
 def page(
-    call: Call, rows: QuerySet[Row], *, by: str, newest_first: bool = False, before: Sequence[Row] = ()
+    call: Call, *parts: QuerySet[Row], by: str, newest_first: bool = False, before: Sequence[Row] = ()
 ) -> tuple[list[Row], str | None]:
-    """One page of `rows`, ordered by the time field `by` and the primary key, and the token of the next.
+    """One page of rows, ordered by the time field `by` and the primary key, and the token of the next.
 
-    `before` are rows that stand in no table and come before the others, in this order of theirs.
+    The rows of several parts, which share none, come as one list: each part can have an index of its own
+    where a query for all would walk through everything. `before` are rows that stand in no table and come
+    before the others, in this order of theirs.
 
     Raises ProtocolError for a token that is not ours or belongs to another list.
     """
@@ -37,12 +39,19 @@ def page(
         before = [row for row in before if (getattr(row, by), row.pk) > (moment, pk)]
         after, here = ("lt", "lte") if newest_first else ("gt", "gte")
         # The first condition alone lets the index begin at the position; the second drops what was shown.
-        rows = rows.filter(**{f"{by}__{here}": moment}).filter(
-            Q(**{f"{by}__{after}": moment}) | Q(**{f"pk__{after}": pk})
+        parts = tuple(
+            part.filter(**{f"{by}__{here}": moment}).filter(
+                Q(**{f"{by}__{after}": moment}) | Q(**{f"pk__{after}": pk})
+            )
+            for part in parts
         )
     order = (f"-{by}", "-pk") if newest_first else (by, "pk")
     size = call.get("MaxResults", DEFAULT_SIZE)
-    found = [*before[:size], *rows.order_by(*order)[: max(0, size - len(before))]]
+    left = max(0, size - len(before))
+    stored = [row for part in parts for row in part.order_by(*order)[:left]]
+    if len(parts) > 1:
+        stored.sort(key=lambda row: (getattr(row, by), row.pk), reverse=newest_first)
+    found = [*before, *stored[:left]][:size]
     if not found:
         return [], None
     last = found[-1]

@@ -53,6 +53,21 @@ def test_19_a_hit_made_while_paging_neither_hides_nor_doubles_another(new_reques
     assert set(seen) == made
 
 
+def test_19_reviewable_hits_that_are_full_and_that_have_ended_are_one_list(new_requester, workers):
+    """Check 19: newest first, whatever made them reviewable."""
+    client = new_requester().client
+    properties = hit_properties()
+    made = [create_hit(client, **properties)["HITId"] for _ in range(7)]
+    for number, hit_id in enumerate(made[:6]):
+        if number % 2:
+            client.update_expiration_for_hit(HITId=hit_id, ExpireAt=0)
+        else:
+            workers[number % 3].do(hit_id)
+    for size in (1, 2, 5, 100):
+        pages = client.get_paginator("list_reviewable_hits").paginate(PaginationConfig={"PageSize": size})
+        assert [hit["HITId"] for page in pages for hit in page["HITs"]] == made[5::-1]
+
+
 def test_19_a_listing_without_anything_is_one_empty_page(new_requester):
     """Check 19: nothing yet."""
     client = new_requester().client

@@ -138,7 +138,8 @@ def list_reviewable_hits(call: Call) -> Result:
     )
     if "HITTypeId" in call.parameters:
         rows = rows.filter(hit_type=lookup.hit_type(call))
-    return _page_of_hits(call, *pages.page(call, rows, by="created_at", newest_first=True))
+    all_in, ended = rows.filter(open_places=0), rows.filter(open_places__gt=0, expires_at__lte=call.now)
+    return _page_of_hits(call, *pages.page(call, all_in, ended, by="created_at", newest_first=True))
 
 
 def _page_of_hits(call: Call, rows: list[HIT], token: str | None) -> Result:
