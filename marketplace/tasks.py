@@ -6,6 +6,8 @@ from jobs.registry import handler
 from jobs.runner import JobContext
 from jobs.services import enqueue
 from marketplace import clock, ledger
+from marketplace.batches import publishing as batches
+from marketplace.batches import reviewed
 from marketplace.sweep import sweep
 
 
@@ -27,3 +29,21 @@ def audit_ledger(context: JobContext) -> None:
     """Keep what the audit found as the job's result."""
     faults = ledger.audit()
     context.commit(lambda: {"faults": faults})
+
+
+@handler(batches.PUBLISH)
+def publish_batch(context: JobContext) -> None:
+    """Every task of a batch gets its HIT."""
+    batches.work_off(context)
+
+
+@handler(batches.CANCEL)
+def cancel_batch(context: JobContext) -> None:
+    """The HITs of a batch expire."""
+    batches.expire_all(context)
+
+
+@handler(reviewed.REVIEW)
+def review_batch(context: JobContext) -> None:
+    """The decisions of an uploaded table."""
+    reviewed.decide_all(context)

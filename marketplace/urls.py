@@ -3,6 +3,7 @@
 from django.urls import include, path, re_path
 
 from marketplace import submission, taskpages, testcontrols, workerapi
+from marketplace.batches import frames
 
 urlpatterns = [
     re_path(
@@ -13,6 +14,7 @@ urlpatterns = [
     re_path(r"^(?:/|)mturk/externalSubmit/?$", submission.bare_submit, name="bare-submit"),
     re_path(r"^s/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_task, name="signed-task"),
     re_path(r"^p/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_preview, name="signed-preview"),
+    re_path(r"^b/(?P<signature>[A-Za-z0-9_.~-]+)/task$", frames.look, name="batch-frame"),
     path("worker-api/next", workerapi.next_task),
     path("worker-api/accept", workerapi.accept),
     path("worker-api/return", workerapi.give_back_task),

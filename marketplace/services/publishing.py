@@ -10,7 +10,7 @@ from django.db import transaction
 from marketplace import ids, ledger
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
-from marketplace.models import HIT, HITType, Requester
+from marketplace.models import HIT, Batch, HITType, Requester
 from marketplace.questions import parse_question
 from marketplace.requirements import Requirement
 from marketplace.selectors import hit_status, is_expired
@@ -60,6 +60,7 @@ def create_hit(
     hit_id: str,
     hit_type: HITType,
     question: str,
+    batch: Batch | None = None,
     max_assignments: int,
     lifetime_s: int,
     annotation: str,
@@ -77,6 +78,7 @@ def create_hit(
         hit_type=hit_type,
         hit_id=hit_id,
         question=question,
+        batch=batch,
         annotation=annotation,
         created_at=created,
         expires_at=created + timedelta(seconds=lifetime_s),

@@ -1,0 +1,57 @@
+"""Drafts and templates to look at: their pages in the frame of a task, at signed addresses without a cookie."""
+
+from urllib.parse import urlencode
+
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_safe
+
+from marketplace.batches import placeholders
+from marketplace.frame import NO_ASSIGNMENT
+from marketplace.html.documents import task_document
+from marketplace.html.policies import headers
+from marketplace.models import BatchTask, Template
+from marketplace.submission import refused
+
+#: An address that was handed out can be loaded for so long, in seconds.
+AGE = 24 * 3600
+_signer = signing.TimestampSigner(salt="marketplace.batches.frames")
+GONE = "Load the page around it again."
+
+
+def address_of(shown: BatchTask | Template) -> str:
+    """Address of the page of a task or a template, for a frame."""
+    kind = "task" if isinstance(shown, BatchTask) else "template"
+    signature = _signer.sign(f"{kind}.{shown.pk}").replace(":", "~")
+    query = urlencode({"assignmentId": NO_ASSIGNMENT})
+    return f"{reverse('batch-frame', args=[signature])}?{query}"
+
+
+@require_safe
+@never_cache
+@xframe_options_sameorigin
+def look(request: HttpRequest, signature: str) -> HttpResponse:
+    """The page; nothing can be sent from it, and it loads from the hosts that were chosen only."""
+    found = _shown(signature)
+    if found is None:
+        return refused(request, "There is no preview at this address", GONE, status=404)
+    html, hosts = found
+    return HttpResponse(task_document(html), headers=headers(hosts))
+
+
+def _shown(signature: str) -> tuple[str, list[str]] | None:
+    try:
+        kind, _, pk = _signer.unsign(signature.replace("~", ":"), max_age=AGE).partition(".")
+    except signing.BadSignature:
+        return None
+    if kind == "template":
+        template = Template.objects.filter(pk=int(pk)).first()
+        return (template.html, template.hosts) if template else None
+    task = BatchTask.objects.select_related("batch").filter(pk=int(pk)).first()
+    if task is None:
+        return None
+    values = dict(zip(task.batch.columns, task.values, strict=True))
+    return placeholders.parse(task.batch.html).fill(values), task.batch.hosts

@@ -1,0 +1,173 @@
+"""Results of a batch as CSV: MTurk's columns in MTurk's order, so that old scripts and eyes find their way.
+
+The answers are read twice, once for the columns they need, once for the rows; neither holds more than some
+hundred of them in memory.
+"""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db.models import Count, Q, QuerySet
+
+from marketplace.batches import answers
+from marketplace.models import Batch, BatchTask, Holding
+from marketplace.templatetags.marketplace_money import money
+from tables.cells import cell
+
+State = Holding.State
+#: MTurk's columns before the inputs and answers; after these come Approve and Reject.
+HEAD = (
+    "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments",
+    "RequesterAnnotation", "AssignmentDurationInSeconds", "AutoApprovalDelayInSeconds", "Expiration",
+    "NumberOfSimilarHITs", "LifetimeInSeconds", "AssignmentId", "WorkerId", "AssignmentStatus", "AcceptTime",
+    "SubmitTime", "AutoApprovalTime", "ApprovalTime", "RejectionTime", "RequesterFeedback",
+    "WorkTimeInSeconds", "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate",
+)  # fmt: skip
+DECISION = ("Approve", "Reject")
+#: Answer fields that get a column of their own, the most frequent ones; the others share one, as JSON.
+MAX_ANSWER_COLUMNS = 500
+OTHER_ANSWERS = "Answer.(others)"
+_NAMES_KEPT = 10 * MAX_ANSWER_COLUMNS
+_AT_ONCE = 500
+#: Which assignments a file is to have.
+SHOWN = {"all": "All", "submitted": "To review", "approved": "Approved", "rejected": "Rejected"}
+
+
+def assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
+    """Answered assignments of a batch, in the order of its rows and of their submission."""
+    states = Holding.ANSWERED if shown == "all" else (State(shown),)
+    return (
+        Holding.objects.filter(hit__batch=batch, state__in=states)
+        .select_related("hit__hit_type", "hit__batch_task", "worker")
+        .defer("hit__question")
+        .order_by("hit__batch_task__ordinal", "submitted_at", "pk")
+    )
+
+
+def lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
+    """The file, some hundred rows at a time; no cell of it is run by a spreadsheet."""
+    rows = assignments(batch, shown)
+    names, more = answer_columns(rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE))
+    others = [OTHER_ANSWERS] if more else []
+    writer = csv.writer(_Echo())
+    yield writer.writerow(
+        [
+            *HEAD,
+            *(f"Input.{name}" for name in batch.columns),
+            *(f"Answer.{name}" for name in names),
+            *others,
+            *DECISION,
+        ]
+    )
+    rates = Rates(batch.requester_id, now)
+    source = rows.iterator(chunk_size=_AT_ONCE)
+    while some := list(islice(source, _AT_ONCE)):
+        rates.learn({holding.worker_id for holding in some})
+        yield "".join(
+            writer.writerow([*map(cell, _row(holding, names, bool(more), rates)), "", ""])
+            for holding in some
+        )
+
+
+class _Echo:
+    """A file for the CSV writer that keeps nothing."""
+
+    def write(self, line: str) -> str:
+        """The line itself."""
+        return line
+
+
+def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
+    """Names of answer fields that get columns, sorted; and whether there are others."""
+    counts: Counter[str] = Counter()
+    more = False
+    for document in documents:
+        for name in answers.fields(document):
+            if name in counts or len(counts) < _NAMES_KEPT:
+                counts[name] += 1
+            else:
+                more = True
+    kept = sorted(counts, key=lambda name: (-counts[name], name))[:MAX_ANSWER_COLUMNS]
+    return sorted(kept), more or len(counts) > len(kept)
+
+
+def _row(holding: Holding, names: Sequence[str], more: bool, rates: "Rates") -> Iterator[str]:
+    hit, kind = holding.hit, holding.hit.hit_type
+    task: BatchTask = hit.batch_task
+    assert holding.submitted_at is not None
+    yield from (hit.hit_id, kind.type_id, kind.title, kind.description, kind.keywords)
+    yield from (money(hit.reward_cents), written(hit.created_at), str(hit.max_assignments), hit.annotation)
+    yield from (str(kind.duration_s), str(kind.auto_approval_s), written(hit.expires_at), "")
+    yield str(int((hit.expires_at - hit.created_at).total_seconds()))
+    yield from (holding.assignment_id, holding.worker.worker_id, holding.state.capitalize())
+    yield from (written(holding.accepted_at), written(holding.submitted_at), written(holding.auto_approve_at))
+    yield from (written(holding.approved_at), written(holding.rejected_at), holding.feedback)
+    yield str(int((holding.submitted_at - holding.accepted_at).total_seconds()))
+    yield from rates.of(holding.worker_id)
+    yield from task.values
+    given = answers.fields(holding.answer)
+    for name in names:
+        yield given.pop(name, "")
+    if more:
+        yield json.dumps(given, ensure_ascii=False) if given else ""
+
+
+def written(moment: datetime | None) -> str:
+    """A time as MTurk's files have it, in UTC."""
+    return f"{moment:%a %b %d %H:%M:%S} UTC {moment:%Y}" if moment else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    approved: int
+    decided: int
+
+    def __str__(self) -> str:
+        share = 100 * self.approved // self.decided if self.decided else 0
+        return f"{share}% ({self.approved}/{self.decided})"
+
+
+class Rates:
+    """How much of their decided work the requester approved, per worker: ever, in 30 days, in 7 days."""
+
+    SPANS = {"ever": None, "month": timedelta(days=30), "week": timedelta(days=7)}
+    _NONE = ("0% (0/0)",) * 3
+
+    def __init__(self, requester_id: int, now: datetime) -> None:
+        self._requester_id, self._now = requester_id, now
+        self._known: dict[int, tuple[str, ...]] = {}
+
+    def learn(self, workers: set[int]) -> None:
+        """Look up workers that are not known yet, in one query."""
+        new = workers - self._known.keys()
+        if not new:
+            return
+        counts = {}
+        for name, span in self.SPANS.items():
+            recent = Q() if span is None else Q(submitted_at__gt=self._now - span)
+            counts[f"{name}_approved"] = Count("pk", filter=Q(state=State.APPROVED) & recent)
+            counts[f"{name}_decided"] = Count("pk", filter=recent) if recent else Count("pk")
+        rows = (
+            Holding.objects.filter(
+                worker__in=new,
+                hit__requester=self._requester_id,
+                state__in=(State.APPROVED, State.REJECTED),
+            )
+            .order_by()
+            .values("worker")
+            .annotate(**counts)
+        )
+        self._known |= dict.fromkeys(new, self._NONE)
+        for row in rows:
+            self._known[row["worker"]] = tuple(
+                str(_Count(row[f"{name}_approved"], row[f"{name}_decided"])) for name in self.SPANS
+            )
+
+    def of(self, worker: int) -> tuple[str, ...]:
+        """The three rates of a worker that was looked up."""
+        return self._known[worker]

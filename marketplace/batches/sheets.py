@@ -1,0 +1,303 @@
+"""Tables that people upload: CSV as spreadsheets of all countries write it, with exact words where it is not.
+
+The file is read row by row and never held. What is wrong is said with file, line, column and remedy.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from marketplace.errors import Refusal
+
+MAX_NAME = 100
+#: Characters of one cell: more than a question may have bytes.
+MAX_CELL = 65_535
+#: Encodings that a form offers, beside finding out.
+ENCODINGS: Mapping[str, str] = {
+    "auto": "Find out",
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "cp1252": "Windows-1252 (Western Europe)",
+    "cp1250": "Windows-1250 (Central Europe)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "shift_jis": "Shift JIS (Japanese)",
+    "gb18030": "GB 18030 (Chinese)",
+    "big5": "Big5 (Chinese)",
+    "cp949": "Windows-949 (Korean)",
+}
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+#: The csv module has one limit for the process: whoever reads sets the same.
+_LONGEST_FIELD = 1 << 17
+_PIECE = 1 << 20
+_HEAD = 1 << 17
+#: What neither XML nor every database can hold.
+_UNHOLDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a file is taken."""
+
+    megabytes: int
+    columns: int
+    rows: int
+
+
+#: A table of tasks.
+TASKS = Limits(megabytes=50, columns=500, rows=100_000)
+#: Results that come back: the columns of a table of tasks and many more, several rows for a task.
+RESULTS = Limits(megabytes=500, columns=2_000, rows=1_000_000)
+
+
+class SheetError(Refusal):
+    """A file that cannot be taken as it is; nothing of it was."""
+
+    def __init__(self, file: str, why: str, *, line: int = 0, column: str = "") -> None:
+        place = f", line {line}" if line else ""
+        place += f", column {column[:60]}" if column else ""
+        super().__init__("FileRefused", f"{file}{place}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: the line it begins on, and its cells in the order of the head."""
+
+    line: int
+    cells: list[str]
+
+
+class Sheet:
+    """A CSV file whose head has been read. `rows` can be read as often as wanted."""
+
+    def __init__(
+        self, file: BinaryIO, name: str, *, encoding: str = "auto", limits: Limits = TASKS
+    ) -> None:
+        self._file, self._limits = file, limits
+        self.name = " ".join(name.split())[:200] or "the file"
+        self._check_size()
+        self.encoding, self.guessed = self._encoding(encoding)
+        self.delimiter, self._skip = self._dialect()
+        first = next(self._read(), None)
+        if first is None:
+            raise self.error("it is empty. Its first line must name the columns, the lines below hold the values.")
+        self.columns = self._head(first)
+
+    @property
+    def said(self) -> str:
+        """How the file was read, in words."""
+        known = ENCODINGS.get(self.encoding, self.encoding)
+        guess = ", which is a guess: it is no UTF-8" if self.guessed else ""
+        return f"{known}{guess}; cells separated by {_DELIMITERS.get(self.delimiter, repr(self.delimiter))}"
+
+    def error(self, why: str, *, line: int = 0, column: str = "") -> SheetError:
+        """An error in this file."""
+        return SheetError(self.name, why, line=line, column=column)
+
+    def rows(self) -> Iterator[Row]:
+        """The rows below the head; blank lines are none. Raises SheetError at the first that is not right."""
+        reading = self._read()
+        next(reading)
+        width, count = len(self.columns), 0
+        for row in reading:
+            if not any(row.cells):
+                continue
+            count += 1
+            if count > self._limits.rows:
+                raise self.error(
+                    f"it has more than {self._limits.rows:,} rows. Split it into several files.", line=row.line
+                )
+            cells = row.cells
+            if len(cells) > width and not any(cells[width:]):
+                del cells[width:]
+            if len(cells) != width:
+                raise self._wrong_width(row, width)
+            self._check_cells(row)
+            yield row
+        if not count:
+            raise self.error("it has a head and no rows. Every row below the head becomes a task.")
+
+    def _check_size(self) -> None:
+        size = self._file.seek(0, io.SEEK_END)
+        if size > self._limits.megabytes * 1_000_000:
+            raise self.error(
+                f"it has {size / 1_000_000:.0f} MB; at most {self._limits.megabytes} are taken. "
+                "Split it into several files."
+            )
+
+    def _encoding(self, asked: str) -> tuple[str, bool]:
+        """The encoding, and whether it is only a guess. All of the file is tried."""
+        self._file.seek(0)
+        start = self._file.read(4)
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            self._decode("utf-16")
+            return "utf-16", False
+        if start.startswith(codecs.BOM_UTF8):
+            self._decode("utf-8-sig")
+            return "utf-8-sig", False
+        if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+            raise self.error("it is a workbook or an archive. Save the sheet as CSV (UTF-8) and upload that.")
+        if asked != "auto":
+            self._decode(asked)
+            return asked, False
+        try:
+            self._decode("utf-8")
+        except SheetError:
+            self._decode("cp1252")
+            return "cp1252", True
+        return "utf-8", False
+
+    def _decode(self, encoding: str) -> None:
+        decoder = codecs.getincrementaldecoder(encoding)()
+        self._file.seek(0)
+        line = 1
+        try:
+            while piece := self._file.read(_PIECE):
+                line += decoder.decode(piece).count("\n")
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            raise self.error(
+                f"it is not {ENCODINGS.get(encoding, encoding)} (the bytes {error.object[error.start : error.start + 4].hex(' ')} "
+                "mean nothing there). Save it as UTF-8, or choose its encoding.",
+                line=line + error.object[: error.start].count(b"\n"),
+            ) from error
+
+    def _text(self) -> io.TextIOWrapper:
+        self._file.seek(0)
+        borrowed = io.BufferedReader(_Borrowed(self._file))
+        return io.TextIOWrapper(borrowed, encoding=self.encoding, newline="")
+
+    def _dialect(self) -> tuple[str, int]:
+        """What separates cells, and how many lines come before the head: one where it says `sep=;`."""
+        start = self._text().read(_HEAD)
+        if said := _SEPARATOR_LINE.match(start):
+            return said[1], 1
+        line, quoted = [], False
+        for character in start.lstrip():
+            quoted ^= character == '"'
+            if character in "\r\n" and not quoted:
+                break
+            if not quoted:
+                line.append(character)
+        return max(_DELIMITERS, key=lambda each: (line.count(each), each == ",")), 0
+
+    def _read(self) -> Iterator[Row]:
+        lines = _Lines(self._text())
+        for _ in range(self._skip):
+            next(lines, None)
+        csv.field_size_limit(_LONGEST_FIELD)
+        reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
+        while True:
+            begin = lines.number + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise self._malformed(error, begin) from error
+            if cells:
+                yield Row(begin, cells)
+
+    def _malformed(self, error: csv.Error, line: int) -> SheetError:
+        if "field larger" in str(error):
+            why = f"it has a cell of more than {_LONGEST_FIELD:,} characters, or a quotation mark that never closes."
+        elif "unexpected end" in str(error):
+            why = "a quotation mark opens here and never closes. Close it, or double it where it belongs to the text."
+        else:
+            why = (
+                'a quoted cell goes on after its closing mark. Quotation marks inside a cell are doubled: "".'
+            )
+        return self.error(why, line=line)
+
+    def _head(self, row: Row) -> list[str]:
+        names = [" ".join(cell.split()) for cell in row.cells]
+        while names and not names[-1]:
+            names.pop()
+        if not names:
+            raise self.error("its first line names no column.", line=row.line)
+        if len(names) > self._limits.columns:
+            raise self.error(
+                f"it has {len(names):,} columns; at most {self._limits.columns} are taken. Leave out those that the "
+                "template does not show.",
+                line=row.line,
+            )
+        seen: dict[str, int] = {}
+        for number, name in enumerate(names, start=1):
+            if not name:
+                raise self.error(f"column {number} has no name in the head.", line=row.line)
+            if len(name) > MAX_NAME:
+                raise self.error(
+                    f"the name has {len(name)} characters; at most {MAX_NAME} are taken.",
+                    line=row.line,
+                    column=name,
+                )
+            if _UNHOLDABLE.search(name):
+                raise self.error(f"the name of column {number} has a control character.", line=row.line)
+            if name in seen:
+                raise self.error(
+                    f"columns {seen[name]} and {number} have the same name. Rename one.",
+                    line=row.line,
+                    column=name,
+                )
+            seen[name] = number
+        return names
+
+    def _wrong_width(self, row: Row, width: int) -> SheetError:
+        separator = _DELIMITERS.get(self.delimiter, self.delimiter).removesuffix("s")
+        return self.error(
+            f"the row has {len(row.cells)} cell{'s' if len(row.cells) != 1 else ''}, the head has {width}. "
+            f"A {separator} inside a cell needs quotation marks around the cell.",
+            line=row.line,
+        )
+
+    def _check_cells(self, row: Row) -> None:
+        for column, cell in zip(self.columns, row.cells, strict=True):
+            if len(cell) > MAX_CELL:
+                raise self.error(
+                    f"the cell has {len(cell):,} characters; a whole task may have {MAX_CELL:,} bytes.",
+                    line=row.line,
+                    column=column,
+                )
+            if found := _UNHOLDABLE.search(cell):
+                raise self.error(
+                    f"the cell has a character that no page can hold (U+{ord(found[0]):04X}). Take it out.",
+                    line=row.line,
+                    column=column,
+                )
+
+
+class _Borrowed(io.RawIOBase):
+    """Somebody else's file: reading it to its end does not close it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        piece = self._file.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+class _Lines:
+    """Lines with the number of the last one given: the reader's own count leaves blank lines out of sight."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self.number = 0
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline()
+        if not line:
+            raise StopIteration
+        self.number += 1
+        return line

@@ -1,0 +1,438 @@
+"""Forms of templates and batches."""
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
+
+from marketplace.batches import properties as limits
+from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties
+from marketplace.batches.sheets import ENCODINGS
+from marketplace.errors import Refusal
+from marketplace.models import QualificationType, Requester, Template
+from marketplace.questions import MAX_QUESTION_BYTES
+from marketplace.requirements import (
+    ADULT,
+    LOCALE,
+    MAX_LOCALES,
+    NUMBER_HITS_APPROVED,
+    PERCENT_APPROVED,
+    Requirement,
+    normalise,
+)
+from marketplace.site.countries import COUNTRIES
+from money.amounts import cents, dollars
+
+UNITS = {str(MINUTE): "minutes", str(HOUR): "hours", str(DAY): "days"}
+COMPARATORS = {
+    "Exists": "is held",
+    "DoesNotExist": "is not held",
+    "EqualTo": "is exactly",
+    "GreaterThanOrEqualTo": "is at least",
+    "LessThanOrEqualTo": "is at most",
+    "NotEqualTo": "is other than",
+}
+_NO_VALUE = ("Exists", "DoesNotExist")
+GUARDS = {
+    "Accept": "see and preview the tasks, and not accept them",
+    "PreviewAndAccept": "see that there are tasks, and not preview them",
+    "DiscoverPreviewAndAccept": "not even see that there are tasks",
+}
+#: Qualifications of the requester's own that one batch can ask for.
+OWN = 3
+_LOCATION = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{2}))?")
+_CONTROLS = re.compile("[\x00-\x1f\x7f]")
+
+
+class Duration(forms.MultiWidget):
+    """A number and its unit."""
+
+    template_name = "marketplace/requester/parts/duration.html"
+
+    def __init__(self) -> None:
+        super().__init__(
+            [forms.NumberInput(attrs={"min": 0, "size": 6}), forms.Select(choices=list(UNITS.items()))]
+        )
+
+    def decompress(self, value: int | None) -> list[Any]:
+        """Seconds in the largest unit that fits."""
+        if value is None:
+            return [None, str(MINUTE)]
+        unit = next(size for size in (DAY, HOUR, MINUTE) if value % size == 0 or size == MINUTE)
+        return [value // unit, str(unit)]
+
+
+class DurationField(forms.MultiValueField):
+    """A duration in seconds, between two limits."""
+
+    widget = Duration
+
+    def __init__(self, *, least: int, most: int, **options: Any) -> None:
+        self.least, self.most = least, most
+        parts = (forms.IntegerField(min_value=0, max_value=10**6), forms.ChoiceField(choices=list(UNITS.items())))
+        super().__init__(parts, require_all_fields=True, **options)
+
+    def compress(self, data_list: list[Any]) -> int | None:
+        """Seconds."""
+        if not data_list:
+            return None
+        seconds = int(data_list[0]) * int(data_list[1])
+        if not self.least <= seconds <= self.most:
+            raise forms.ValidationError(
+                f"Between {_said(self.least)} and {_said(self.most)}; this is {_said(seconds)}."
+            )
+        return seconds
+
+
+def _said(seconds: int) -> str:
+    unit = next(size for size in (DAY, HOUR, MINUTE) if seconds % size == 0 or size == MINUTE)
+    return f"{seconds // unit:,} {UNITS[str(unit)]}"
+
+
+class AmountField(forms.CharField):
+    """An amount of money; whole cents."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=20, widget=forms.TextInput(attrs={"inputmode": "decimal", "size": 10}), **options)
+
+    def clean(self, value: Any) -> int | None:  # type: ignore[override]
+        """Cents, or None where nothing is given and nothing has to be."""
+        text = super().clean(value)
+        if not text:
+            return None
+        try:
+            return cents(text.lstrip("$€£").replace(",", ""))
+        except ValueError as error:
+            raise forms.ValidationError("An amount with at most two decimals, such as 0.15.") from error
+
+
+class PropertiesForm(forms.Form):
+    """What the HITs of a batch have in common."""
+
+    title = forms.CharField(
+        max_length=128, help_text="What workers see in the list. Say what is to be done.", strip=True
+    )
+    description = forms.CharField(
+        max_length=2000, widget=forms.Textarea(attrs={"rows": 3}), help_text="One or two sentences more."
+    )
+    keywords = forms.CharField(
+        max_length=1000, required=False, help_text="Separated by commas; workers search by them."
+    )
+    reward = AmountField(label="Reward per assignment")
+    places = forms.IntegerField(
+        min_value=1,
+        max_value=10_000,
+        initial=1,
+        label="Assignments per task",
+        help_text="How many different people answer each task.",
+        widget=forms.NumberInput(attrs={"size": 6}),
+    )
+    duration = DurationField(
+        least=MINUTE,
+        most=limits.MAX_LIFETIME_S,
+        label="Time allotted per assignment",
+        help_text="Workers lose the task when it is over. Be generous.",
+    )
+    lifetime = DurationField(
+        least=MINUTE, most=limits.MAX_LIFETIME_S, label="Batch expires after", help_text="Counted from publishing."
+    )
+    auto_approval = DurationField(
+        least=0,
+        most=limits.MAX_AUTO_APPROVAL_S,
+        label="Work is approved by itself after",
+        help_text="If you have not decided before. 0 pays at once.",
+    )
+    locations = forms.CharField(
+        required=False,
+        max_length=400,
+        label="Only in these places",
+        help_text="Countries as two letters, states after a hyphen: US, CA, US-PA. Empty: anywhere.",
+    )
+    approval_rate = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        label="Approval rate at least, in %",
+        help_text="It counts as 100 % until somebody has submitted 100 assignments.",
+        widget=forms.NumberInput(attrs={"size": 6}),
+    )
+    approved_count = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=10**6,
+        label="Approved HITs at least",
+        widget=forms.NumberInput(attrs={"size": 6}),
+    )
+    adult = forms.BooleanField(
+        required=False,
+        label="The tasks contain adult or offensive content",
+        help_text="Only people who agreed to see such content get them.",
+    )
+    guard = forms.ChoiceField(
+        choices=list(GUARDS.items()), label="Who does not qualify can", initial="Accept", required=False
+    )
+
+    def __init__(self, *arguments: Any, requester: Requester, **named: Any) -> None:
+        named.setdefault("label_suffix", "")
+        super().__init__(*arguments, **named)
+        self._own = own_qualifications(requester)
+        choices = [("", "none"), *((each.qualification_type_id, each.name[:80]) for each in self._own)]
+        for number in range(1, OWN + 1) if self._own else ():
+            self.fields[f"own_{number}"] = forms.ChoiceField(
+                choices=choices, required=False, label=f"Your qualification {number}"
+            )
+            self.fields[f"own_{number}_is"] = forms.ChoiceField(
+                choices=list(COMPARATORS.items()), required=False, label="Condition"
+            )
+            self.fields[f"own_{number}_value"] = forms.IntegerField(
+                required=False, label="Value", widget=forms.NumberInput(attrs={"size": 6})
+            )
+
+    def what(self) -> list[Any]:
+        """Fields that say what is to be done."""
+        return [self[name] for name in ("title", "description", "keywords")]
+
+    def terms(self) -> list[Any]:
+        """Fields about pay and time."""
+        return [self[name] for name in ("reward", "places", "duration", "lifetime", "auto_approval")]
+
+    def people(self) -> list[Any]:
+        """Fields about who may work."""
+        return [self[name] for name in ("locations", "approval_rate", "approved_count", "adult", "guard")]
+
+    def own(self) -> list[tuple[Any, Any, Any]]:
+        """Qualifications of the requester's own: which, condition, value."""
+        numbers = range(1, OWN + 1) if self._own else ()
+        return [(self[f"own_{n}"], self[f"own_{n}_is"], self[f"own_{n}_value"]) for n in numbers]
+
+    def clean_title(self) -> str:
+        """One line."""
+        return _CONTROLS.sub(" ", str(self.cleaned_data["title"]))
+
+    def clean_reward(self) -> int:
+        """At most what the protocol takes."""
+        reward = int(self.cleaned_data["reward"])
+        if reward > limits.MAX_REWARD_CENTS:
+            raise forms.ValidationError(f"At most {dollars(limits.MAX_REWARD_CENTS)}.")
+        return reward
+
+    def clean_locations(self) -> list[dict[str, str]]:
+        """Locales of the protocol."""
+        found = []
+        for word in re.split(r"[,;\s]+", str(self.cleaned_data["locations"]).upper().strip()):
+            if not word:
+                continue
+            match = _LOCATION.fullmatch(word)
+            if match is None or match[1] not in COUNTRIES:
+                raise forms.ValidationError(f"{word[:40]} is no country. Write two letters, such as US or KR.")
+            found.append({"Country": match[1]} | ({"Subdivision": match[2]} if match[2] else {}))
+        if len(found) > MAX_LOCALES:
+            raise forms.ValidationError(f"At most {MAX_LOCALES} places.")
+        return found
+
+    def clean(self) -> dict[str, Any]:
+        """Make the requirements, by the protocol's own rules."""
+        cleaned = super().clean() or self.cleaned_data
+        for number in range(1, OWN + 1) if self._own else ():
+            condition = cleaned.get(f"own_{number}_is") or "Exists"
+            value = cleaned.get(f"own_{number}_value")
+            if cleaned.get(f"own_{number}") and condition not in _NO_VALUE and value is None:
+                self.add_error(f"own_{number}_value", f"“{COMPARATORS[condition]}” needs a value.")
+        if not self.errors:
+            try:
+                cleaned["requirements"] = normalise(list(self._requirements(cleaned)))
+            except Refusal as refusal:
+                self.add_error(None, refusal.message)
+        return cleaned
+
+    def _requirements(self, cleaned: Mapping[str, Any]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        if cleaned["locations"]:
+            found.append(_asked(LOCALE, "In", LocaleValues=cleaned["locations"]))
+        for name, kind in (("approval_rate", PERCENT_APPROVED), ("approved_count", NUMBER_HITS_APPROVED)):
+            if cleaned.get(name) is not None:
+                found.append(_asked(kind, "GreaterThanOrEqualTo", IntegerValues=[cleaned[name]]))
+        if cleaned["adult"]:
+            found.append(_asked(ADULT, "EqualTo", IntegerValues=[1]))
+        for number in range(1, OWN + 1) if self._own else ():
+            if kind := cleaned.get(f"own_{number}"):
+                condition = cleaned.get(f"own_{number}_is") or "Exists"
+                value = cleaned.get(f"own_{number}_value")
+                values = {} if condition in _NO_VALUE else {"IntegerValues": [value]}
+                found.append(_asked(kind, condition, **values))
+        guard = cleaned.get("guard") or "Accept"
+        return [each | {"ActionsGuarded": guard} for each in found]
+
+    def properties(self) -> Properties:
+        """The form's values."""
+        given = self.cleaned_data
+        return Properties(
+            title=given["title"],
+            description=given["description"],
+            keywords=given["keywords"],
+            reward_cents=given["reward"],
+            places=given["places"],
+            duration_s=given["duration"],
+            lifetime_s=given["lifetime"],
+            auto_approval_s=given["auto_approval"],
+            requirements=given["requirements"],
+        )
+
+
+def _asked(kind: str, comparator: str, **values: Any) -> dict[str, Any]:
+    return {"QualificationTypeId": kind, "Comparator": comparator, **values}
+
+
+def own_qualifications(requester: Requester) -> list[QualificationType]:
+    """What a batch of this requester can ask for, beside the system's qualifications."""
+    rows: QuerySet[QualificationType] = requester.qualification_types.filter(deleted_at=None)
+    return list(rows.order_by("name")[:500])
+
+
+def initial_of(properties: Properties) -> dict[str, Any]:
+    """A form's values for these properties."""
+    values: dict[str, Any] = {
+        "title": properties.title,
+        "description": properties.description,
+        "keywords": properties.keywords,
+        "reward": dollars(properties.reward_cents),
+        "places": properties.places,
+        "duration": properties.duration_s,
+        "lifetime": properties.lifetime_s,
+        "auto_approval": properties.auto_approval_s,
+    }
+    own = 0
+    for each in properties.requirements:
+        values["guard"] = each["ActionsGuarded"]
+        own += _put(values, each, own + 1)
+    return values
+
+
+def _put(values: dict[str, Any], each: Requirement, number: int) -> int:
+    """Put a requirement into the field it came from; 1 if that is one of the requester's own."""
+    kind, integers = each["QualificationTypeId"], each.get("IntegerValues", [])
+    if kind == LOCALE:
+        places = each.get("LocaleValues", [])
+        words = ["-".join(filter(None, (at["Country"], at.get("Subdivision")))) for at in places]
+        values["locations"] = ", ".join(words)
+    elif kind == PERCENT_APPROVED:
+        values["approval_rate"] = integers[0]
+    elif kind == NUMBER_HITS_APPROVED:
+        values["approved_count"] = integers[0]
+    elif kind == ADULT:
+        values["adult"] = True
+    else:
+        values[f"own_{number}"] = kind
+        values[f"own_{number}_is"] = each["Comparator"]
+        values[f"own_{number}_value"] = integers[0] if integers else None
+        return 1
+    return 0
+
+
+class TemplateForm(PropertiesForm):
+    """A task page, and the properties that its batches begin with."""
+
+    name = forms.CharField(max_length=120, help_text="For you alone.")
+    html = forms.CharField(
+        label="Task page",
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "dir": "ltr", "class": "code-area"}),
+        help_text="HTML with ${variables}, as for MTurk. Forms, crowd-* elements, scripts and styles work.",
+    )
+    frame_height = forms.IntegerField(
+        min_value=0,
+        max_value=10_000,
+        initial=0,
+        label="Height of the frame, in pixels",
+        help_text="0 fits the window.",
+        widget=forms.NumberInput(attrs={"size": 6}),
+    )
+
+    def page(self) -> list[Any]:
+        """Fields of the page itself."""
+        return [self[name] for name in ("name", "html", "frame_height")]
+
+    def clean_html(self) -> str:
+        """A page has a text, and not more of it than a question can have."""
+        html = str(self.cleaned_data["html"]).replace("\r\n", "\n").replace("\0", "")
+        if not html.strip():
+            raise forms.ValidationError("The page is empty.")
+        if (size := len(html.encode())) > MAX_QUESTION_BYTES:
+            raise forms.ValidationError(
+                f"The page has {size:,} bytes; at most {MAX_QUESTION_BYTES:,} are taken. Load long scripts, "
+                "styles and pictures from a server."
+            )
+        return html
+
+
+class BatchForm(forms.Form):
+    """A template and a table."""
+
+    template = forms.ModelChoiceField(queryset=Template.objects.none(), empty_label=None)
+    file = forms.FileField(
+        label="Table",
+        help_text="CSV; its first line names the columns, every line below becomes a task.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.tsv,text/csv"}),
+    )
+    encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), initial="auto")
+    name = forms.CharField(
+        max_length=120, required=False, label="Name", help_text="For you alone. Empty: template and file."
+    )
+
+    def __init__(self, *arguments: Any, requester: Requester, **named: Any) -> None:
+        super().__init__(*arguments, label_suffix="", **named)
+        field = self.fields["template"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = requester.templates.order_by("name")
+
+    def upload(self) -> "UploadedFile[bytes]":
+        """The file."""
+        return self.cleaned_data["file"]
+
+
+class BatchPropertiesForm(PropertiesForm):
+    """What a draft's HITs have in common, and its name."""
+
+    name = forms.CharField(max_length=120, label="Name of the batch", help_text="For you alone.")
+
+
+class PublishForm(forms.Form):
+    """The amount, typed."""
+
+    amount = AmountField(label="Type the total to publish", help_text="So much is put on hold.")
+
+    def __init__(self, *arguments: Any, total: int, **named: Any) -> None:
+        super().__init__(*arguments, label_suffix="", **named)
+        self._total = total
+
+    def clean_amount(self) -> int:
+        """It must be the total."""
+        amount = int(self.cleaned_data["amount"])
+        if amount != self._total:
+            raise forms.ValidationError(f"The total is {dollars(self._total)}, not {dollars(amount)}.")
+        return amount
+
+
+class ReviewForm(forms.Form):
+    """A results file with decisions in it."""
+
+    file = forms.FileField(
+        label="Reviewed results",
+        help_text="The results file with an x under Approve, or a reason under Reject.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.tsv,text/csv"}),
+    )
+    encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), initial="auto")
+    override = forms.BooleanField(
+        required=False,
+        label="Also turn rejections into approvals",
+        help_text="Where the file has an x for work that you rejected before.",
+    )
+    once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    def upload(self) -> "UploadedFile[bytes]":
+        """The file."""
+        return self.cleaned_data["file"]
