@@ -1,5 +1,6 @@
 """XML that somebody sent: read without DTD and entities, refused in a sentence, written without a mishap."""
 
+import re
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import ElementTree as SafeTree
@@ -10,6 +11,7 @@ from marketplace.errors import Refusal, invalid_value
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 #: What MTurk takes for a question, a test and an answer key alike.
 MAX_BYTES = 65_535
+_UNPRINTABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def root_of(xml: str, *, parameter: str = "Question") -> Element:
@@ -30,12 +32,4 @@ def parse_error(why: str) -> Refusal:
 
 def printable(text: str) -> str:
     """Text with the characters that XML 1.0 cannot carry replaced, so that no answer is lost to them."""
-    return "".join(
-        character
-        if character in "\t\n\r"
-        or " " <= character <= "\ud7ff"
-        or "\ue000" <= character <= "\ufffd"
-        or character > "\uffff"
-        else "\ufffd"
-        for character in text
-    )
+    return _UNPRINTABLE.sub("\ufffd", text)

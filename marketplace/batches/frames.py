@@ -1,9 +1,14 @@
-"""Drafts and templates to look at: their pages in the frame of a task, at signed addresses without a cookie."""
+"""Drafts and templates to look at: their pages in a task's frame, at signed addresses without a cookie."""
 
+from collections.abc import Callable
+from typing import cast
 from urllib.parse import urlencode
 
+from csp.constants import SELF
+from csp.decorators import csp_update
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
@@ -14,12 +19,17 @@ from marketplace.frame import NO_ASSIGNMENT
 from marketplace.html.documents import task_document
 from marketplace.html.policies import headers
 from marketplace.models import BatchTask, Template
-from marketplace.submission import refused
+from marketplace.submission import for_frames, refused
 
 #: An address that was handed out can be loaded for so long, in seconds.
 AGE = 24 * 3600
 _signer = signing.TimestampSigner(salt="marketplace.batches.frames")
 GONE = "Load the page around it again."
+
+
+def may_frame_ours(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """The page may hold a frame of ours, which can be led nowhere else, whatever a script in it does."""
+    return cast(Callable[..., HttpResponseBase], csp_update({"frame-src": [SELF]})(view))
 
 
 def address_of(shown: BatchTask | Template) -> str:
@@ -33,6 +43,7 @@ def address_of(shown: BatchTask | Template) -> str:
 @require_safe
 @never_cache
 @xframe_options_sameorigin
+@for_frames
 def look(request: HttpRequest, signature: str) -> HttpResponse:
     """The page; nothing can be sent from it, and it loads from the hosts that were chosen only."""
     found = _shown(signature)

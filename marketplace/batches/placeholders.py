@@ -26,7 +26,7 @@ class Page:
         return list(dict.fromkeys(self.variables))
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """The page with the values put in as they are. What a value holds is never looked at for variables."""
+        """The page with the values put in as they are; what a value holds is not looked at for variables."""
         filled = (values[name] for name in self.variables)
         return "".join(chain.from_iterable(zip_longest(self.texts, filled, fillvalue="")))
 

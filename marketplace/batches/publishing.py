@@ -114,7 +114,7 @@ def _waiting(batch: Batch) -> Iterator[BatchTask]:
 def _publish_one(batch: Batch, hit_type: HITType, page: placeholders.Page, task: BatchTask) -> int:
     """One task becomes a HIT; 1, or 0 where it is one already or the batch is no longer to be published.
 
-    The first update locks the batch, so that no two attempts are here at once, and no cancelling comes between.
+    The first update locks the batch: no two attempts are here at once, and no cancelling comes between.
     """
     counted = Batch.objects.filter(pk=batch.pk, state=State.PUBLISHING).update(
         published_count=F("published_count") + 1

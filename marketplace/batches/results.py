@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
@@ -52,7 +53,9 @@ def assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
 def lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
     """The file, some hundred rows at a time; no cell of it is run by a spreadsheet."""
     rows = assignments(batch, shown)
-    names, more = answer_columns(rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE))
+    names, more = answer_columns(
+        rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE)
+    )
     others = [OTHER_ANSWERS] if more else []
     writer = csv.writer(_Echo())
     yield writer.writerow(
@@ -69,8 +72,7 @@ def lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
     while some := list(islice(source, _AT_ONCE)):
         rates.learn({holding.worker_id for holding in some})
         yield "".join(
-            writer.writerow([*map(cell, _row(holding, names, bool(more), rates)), "", ""])
-            for holding in some
+            writer.writerow([*map(cell, _row(holding, names, bool(more), rates)), "", ""]) for holding in some
         )
 
 
@@ -152,7 +154,7 @@ class Rates:
             recent = Q() if span is None else Q(submitted_at__gt=self._now - span)
             counts[f"{name}_approved"] = Count("pk", filter=Q(state=State.APPROVED) & recent)
             counts[f"{name}_decided"] = Count("pk", filter=recent) if recent else Count("pk")
-        rows = (
+        rows: Any = (
             Holding.objects.filter(
                 worker__in=new,
                 hit__requester=self._requester_id,

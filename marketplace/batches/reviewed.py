@@ -85,7 +85,7 @@ def _decision(sheet: Sheet, line: int, assignment_id: str, approve: str, reason:
         return None
     if not (assignment_id.isascii() and assignment_id.isalnum() and len(assignment_id) <= 64):
         raise sheet.error(
-            "there is a decision and no id of an assignment beside it. Take the ids as the results have them.",
+            "there is a decision and no assignment's id beside it. Take the ids as the results have them.",
             line=line,
             column="AssignmentId",
         )
@@ -127,7 +127,7 @@ def decide_all(context: JobContext) -> None:
     """The job. Its result says of every line what became of it."""
     payload = context.payload
     since = datetime.fromisoformat(payload["at"])
-    report = []
+    report: list[list[Any]] = []
     for decision in _decisions(payload):
         context.progress(len(report), len(payload["decisions"]), "Deciding")
         outcome, sentence = _decide(payload["batch"], decision, override=payload["override"], since=since)

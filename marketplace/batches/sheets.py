@@ -74,9 +74,7 @@ class Row:
 class Sheet:
     """A CSV file whose head has been read. `rows` can be read as often as wanted."""
 
-    def __init__(
-        self, file: BinaryIO, name: str, *, encoding: str = "auto", limits: Limits = TASKS
-    ) -> None:
+    def __init__(self, file: BinaryIO, name: str, *, encoding: str = "auto", limits: Limits = TASKS) -> None:
         self._file, self._limits = file, limits
         self.name = " ".join(name.split())[:200] or "the file"
         self._check_size()
@@ -84,7 +82,9 @@ class Sheet:
         self.delimiter, self._skip = self._dialect()
         first = next(self._read(), None)
         if first is None:
-            raise self.error("it is empty. Its first line must name the columns, the lines below hold the values.")
+            raise self.error(
+                "it is empty. Its first line must name the columns, the lines below hold the values."
+            )
         self.columns = self._head(first)
 
     @property
@@ -109,7 +109,8 @@ class Sheet:
             count += 1
             if count > self._limits.rows:
                 raise self.error(
-                    f"it has more than {self._limits.rows:,} rows. Split it into several files.", line=row.line
+                    f"it has more than {self._limits.rows:,} rows. Split it into several files.",
+                    line=row.line,
                 )
             cells = row.cells
             if len(cells) > width and not any(cells[width:]):
@@ -160,9 +161,11 @@ class Sheet:
                 line += decoder.decode(piece).count("\n")
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
+            known = ENCODINGS.get(encoding, encoding)
+            meaningless = error.object[error.start : error.start + 4].hex(" ")
             raise self.error(
-                f"it is not {ENCODINGS.get(encoding, encoding)} (the bytes {error.object[error.start : error.start + 4].hex(' ')} "
-                "mean nothing there). Save it as UTF-8, or choose its encoding.",
+                f"it is not {known} (the bytes {meaningless} mean nothing there). "
+                "Save it as UTF-8, or choose its encoding.",
                 line=line + error.object[: error.start].count(b"\n"),
             ) from error
 
@@ -204,9 +207,12 @@ class Sheet:
 
     def _malformed(self, error: csv.Error, line: int) -> SheetError:
         if "field larger" in str(error):
-            why = f"it has a cell of more than {_LONGEST_FIELD:,} characters, or a quotation mark that never closes."
+            why = f"a cell has more than {_LONGEST_FIELD:,} characters, or a quotation mark never closes."
         elif "unexpected end" in str(error):
-            why = "a quotation mark opens here and never closes. Close it, or double it where it belongs to the text."
+            why = (
+                "a quotation mark opens here and never closes. Close it, or double it where it belongs to "
+                "the text."
+            )
         else:
             why = (
                 'a quoted cell goes on after its closing mark. Quotation marks inside a cell are doubled: "".'
@@ -221,8 +227,8 @@ class Sheet:
             raise self.error("its first line names no column.", line=row.line)
         if len(names) > self._limits.columns:
             raise self.error(
-                f"it has {len(names):,} columns; at most {self._limits.columns} are taken. Leave out those that the "
-                "template does not show.",
+                f"it has {len(names):,} columns; at most {self._limits.columns} are taken. Leave out those "
+                "that the template does not show.",
                 line=row.line,
             )
         seen: dict[str, int] = {}

@@ -10,10 +10,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
 from marketplace.batches import properties as limits
+from marketplace.batches.hosts import of_template
 from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties
 from marketplace.batches.sheets import ENCODINGS
 from marketplace.errors import Refusal
-from marketplace.models import QualificationType, Requester, Template
+from marketplace.html.policies import is_origin
+from marketplace.models import Batch, QualificationType, Requester, Template
 from marketplace.questions import MAX_QUESTION_BYTES
 from marketplace.requirements import (
     ADULT,
@@ -73,7 +75,10 @@ class DurationField(forms.MultiValueField):
 
     def __init__(self, *, least: int, most: int, **options: Any) -> None:
         self.least, self.most = least, most
-        parts = (forms.IntegerField(min_value=0, max_value=10**6), forms.ChoiceField(choices=list(UNITS.items())))
+        parts = (
+            forms.IntegerField(min_value=0, max_value=10**6),
+            forms.ChoiceField(choices=list(UNITS.items())),
+        )
         super().__init__(parts, require_all_fields=True, **options)
 
     def compress(self, data_list: list[Any]) -> int | None:
@@ -97,9 +102,11 @@ class AmountField(forms.CharField):
     """An amount of money; whole cents."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(max_length=20, widget=forms.TextInput(attrs={"inputmode": "decimal", "size": 10}), **options)
+        super().__init__(
+            max_length=20, widget=forms.TextInput(attrs={"inputmode": "decimal", "size": 10}), **options
+        )
 
-    def clean(self, value: Any) -> int | None:  # type: ignore[override]
+    def clean(self, value: Any) -> int | None:
         """Cents, or None where nothing is given and nothing has to be."""
         text = super().clean(value)
         if not text:
@@ -138,7 +145,10 @@ class PropertiesForm(forms.Form):
         help_text="Workers lose the task when it is over. Be generous.",
     )
     lifetime = DurationField(
-        least=MINUTE, most=limits.MAX_LIFETIME_S, label="Batch expires after", help_text="Counted from publishing."
+        least=MINUTE,
+        most=limits.MAX_LIFETIME_S,
+        label="Batch expires after",
+        help_text="Counted from publishing.",
     )
     auto_approval = DurationField(
         least=0,
@@ -228,7 +238,9 @@ class PropertiesForm(forms.Form):
                 continue
             match = _LOCATION.fullmatch(word)
             if match is None or match[1] not in COUNTRIES:
-                raise forms.ValidationError(f"{word[:40]} is no country. Write two letters, such as US or KR.")
+                raise forms.ValidationError(
+                    f"{word[:40]} is no country. Write two letters, such as US or KR."
+                )
             found.append({"Country": match[1]} | ({"Subdivision": match[2]} if match[2] else {}))
         if len(found) > MAX_LOCALES:
             raise forms.ValidationError(f"At most {MAX_LOCALES} places.")
@@ -259,11 +271,11 @@ class PropertiesForm(forms.Form):
         if cleaned["adult"]:
             found.append(_asked(ADULT, "EqualTo", IntegerValues=[1]))
         for number in range(1, OWN + 1) if self._own else ():
-            if kind := cleaned.get(f"own_{number}"):
+            if own := cleaned.get(f"own_{number}"):
                 condition = cleaned.get(f"own_{number}_is") or "Exists"
-                value = cleaned.get(f"own_{number}_value")
-                values = {} if condition in _NO_VALUE else {"IntegerValues": [value]}
-                found.append(_asked(kind, condition, **values))
+                given = cleaned.get(f"own_{number}_value")
+                integers = {} if condition in _NO_VALUE else {"IntegerValues": [given]}
+                found.append(_asked(own, condition, **integers))
         guard = cleaned.get("guard") or "Accept"
         return [each | {"ActionsGuarded": guard} for each in found]
 
@@ -316,8 +328,8 @@ def _put(values: dict[str, Any], each: Requirement, number: int) -> int:
     """Put a requirement into the field it came from; 1 if that is one of the requester's own."""
     kind, integers = each["QualificationTypeId"], each.get("IntegerValues", [])
     if kind == LOCALE:
-        places = each.get("LocaleValues", [])
-        words = ["-".join(filter(None, (at["Country"], at.get("Subdivision")))) for at in places]
+        places = [(at["Country"], at.get("Subdivision", "")) for at in each.get("LocaleValues", [])]
+        words = ["-".join(filter(None, place)) for place in places]
         values["locations"] = ", ".join(words)
     elif kind == PERCENT_APPROVED:
         values["approval_rate"] = integers[0]
@@ -384,14 +396,15 @@ class BatchForm(forms.Form):
     )
 
     def __init__(self, *arguments: Any, requester: Requester, **named: Any) -> None:
-        super().__init__(*arguments, label_suffix="", **named)
+        super().__init__(*arguments, **named)
         field = self.fields["template"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = requester.templates.order_by("name")
 
     def upload(self) -> "UploadedFile[bytes]":
         """The file."""
-        return self.cleaned_data["file"]
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        return file
 
 
 class BatchPropertiesForm(PropertiesForm):
@@ -406,7 +419,7 @@ class PublishForm(forms.Form):
     amount = AmountField(label="Type the total to publish", help_text="So much is put on hold.")
 
     def __init__(self, *arguments: Any, total: int, **named: Any) -> None:
-        super().__init__(*arguments, label_suffix="", **named)
+        super().__init__(*arguments, **named)
         self._total = total
 
     def clean_amount(self) -> int:
@@ -435,4 +448,47 @@ class ReviewForm(forms.Form):
 
     def upload(self) -> "UploadedFile[bytes]":
         """The file."""
-        return self.cleaned_data["file"]
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        return file
+
+
+class HostsForm(forms.Form):
+    """Where a draft's tasks may load from: hosts of its template, of its cells, and others."""
+
+    hosts_named = forms.MultipleChoiceField(
+        required=False, label="Load from", widget=forms.CheckboxSelectMultiple
+    )
+    more = forms.CharField(
+        required=False,
+        max_length=2000,
+        label="Other hosts",
+        help_text="Separated by spaces, such as https://cdn.example.org.",
+    )
+
+    def __init__(self, *arguments: Any, batch: Batch, **named: Any) -> None:
+        own = of_template(batch.html)
+        known = list(dict.fromkeys([*own, *batch.hosts_of_cells, *batch.hosts]))
+        named["initial"] = {"hosts_named": batch.hosts}
+        super().__init__(*arguments, **named)
+        words = [(host, f"{host} ({_from(host, own, batch)})") for host in known]
+        field = self.fields["hosts_named"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = words
+
+    def clean_more(self) -> list[str]:
+        """Origins."""
+        words = str(self.cleaned_data["more"]).lower().split()
+        for word in words:
+            if not is_origin(word.rstrip("/")):
+                raise forms.ValidationError(f"{word[:80]} is no host. Write it as https://cdn.example.org.")
+        return [word.rstrip("/") for word in words]
+
+    def hosts(self) -> list[str]:
+        """What was chosen."""
+        return [*self.cleaned_data["hosts_named"], *self.cleaned_data["more"]]
+
+
+def _from(host: str, own: list[str], batch: Batch) -> str:
+    if host in own:
+        return "named by the template"
+    return "named by the table" if host in batch.hosts_of_cells else "added by you"

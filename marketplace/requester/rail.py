@@ -19,7 +19,10 @@ class Link:
 
 
 #: Places of the rail: label, name, and the name of its first page.
-PLACES = (("Overview", "overview", "requester:overview"),)
+PLACES: tuple[tuple[str, str, str], ...] = (
+    ("Overview", "overview", "requester:overview"),
+    ("Batches", "batches", "requester:batches"),
+)
 #: Shown where test controls are on.
 TEST_PLACES: tuple[tuple[str, str, str], ...] = ()
 

@@ -1,0 +1,378 @@
+"""Batches of a requester: from a table to a look at every task, the cost, publishing, and the results."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from jobs.models import Job, JobState
+from marketplace import clock
+from marketplace.batches import drafts, frames, placeholders, publishing, results, selectors
+from marketplace.batches.properties import from_stored
+from marketplace.batches.selectors import TASK_STATES, Tally
+from marketplace.batches.sheets import Sheet
+from marketplace.errors import Refusal
+from marketplace.html.policies import SANDBOX
+from marketplace.models import Batch, BatchTask, Requester
+from marketplace.requester.batchforms import (
+    BatchForm,
+    BatchPropertiesForm,
+    HostsForm,
+    PublishForm,
+    initial_of,
+)
+from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.selectors import hit_status
+from marketplace.site.fresh import settle_overdue
+from tables.grids import Asked, Choices, Column, Grid, Rows, Words
+
+PLACE = "batches"
+State = Batch.State
+STATES = {
+    "all": "All",
+    State.DRAFT: "Drafts",
+    State.PUBLISHING: "Publishing",
+    State.PUBLISHED: "Published",
+    State.FAILED: "Stopped",
+    State.CANCELLED: "Cancelled",
+}
+#: What a state is called in a table.
+WORDS = {
+    State.DRAFT: ("Draft", ""),
+    State.PUBLISHING: ("Publishing", "wait"),
+    State.PUBLISHED: ("Published", "good"),
+    State.FAILED: ("Stopped", "bad"),
+    State.CANCELLED: ("Cancelled", ""),
+}
+BATCHES = Grid(
+    "batches",
+    columns=(
+        Column("number", "Number", lambda row: row.number, by="number", down=True, number=True),
+        Column("name", "Name", lambda row: row.name, by="name"),
+        Column("state", "State", lambda row: row.state, by="state"),
+        Column("tasks", "Tasks", lambda row: row.task_count, by="task_count", down=True, number=True),
+        Column("published", "Published", lambda row: row.published_count, by="published_count", number=True),
+        Column("answered", "Answered", lambda row: row.tally.answered, number=True),
+        Column("review", "To review", lambda row: row.tally.submitted, number=True),
+        Column("made", "Made", lambda row: row.created_at, by="created_at", down=True),
+    ),
+    filters=(Choices("state", "State", STATES, tabs=True), Words("q", "Name")),
+    order="number",
+)
+TASKS = Grid(
+    "tasks",
+    columns=(
+        Column("task", "Task", lambda row: row.ordinal, by="ordinal", number=True),
+        Column("values", "Values", lambda row: row.values),
+        Column("hit", "HIT", lambda row: row.hit.hit_id if row.hit else ""),
+        Column("status", "Status", lambda row: row.status),
+        Column("places", "Assignments", lambda row: row.hit.max_assignments if row.hit else "", number=True),
+        Column("answered", "Answered", lambda row: row.answered, number=True),
+        Column("review", "To review", lambda row: row.hit.submitted if row.hit else "", number=True),
+    ),
+    filters=(Choices("state", "Tasks", TASK_STATES, tabs=True),),
+    order="task",
+)
+
+
+@require_safe
+@for_requester
+def batches(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """The list of batches."""
+    now = clock.now()
+
+    def rows(asked: Asked) -> Rows:
+        found = selectors.batches(seat.requester).filter(name__icontains=asked["q"])
+        return found if asked["state"] == "all" else found.filter(state=asked["state"])
+
+    def complete(page: list[Any]) -> list[Any]:
+        tallies = selectors.tallies(page, now)
+        for batch in page:
+            batch.tally = tallies[batch.pk]
+            batch.words, batch.tone = WORDS[batch.state]
+        return page
+
+    any_template = seat.requester.templates.exists()
+    return respond(
+        request,
+        seat,
+        BATCHES,
+        rows,
+        "batches.html",
+        place=PLACE,
+        complete=complete,
+        now=now,
+        any_template=any_template,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_requester
+def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """A template and a table become a draft."""
+    posted = request.method == "POST"
+    form = BatchForm(
+        request.POST if posted else None,
+        request.FILES if posted else None,
+        requester=seat.requester,
+        label_suffix="",
+        initial={"template": request.GET.get("template", "")},
+    )
+    if posted and form.is_valid() and (batch := _draft(form, seat)):
+        messages.success(request, f"{batch.task_count:,} tasks were read. Nothing is published yet.")
+        return redirect("requester:batch", seat.requester.customer_id, batch.number)
+    any_template = seat.requester.templates.exists()
+    status = 422 if form.errors else 200
+    return show(
+        request, "batch_new.html", seat, place=PLACE, form=form, any_template=any_template, status=status
+    )
+
+
+def _draft(form: BatchForm, seat: Seat) -> Batch | None:
+    given = form.cleaned_data
+    upload = form.upload()
+    try:
+        sheet = Sheet(upload.file, upload.name or "table.csv", encoding=given["encoding"])  # type: ignore[arg-type]
+        return drafts.make_draft(
+            requester=seat.requester,
+            template=given["template"],
+            properties=from_stored(given["template"].properties),
+            sheet=sheet,
+            name=given["name"],
+            user=seat.user,
+        )
+    except Refusal as refusal:
+        form.add_error("file", refusal.message)
+        return None
+
+
+@require_safe
+@for_requester
+def batch(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponseBase:
+    """One batch: as a draft, what to look at before publishing; afterwards, how far it is."""
+    return _page(request, seat, own(seat, number))
+
+
+def _page(
+    request: HttpRequest, seat: Seat, batch: Batch, *, form: PublishForm | None = None
+) -> HttpResponseBase:
+    now = clock.now()
+    settle_overdue(now)
+
+    def rows(asked: Asked) -> Rows:
+        return selectors.tasks(batch, asked["state"], now)
+
+    def complete(page: list[Any]) -> list[Any]:
+        for task in page:
+            hit = task.hit
+            task.status = hit_status(hit, now) if hit else ""
+            task.answered = hit.submitted + hit.approved + hit.rejected if hit else ""
+        return page
+
+    page = placeholders.parse(batch.html)
+    stands = _standing(batch, now)
+    more: dict[str, Any] = stands
+    if batch.state == State.DRAFT:
+        more |= _of_draft(seat.requester, batch, page)
+        more["form"] = form or PublishForm(total=stands["cost"].total, label_suffix="")
+        more["status"] = 422 if form else 200
+    return respond(
+        request,
+        seat,
+        TASKS,
+        rows,
+        "batch.html",
+        place=PLACE,
+        complete=complete,
+        file=f"batch-{batch.number}-tasks",
+        properties=from_stored(batch.properties),
+        variables=page.names,
+        now=now,
+        shown=results.SHOWN,
+        **more,
+    )
+
+
+def _standing(batch: Batch, now: Any) -> dict[str, Any]:
+    """What a batch's page and the part of it that renews itself both show."""
+    publishing_job = publishing.job_of(batch, publishing.PUBLISH)
+    cancelling_job = publishing.job_of(batch, publishing.CANCEL)
+    words, tone = WORDS[State(batch.state)]
+    tally: Tally = selectors.tallies([batch], now)[batch.pk]
+    at_work = _open(publishing_job) or _open(cancelling_job)
+    return {
+        "batch": batch,
+        "words": words,
+        "tone": tone,
+        "tally": tally,
+        "cost": publishing.cost_of(batch),
+        "left": publishing.cost_of(batch, tasks=batch.task_count - batch.published_count),
+        "publishing": publishing_job,
+        "cancelling": cancelling_job,
+        "at_work": at_work,
+        "stuck": batch.state == State.PUBLISHING and not at_work,
+    }
+
+
+def _open(job: Job | None) -> bool:
+    return job is not None and job.state in (JobState.QUEUED, JobState.RUNNING)
+
+
+def _of_draft(requester: Requester, batch: Batch, page: placeholders.Page) -> dict[str, Any]:
+    cost = publishing.cost_of(batch)
+    return {
+        "hosts": HostsForm(batch=batch, label_suffix=""),
+        "unused": placeholders.unused(page, batch.columns),
+        "missing_cents": max(0, cost.total - requester.available_cents),
+        "after_cents": requester.available_cents - cost.total,
+        "first": 1,
+    }
+
+
+@require_safe
+@never_cache
+@for_requester
+def live(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+    """The part of a batch's page that changes by itself."""
+    batch = own(seat, number)
+    return show(request, "parts/batch_live.html", seat, place=PLACE, **_standing(batch, clock.now()))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_requester
+def properties(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+    """Change what the HITs of a draft will have in common."""
+    batch = own(seat, number)
+    posted = request.method == "POST"
+    initial = initial_of(from_stored(batch.properties)) | {"name": batch.name}
+    form = BatchPropertiesForm(request.POST if posted else None, requester=seat.requester, initial=initial)
+    if posted and form.is_valid():
+        try:
+            drafts.set_properties(batch=batch, name=form.cleaned_data["name"], properties=form.properties())
+        except Refusal as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            messages.success(request, "The properties are stored.")
+            return redirect("requester:batch", seat.requester.customer_id, number)
+    return show(
+        request,
+        "batch_properties.html",
+        seat,
+        place=PLACE,
+        batch=batch,
+        form=form,
+        status=422 if form.errors else 200,
+    )
+
+
+@require_POST
+@for_requester
+def set_hosts(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+    """Choose which hosts a draft's tasks load from."""
+    batch = own(seat, number)
+    form = HostsForm(request.POST, batch=batch)
+    if form.is_valid():
+        _act(
+            request,
+            lambda: drafts.set_hosts(batch=batch, hosts=form.hosts()),
+            "The tasks load from the hosts that are ticked, and from no other.",
+        )
+    else:
+        messages.error(request, " ".join(str(each) for errors in form.errors.values() for each in errors))
+    return redirect("requester:batch", seat.requester.customer_id, number)
+
+
+@require_safe
+@frames.may_frame_ours
+@for_requester
+def task(request: HttpRequest, seat: Seat, *, number: int, ordinal: int) -> HttpResponse:
+    """One task of a batch as its workers see it, with its values; the others are a link away."""
+    batch = own(seat, number)
+    shown = get_object_or_404(BatchTask.objects.select_related("hit"), batch=batch, ordinal=ordinal)
+    shown.batch = batch
+    asked = request.GET.get("task", "")
+    if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= batch.task_count:
+        return redirect("requester:batch_task", seat.requester.customer_id, number, int(asked[:9]))
+    return show(
+        request,
+        "batch_task.html",
+        seat,
+        place=PLACE,
+        batch=batch,
+        task=shown,
+        values=list(zip(batch.columns, shown.values, strict=True)),
+        previous=ordinal - 1 if ordinal > 1 else None,
+        next=ordinal + 1 if ordinal < batch.task_count else None,
+        frame_url=frames.address_of(shown),
+        sandbox=SANDBOX,
+    )
+
+
+@require_POST
+@for_requester
+def publish(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponseBase:
+    """Publish a draft after its total was typed, or go on with a batch that stopped."""
+    batch = own(seat, number)
+    if batch.state == State.DRAFT:
+        form = PublishForm(request.POST, total=publishing.cost_of(batch).total, label_suffix="")
+        if not form.is_valid():
+            return _page(request, seat, batch, form=form)
+    _act(request, lambda: publishing.publish(batch=batch), "The batch is being published.")
+    return redirect("requester:batch", seat.requester.customer_id, number)
+
+
+@require_POST
+@for_requester
+def cancel(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+    """Take a batch off offer."""
+    batch = own(seat, number)
+    said = "The batch is being taken off offer. Work in progress can still be submitted."
+    _act(request, lambda: publishing.cancel(batch=batch), said)
+    return redirect("requester:batch", seat.requester.customer_id, number)
+
+
+@require_POST
+@for_requester
+def delete(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+    """Throw a draft away."""
+    batch = own(seat, number)
+    if _act(request, lambda: drafts.delete(batch=batch), "The draft is gone."):
+        return redirect("requester:batches", seat.requester.customer_id)
+    return redirect("requester:batch", seat.requester.customer_id, number)
+
+
+@require_safe
+@for_requester
+def results_file(request: HttpRequest, seat: Seat, *, number: int) -> StreamingHttpResponse:
+    """The answers with MTurk's columns; `show` says which of them."""
+    batch = own(seat, number)
+    asked = request.GET.get("show", "all")
+    shown = asked if asked in results.SHOWN else "all"
+    answer = StreamingHttpResponse(
+        results.lines(batch, now=clock.now(), shown=shown), content_type="text/csv; charset=utf-8"
+    )
+    answer["Content-Disposition"] = f'attachment; filename="Batch_{batch.number}_batch_results.csv"'
+    return answer
+
+
+def own(seat: Seat, number: int) -> Batch:
+    """A batch of this requester whose file is read."""
+    found = seat.requester.batches.filter(number=number, task_count__gt=0).first()
+    if found is None:
+        raise Http404("There is no such batch.")
+    found.requester = seat.requester
+    return found
+
+
+def _act(request: HttpRequest, do: Any, said: str) -> bool:
+    try:
+        do()
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+        return False
+    messages.success(request, said)
+    return True
