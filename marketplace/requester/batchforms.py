@@ -8,6 +8,8 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from marketplace.batches import properties as limits
 from marketplace.batches.hosts import of_template
@@ -53,12 +55,20 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 class Duration(forms.MultiWidget):
     """A number and its unit."""
 
-    template_name = "marketplace/requester/parts/duration.html"
+    use_fieldset = False
 
     def __init__(self) -> None:
         super().__init__(
-            [forms.NumberInput(attrs={"min": 0, "size": 6}), forms.Select(choices=list(UNITS.items()))]
+            [
+                forms.NumberInput(attrs={"min": 0, "size": 6}),
+                forms.Select(choices=list(UNITS.items()), attrs={"aria-label": "Unit"}),
+            ]
         )
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """Both side by side."""
+        both = super().render(name, value, attrs, renderer)
+        return format_html('<span class="duration" id="{}">{}</span>', (attrs or {}).get("id", name), both)
 
     def decompress(self, value: int | None) -> list[Any]:
         """Seconds in the largest unit that fits."""

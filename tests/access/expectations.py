@@ -110,7 +110,14 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("site", FORM, "worker"): "profile inbox accept",
     ("site", ACT, "worker"): "return request_qualification accept_next",
     ("site", LOOK, "site desk"): "desk",
-    ("requester", LOOK, "site desk"): "overview",
+    ("requester", LOOK, "site desk"): """
+        overview batches batch batch_live batch_task batch_results batch_review_report batch_review_live
+        templates template_look sample_table
+    """,
+    ("requester", FORM, "site desk"): "new_batch batch_properties batch_review new_template template",
+    ("requester", ACT, "site desk"): """
+        batch_hosts batch_publish batch_cancel batch_delete template_delete use_sample
+    """,
     ("accounts", FORM, "account"): "password_change home",
     ("accounts", FORM, "everybody"): "login",
     ("accounts", ACT, "everybody"): "logout",
@@ -141,6 +148,7 @@ LOGGED = {
 BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "signed-submit": (405, 400),
     "bare-submit": (405, 400),
+    "batch-frame": (404, 405),
     "signed-task": (404, 405),
     "signed-preview": (404, 405),
     "/worker-api/next": (405, 401),

@@ -17,6 +17,8 @@ from evaluations.external.keeping import packed
 from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from judgments.models import AgreementReport, CandidateSource, FilterRun
+from marketplace.batches import reviewed
+from marketplace.models import Requester
 from marketplace.models import Worker as SiteWorker
 from notices.services import raise_notice
 from projects.models import Project
@@ -27,6 +29,7 @@ from retrieval.services.corpora import create_corpus
 from sealing import seal
 from tests.annotation import distilling
 from tests.annotation.world import make_query, make_source
+from tests.batches import making
 from tests.desk.conftest import make_hit, make_stage, make_unknown, make_work
 from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
@@ -273,6 +276,24 @@ def _model() -> str:
     return "matrix"
 
 
+def batches(lab: Requester) -> dict[str, Parts]:
+    """Values of addresses of batches: a draft, and a review that was uploaded for it."""
+    draft = making.draft(lab)
+    decided = reviewed.start(batch=draft, decisions=[], file_name="r.csv", override=False, once="once")
+    batch = {"number": draft.number, "ordinal": 1, "job": decided.pk}
+    template = {"pk": draft.template_id, "slug": "text"}
+    named = {
+        "batch": "batch batch_live batch_task batch_results batch_review_report batch_review_live "
+        "batch_properties batch_review batch_hosts batch_publish batch_cancel batch_delete",
+        "template": "template template_look template_delete sample_table use_sample",
+    }
+    return {
+        f"requester:{name}": batch if kind == "batch" else template
+        for kind, names in named.items()
+        for name in names.split()
+    }
+
+
 def worker_site(worker: User) -> dict[str, Parts]:
     """Values of addresses of the worker site: a group, and a HIT of it that the worker holds."""
     lab = site.make_requester()
@@ -289,4 +310,5 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "site:request_qualification": asked,
         "examples": {"number": 1},
         "requester": {"requester": lab.customer_id},
+        **batches(lab),
     }

@@ -77,6 +77,7 @@ TASKS = Grid(
     filters=(Choices("state", "Tasks", TASK_STATES, tabs=True),),
     order="task",
 )
+TASKS_OF_DRAFT = Grid("tasks", columns=TASKS.columns[:2], order="task")
 
 
 @require_safe
@@ -164,7 +165,7 @@ def _page(
     settle_overdue(now)
 
     def rows(asked: Asked) -> Rows:
-        return selectors.tasks(batch, asked["state"], now)
+        return selectors.tasks(batch, asked.values.get("state", "all"), now)
 
     def complete(page: list[Any]) -> list[Any]:
         for task in page:
@@ -183,7 +184,7 @@ def _page(
     return respond(
         request,
         seat,
-        TASKS,
+        TASKS_OF_DRAFT if batch.state == State.DRAFT else TASKS,
         rows,
         "batch.html",
         place=PLACE,
