@@ -71,7 +71,7 @@ def test_money_that_runs_out_stops_the_batch_and_a_deposit_lets_it_go_on(db):
         "Deposit at least 0.30 and continue."
     )
     assert Job.objects.get().state == JobState.FAILED
-    with pytest.raises(Refusal, match="Deposit at least 0.30"):
+    with pytest.raises(Refusal, match=r"Deposit at least 0\.30"):
         publishing.publish(batch=batch)
     people.deposit(requester=lab, cents=30)
     publishing.publish(batch=batch)
