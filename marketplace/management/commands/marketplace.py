@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import ledger
 from marketplace.errors import Refusal
+from marketplace.management import batches
 from marketplace.models import Requester
 from marketplace.services import people
 from money.amounts import cents, dollars
@@ -63,6 +64,8 @@ class Command(BaseCommand):
         invite.add_argument("--days", type=int, help="how long it is valid (default: until used)")
         invite.add_argument("--json", action="store_true")
         invite.set_defaults(run=self.invite)
+
+        batches.add(commands, self.show)
 
         audit = commands.add_parser("audit", help="check that no cent is lost; exit status 1 where one is")
         audit.add_argument("--json", action="store_true")
