@@ -10,7 +10,7 @@ from marketplace.html.policies import hosts_in
 MOST = 100
 #: Rows that are also looked at as whole pages: addresses put together of a template and a cell.
 WHOLE_PAGES = 20
-_ADDRESS = re.compile(r"(https?://[a-z0-9][a-z0-9.-]{0,252}(?::\d{1,5})?)(?:[/?#][^\s<>\"'()]*)?")
+_ADDRESS = re.compile(r"(https?://[a-z0-9][a-z0-9.-]{0,252}(?::\d{1,5})?)(?=[/?#\s)'\",;]|$)")
 
 
 class Found:
@@ -28,8 +28,7 @@ class Found:
             self._add(hosts_in(html))
         for cell in cells:
             if "//" in cell and len(self._hosts) < MOST:
-                simple = _ADDRESS.fullmatch(cell)
-                self._add([simple[1]] if simple else hosts_in(cell))
+                self._add(hosts_in(cell) if "<" in cell else _ADDRESS.findall(cell))
 
     def beside(self, own: Iterable[str]) -> list[str]:
         """Hosts that the template itself does not name, sorted."""

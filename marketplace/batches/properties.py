@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from marketplace.errors import invalid_value
 from marketplace.requirements import Requirement
 from marketplace.services.publishing import TypeProperties
 from money import fees
@@ -12,6 +13,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86_400
 MAX_LIFETIME_S = 365 * DAY
 MAX_AUTO_APPROVAL_S = 30 * DAY
 MAX_REWARD_CENTS = 100_000_00
+MAX_PLACES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,22 @@ class Properties:
     lifetime_s: int = 7 * DAY
     auto_approval_s: int = 3 * DAY
     requirements: list[Requirement] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Refuse what the protocol would refuse; forms check the same field by field."""
+        limits = (
+            ("Title", len(self.title), 1, 128),
+            ("Description", len(self.description), 1, 2000),
+            ("Keywords", len(self.keywords), 0, 1000),
+            ("Reward", self.reward_cents, 0, MAX_REWARD_CENTS),
+            ("MaxAssignments", self.places, 1, MAX_PLACES),
+            ("AssignmentDurationInSeconds", self.duration_s, 30, MAX_LIFETIME_S),
+            ("LifetimeInSeconds", self.lifetime_s, 30, MAX_LIFETIME_S),
+            ("AutoApprovalDelayInSeconds", self.auto_approval_s, 0, MAX_AUTO_APPROVAL_S),
+        )
+        for name, value, least, most in limits:
+            if not least <= value <= most:
+                raise invalid_value(name, f"{value:,} is not between {least:,} and {most:,}.")
 
     def stored(self) -> dict[str, Any]:
         """As JSON."""

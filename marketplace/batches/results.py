@@ -16,7 +16,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from marketplace.batches import answers
-from marketplace.models import Batch, BatchTask, Holding
+from marketplace.models import Batch, Holding
 from marketplace.templatetags.marketplace_money import money
 from tables.cells import cell
 
@@ -39,14 +39,21 @@ _AT_ONCE = 500
 SHOWN = {"all": "All", "submitted": "To review", "approved": "Approved", "rejected": "Rejected"}
 
 
+_READ = (
+    "hit__hit_id", "hit__hit_type__type_id", "hit__hit_type__title", "hit__hit_type__description",
+    "hit__hit_type__keywords", "hit__reward_cents", "hit__created_at", "hit__max_assignments",
+    "hit__annotation", "hit__hit_type__duration_s", "hit__hit_type__auto_approval_s", "hit__expires_at",
+    "hit__batch_task__values", "assignment_id", "worker", "worker__worker_id", "state", "accepted_at",
+    "submitted_at", "auto_approve_at", "approved_at", "rejected_at", "feedback", "answer",
+)  # fmt: skip
+Row = dict[str, Any]
+
+
 def assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
     """Answered assignments of a batch, in the order of its rows and of their submission."""
     states = Holding.ANSWERED if shown == "all" else (State(shown),)
-    return (
-        Holding.objects.filter(hit__batch=batch, state__in=states)
-        .select_related("hit__hit_type", "hit__batch_task", "worker")
-        .defer("hit__question")
-        .order_by("hit__batch_task__ordinal", "submitted_at", "pk")
+    return Holding.objects.filter(hit__batch=batch, state__in=states).order_by(
+        "hit__batch_task__ordinal", "submitted_at", "pk"
     )
 
 
@@ -68,12 +75,10 @@ def lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
         ]
     )
     rates = Rates(batch.requester_id, now)
-    source = rows.iterator(chunk_size=_AT_ONCE)
+    source: Iterator[Row] = iter(rows.values(*_READ).iterator(chunk_size=_AT_ONCE))
     while some := list(islice(source, _AT_ONCE)):
-        rates.learn({holding.worker_id for holding in some})
-        yield "".join(
-            writer.writerow([*map(cell, _row(holding, names, bool(more), rates)), "", ""]) for holding in some
-        )
+        rates.learn({row["worker"] for row in some})
+        yield "".join(writer.writerow([*map(cell, _cells(row, names, more, rates)), "", ""]) for row in some)
 
 
 class _Echo:
@@ -98,21 +103,22 @@ def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
     return sorted(kept), more or len(counts) > len(kept)
 
 
-def _row(holding: Holding, names: Sequence[str], more: bool, rates: "Rates") -> Iterator[str]:
-    hit, kind = holding.hit, holding.hit.hit_type
-    task: BatchTask = hit.batch_task
-    assert holding.submitted_at is not None
-    yield from (hit.hit_id, kind.type_id, kind.title, kind.description, kind.keywords)
-    yield from (money(hit.reward_cents), written(hit.created_at), str(hit.max_assignments), hit.annotation)
-    yield from (str(kind.duration_s), str(kind.auto_approval_s), written(hit.expires_at), "")
-    yield str(int((hit.expires_at - hit.created_at).total_seconds()))
-    yield from (holding.assignment_id, holding.worker.worker_id, holding.state.capitalize())
-    yield from (written(holding.accepted_at), written(holding.submitted_at), written(holding.auto_approve_at))
-    yield from (written(holding.approved_at), written(holding.rejected_at), holding.feedback)
-    yield str(int((holding.submitted_at - holding.accepted_at).total_seconds()))
-    yield from rates.of(holding.worker_id)
-    yield from task.values
-    given = answers.fields(holding.answer)
+def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates") -> Iterator[str]:
+    yield row["hit__hit_id"]
+    for name in ("type_id", "title", "description", "keywords"):
+        yield row[f"hit__hit_type__{name}"]
+    yield from (money(row["hit__reward_cents"]), written(row["hit__created_at"]))
+    yield from (str(row["hit__max_assignments"]), row["hit__annotation"])
+    yield from (str(row["hit__hit_type__duration_s"]), str(row["hit__hit_type__auto_approval_s"]))
+    yield from (written(row["hit__expires_at"]), "")
+    yield str(int((row["hit__expires_at"] - row["hit__created_at"]).total_seconds()))
+    yield from (row["assignment_id"], row["worker__worker_id"], row["state"].capitalize())
+    for name in ("accepted_at", "submitted_at", "auto_approve_at", "approved_at", "rejected_at"):
+        yield written(row[name])
+    yield from (row["feedback"], str(int((row["submitted_at"] - row["accepted_at"]).total_seconds())))
+    yield from rates.of(row["worker"])
+    yield from row["hit__batch_task__values"]
+    given = answers.fields(row["answer"])
     for name in names:
         yield given.pop(name, "")
     if more:
@@ -137,6 +143,8 @@ class _Count:
 class Rates:
     """How much of their decided work the requester approved, per worker: ever, in 30 days, in 7 days."""
 
+    #: Workers that are remembered at a time.
+    MOST = 5_000
     SPANS = {"ever": None, "month": timedelta(days=30), "week": timedelta(days=7)}
     _NONE = ("0% (0/0)",) * 3
 
@@ -146,6 +154,8 @@ class Rates:
 
     def learn(self, workers: set[int]) -> None:
         """Look up workers that are not known yet, in one query."""
+        if len(self._known) > self.MOST:
+            self._known.clear()
         new = workers - self._known.keys()
         if not new:
             return

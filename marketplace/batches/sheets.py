@@ -90,7 +90,7 @@ class Sheet:
     @property
     def said(self) -> str:
         """How the file was read, in words."""
-        known = ENCODINGS.get(self.encoding, self.encoding)
+        known = ENCODINGS.get(self.encoding.removesuffix("-sig"), self.encoding)
         guess = ", which is a guess: it is no UTF-8" if self.guessed else ""
         return f"{known}{guess}; cells separated by {_DELIMITERS.get(self.delimiter, repr(self.delimiter))}"
 
@@ -161,7 +161,7 @@ class Sheet:
                 line += decoder.decode(piece).count("\n")
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            known = ENCODINGS.get(encoding, encoding)
+            known = ENCODINGS.get(encoding.removesuffix("-sig"), encoding)
             meaningless = error.object[error.start : error.start + 4].hex(" ")
             raise self.error(
                 f"it is not {known} (the bytes {meaningless} mean nothing there). "

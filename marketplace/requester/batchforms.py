@@ -142,7 +142,7 @@ class PropertiesForm(forms.Form):
     reward = AmountField(label="Reward per assignment")
     places = forms.IntegerField(
         min_value=1,
-        max_value=10_000,
+        max_value=limits.MAX_PLACES,
         initial=1,
         label="Assignments per task",
         help_text="How many different people answer each task.",

@@ -120,7 +120,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("requester", ACT, "site desk"): """
         new_key end_key make_payable pay_out settle_letter batch_hosts batch_publish batch_cancel
-        batch_delete template_delete use_sample
+        batch_delete template_delete use_sample overview batches batch batch_live batch_task
+        batch_results batch_review_report batch_review_live templates template_look sample_table
     """,
     ("accounts", FORM, "account"): "password_change home",
     ("accounts", FORM, "everybody"): "login",

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
+from marketplace.management import batches
 from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
 from marketplace.services import accesskeys, invoicing, payables, people
@@ -79,6 +80,8 @@ class Command(BaseCommand):
         invite.add_argument("--days", type=int, help="how long it is valid (default: until used)")
         invite.add_argument("--json", action="store_true")
         invite.set_defaults(run=self.invite)
+
+        batches.add(commands, self.show)
 
     def _keys(self, commands: Any) -> None:
         """Access keys of requesters."""

@@ -1,0 +1,228 @@
+"""`manage.py marketplace batch`: templates, batches, results and reviews for scripts."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from jobs import runner
+from jobs.models import Job, JobState
+from marketplace import clock
+from marketplace.batches import drafts, hosts, publishing, results, reviewed
+from marketplace.batches.properties import DAY, MINUTE, Properties
+from marketplace.batches.sheets import ENCODINGS, RESULTS, Sheet
+from marketplace.errors import Refusal
+from marketplace.models import Batch, Requester, Template
+from money.amounts import cents, dollars
+
+Facts = dict[str, Any]
+FactsOf = Callable[[Facts], Facts]
+Show = Callable[[Facts, Facts], None]
+
+
+def add(commands: Any, show: Show) -> None:
+    """The sub-commands; `show` prints what one has to say, as its options ask for."""
+    parser_of = partial(_parser, show)
+    of_batch = partial(_of_batch, show)
+    parser = commands.add_parser("batch", help="a template and a table become HITs")
+    actions = parser.add_subparsers(dest="action", required=True)
+
+    create = parser_of(actions, "create", "make a draft of a template and a table", create_batch)
+    create.add_argument("requester", help="name of the requester")
+    create.add_argument("template", type=Path, help="HTML file with ${variables}")
+    create.add_argument("table", type=Path, help="CSV file; its first line names the columns")
+    create.add_argument("--name", default="", help="of the batch (default: the files)")
+    create.add_argument("--title", required=True, help="what workers see in the list")
+    create.add_argument("--description", required=True)
+    create.add_argument("--keywords", default="")
+    create.add_argument("--reward", required=True, help="per assignment, such as 0.15")
+    create.add_argument("--assignments", type=int, default=1, metavar="N", help="per task")
+    create.add_argument("--minutes", type=int, default=60, help="time allotted per assignment")
+    create.add_argument("--days", type=int, default=7, help="until the batch expires")
+    create.add_argument("--approve-after-days", type=int, default=3, help="work is approved by itself then")
+    create.add_argument("--height", type=int, default=0, help="of the frame in pixels; 0 fits the window")
+    create.add_argument(
+        "--hosts", nargs="*", metavar="ORIGIN", help="load from these only (default: those of the template)"
+    )
+    create.add_argument("--encoding", choices=list(ENCODINGS), default="auto")
+
+    publish = of_batch(actions, "publish", "publish a draft, or go on with one that stopped", publish_batch)
+    publish.add_argument("--total", required=True, help="what it costs at most, as `show` says it")
+    of_batch(actions, "show", "where a batch stands and what it costs", show_batch)
+    of_batch(actions, "cancel", "take a batch off offer", cancel_batch)
+    of_batch(actions, "delete", "throw a draft away", delete_batch)
+    download = of_batch(actions, "results", "write the answers with MTurk's columns", write_results)
+    download.add_argument("file", type=Path, help="CSV file to write")
+    download.add_argument("--show", choices=list(results.SHOWN), default="all")
+    review = of_batch(actions, "review", "approve and reject as a results file says", review_batch)
+    review.add_argument("file", type=Path, help="the results with x under Approve, reasons under Reject")
+    review.add_argument("--override", action="store_true", help="also turn rejections into approvals")
+    review.add_argument("--encoding", choices=list(ENCODINGS), default="auto")
+
+
+def _parser(show: Show, actions: Any, name: str, words: str, facts: FactsOf) -> ArgumentParser:
+    parser: ArgumentParser = actions.add_parser(name, help=words)
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=lambda options: show(options, facts(options)))
+    return parser
+
+
+def _of_batch(show: Show, actions: Any, name: str, words: str, facts: FactsOf) -> ArgumentParser:
+    parser = _parser(show, actions, name, words, facts)
+    parser.add_argument("requester", help="name of the requester")
+    parser.add_argument("number", type=int, help="of the batch")
+    return parser
+
+
+def _requester(name: str) -> Requester:
+    found = Requester.objects.filter(name=name).first()
+    if found is None:
+        raise CommandError(f"There is no requester named {name!r}.")
+    return found
+
+
+def _batch(options: Facts) -> Batch:
+    requester = _requester(options["requester"])
+    found = requester.batches.filter(number=options["number"], task_count__gt=0).first()
+    if found is None:
+        raise CommandError(f"{requester.name} has no batch {options['number']}.")
+    found.requester = requester
+    return found
+
+
+def _cents(amount: str) -> int:
+    try:
+        return cents(amount)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+
+
+def create_batch(options: Facts) -> Facts:
+    """batch create REQUESTER TEMPLATE TABLE."""
+    requester = _requester(options["requester"])
+    properties = Properties(
+        title=options["title"],
+        description=options["description"],
+        keywords=options["keywords"],
+        reward_cents=_cents(options["reward"]),
+        places=options["assignments"],
+        duration_s=options["minutes"] * MINUTE,
+        lifetime_s=options["days"] * DAY,
+        auto_approval_s=options["approve_after_days"] * DAY,
+    )
+    properties.check()
+    html, now = _text(options["template"]), clock.now()
+    values = {
+        "html": html,
+        "frame_height": options["height"],
+        "hosts": hosts.of_template(html) if options["hosts"] is None else options["hosts"],
+        "properties": properties.stored(),
+        "updated_at": now,
+    }
+    template, _ = Template.objects.update_or_create(
+        requester=requester,
+        name=options["template"].name[:120],
+        defaults=values,
+        create_defaults={**values, "created_at": now},
+    )
+    with _opened(options["table"]) as file:
+        batch = drafts.make_draft(
+            requester=requester,
+            template=template,
+            properties=properties,
+            sheet=Sheet(file, options["table"].name, encoding=options["encoding"]),
+            name=options["name"],
+        )
+    return show_batch(options | {"number": batch.number})
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: {error}") from error
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise CommandError(f"{path}: {error}") from error
+
+
+def show_batch(options: Facts) -> Facts:
+    """batch show REQUESTER NUMBER."""
+    batch = _batch(options)
+    return {
+        "number": batch.number,
+        "name": batch.name,
+        "state": batch.state,
+        "tasks": batch.task_count,
+        "published": batch.published_count,
+        "total": dollars(publishing.cost_of(batch).total),
+        "available": dollars(batch.requester.available_cents),
+        "loads_from": " ".join(batch.hosts),
+        "not_loaded_from": " ".join(host for host in batch.hosts_of_cells if host not in batch.hosts),
+        "error": batch.error,
+    }
+
+
+def publish_batch(options: Facts) -> Facts:
+    """batch publish REQUESTER NUMBER --total AMOUNT; the work is done here and now."""
+    batch = _batch(options)
+    total = publishing.cost_of(batch).total
+    if _cents(options["total"]) != total:
+        raise CommandError(f"The total is {dollars(total)}, not {options['total']}. Nothing was published.")
+    _finish(publishing.publish(batch=batch))
+    return show_batch(options)
+
+
+def cancel_batch(options: Facts) -> Facts:
+    """batch cancel REQUESTER NUMBER."""
+    _finish(publishing.cancel(batch=_batch(options)))
+    return show_batch(options)
+
+
+def delete_batch(options: Facts) -> Facts:
+    """batch delete REQUESTER NUMBER."""
+    drafts.delete(batch=_batch(options))
+    return {"deleted": options["number"]}
+
+
+def write_results(options: Facts) -> Facts:
+    """batch results REQUESTER NUMBER FILE."""
+    batch = _batch(options)
+    count = results.assignments(batch, options["show"]).count()
+    with options["file"].open("w", encoding="utf-8", newline="") as file:
+        file.writelines(results.lines(batch, now=clock.now(), shown=options["show"]))
+    return {"file": str(options["file"]), "assignments": count}
+
+
+def review_batch(options: Facts) -> Facts:
+    """batch review REQUESTER NUMBER FILE."""
+    batch = _batch(options)
+    with _opened(options["file"]) as file:
+        sheet = Sheet(file, options["file"].name, encoding=options["encoding"], limits=RESULTS)
+        decisions = reviewed.read(sheet)
+    job = reviewed.start(
+        batch=batch,
+        decisions=decisions,
+        file_name=sheet.name,
+        override=options["override"],
+        once=f"{clock.now():%Y%m%d%H%M%S%f}",
+    )
+    _finish(job)
+    job.refresh_from_db()
+    lines: list[Any] = job.result or []
+    return {name: sum(line[2] == name for line in lines) for name in reviewed.OUTCOMES}
+
+
+def _finish(job: Job) -> None:
+    """Do the job in this process, unless a worker was faster; Refusal with its error where it failed."""
+    runner.run(job_id=job.pk)
+    job.refresh_from_db()
+    if job.state == JobState.FAILED:
+        raise Refusal("JobFailed", job.error)

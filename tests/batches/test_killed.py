@@ -1,0 +1,92 @@
+"""A worker that is killed while it publishes or expires a batch loses nothing and doubles nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from jobs import services
+from jobs.models import Job, JobState
+from marketplace import ledger
+from marketplace.batches import publishing
+from marketplace.models import HIT, Batch
+from tests.batches import making
+from tests.batches.race import publish_at_once
+from tests.jobs.conftest import ROOT, database_url_of_this_test
+from tests.site import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MODULE = "marketplace.batches.publishing"
+
+
+def attempt(job: Job, function: str, when: str) -> None:
+    """One attempt that dies there; then its lease runs out."""
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "distillery.settings",
+        "DATA_DIR": str(settings.DATA_DIR),
+        "DATABASE_URL": database_url_of_this_test(),
+        "PYTHONWARNINGS": "ignore",
+    }
+    command = [sys.executable, "-m", "tests.batches.crash", str(job.pk), function, when]
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    Job.objects.filter(state=JobState.RUNNING).update(lease_until=timezone.now() - timedelta(hours=1))
+    services.reconcile()
+
+
+@pytest.mark.parametrize(
+    ("function", "when"),
+    [
+        (f"{MODULE}.create_hit", "before"),
+        ("marketplace.ledger.post", "after"),
+        (f"{MODULE}.create_hit", "after"),
+        (f"{MODULE}._publish_one", "after"),
+        (f"{MODULE}._finish", "before"),
+    ],
+    ids=["before-the-hit", "money-moved", "hit-not-linked", "committed", "at-the-end"],
+)
+def test_every_row_has_exactly_one_hit_wherever_the_worker_dies(function, when):
+    lab = world.make_requester(dollars=100)
+    batch = making.draft(lab, making.rows(5), places=2)
+    job = publishing.publish(batch=batch)
+    attempt(job, function, when)
+    batch.refresh_from_db()
+    assert batch.state == Batch.State.PUBLISHING
+    assert HIT.objects.filter(batch=batch).count() == batch.published_count
+    assert ledger.audit() == []
+    making.run_jobs()
+    batch.refresh_from_db()
+    assert (batch.state, batch.published_count) == (Batch.State.PUBLISHED, 5)
+    assert sorted(batch.tasks.values_list("hit__batch_task__ordinal", flat=True)) == [1, 2, 3, 4, 5]
+    assert HIT.objects.filter(batch=batch).count() == 5
+    lab.refresh_from_db()
+    assert lab.held_cents == 100
+    assert ledger.audit() == []
+
+
+def test_a_batch_is_off_offer_wherever_the_worker_dies():
+    lab = world.make_requester(dollars=100)
+    batch = making.published(lab, making.rows(5))
+    job = publishing.cancel(batch=batch)
+    attempt(job, f"{MODULE}.set_expiration", "after")
+    making.run_jobs()
+    lab.refresh_from_db()
+    assert lab.held_cents == 0
+    assert ledger.audit() == []
+
+
+def test_two_workers_at_one_batch_make_one_hit_of_a_row():
+    """The first was taken for dead and comes back: what the other has done is not done again."""
+    lab = world.make_requester(dollars=100)
+    batch = making.draft(lab, making.rows(12))
+    publishing.publish(batch=batch)
+    made = publish_at_once(batch, threads=3)
+    batch.refresh_from_db()
+    assert made == batch.published_count == HIT.objects.filter(batch=batch).count() == 12
+    assert ledger.audit() == []

@@ -1,0 +1,164 @@
+"""Tables as spreadsheets of all countries write them, and exact words about those that cannot be read."""
+
+import pytest
+
+from marketplace.batches.sheets import RESULTS, TASKS, SheetError
+from tests.batches.making import sheet
+
+
+def read(data: str | bytes, **options: object) -> tuple[list[str], list[list[str]]]:
+    found = sheet(data, **options)
+    return found.columns, [row.cells for row in found.rows()]
+
+
+EXPECTED = (["name", "note"], [["Zoë", "a, b"], ["Ümit", 'says "hi"\nand goes']])
+TEXT = 'name,note\nZoë,"a, b"\nÜmit,"says ""hi""\nand goes"\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (TEXT.encode(), "UTF-8; cells separated by commas"),
+        (TEXT.encode("utf-8-sig"), "UTF-8; cells separated by commas"),
+        (TEXT.encode("utf-16"), "UTF-16; cells separated by commas"),
+        (
+            TEXT.encode("latin-1"),
+            "Windows-1252 (Western Europe), which is a guess: it is no UTF-8; cells separated by commas",
+        ),
+        (
+            'name;note\nZoë;"a, b"\nÜmit;"says ""hi""\nand goes"\n'.encode(),
+            "UTF-8; cells separated by semicolons",
+        ),
+        (
+            'name\tnote\nZoë\t"a, b"\nÜmit\t"says ""hi""\nand goes"\n'.encode(),
+            "UTF-8; cells separated by tabs",
+        ),
+        (
+            'sep=;\nname;note\nZoë;"a, b"\nÜmit;"says ""hi""\nand goes"\n'.encode(),
+            "UTF-8; cells separated by semicolons",
+        ),
+        (
+            'name,note,,\nZoë,"a, b",,\n\n,,,\nÜmit,"says ""hi""\nand goes",,'.encode(),
+            "UTF-8; cells separated by commas",
+        ),
+    ],
+    ids=["utf8", "bom", "utf16", "latin1", "semicolons", "tabs", "excel-sep", "empty-edges"],
+)
+def test_one_table_in_many_hands(data, said):
+    found = sheet(data)
+    assert (found.columns, [row.cells for row in found.rows()]) == EXPECTED
+    assert found.said == said
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["crlf", "cr"])
+def test_line_ends_of_other_systems_are_the_same_rows(end):
+    columns, rows = read(f'a,b{end}1,"two{end}lines"{end}3,4{end}')
+    assert columns == ["a", "b"]
+    assert rows == [["1", f"two{end}lines"], ["3", "4"]]
+
+
+def test_a_named_encoding_is_taken_at_its_word():
+    assert read("名,b\n猫,1\n".encode("shift_jis"), encoding="shift_jis") == (["名", "b"], [["猫", "1"]])
+
+
+def test_rows_know_their_lines_across_cells_of_several_lines():
+    found = sheet('a,b\n"1\n2",x\n\n3,y\n')
+    assert [row.line for row in found.rows()] == [2, 5]
+
+
+def test_rows_can_be_read_again():
+    found = sheet("a\n1\n2\n")
+    assert [row.cells for row in found.rows()] == [row.cells for row in found.rows()]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "sentence"),
+    [
+        (
+            "",
+            {},
+            "t.csv: it is empty. Its first line must name the columns, the lines below hold the values.",
+        ),
+        ("a,b\n", {}, "t.csv: it has a head and no rows. Every row below the head becomes a task."),
+        (
+            "a,b\n1,2\n1,2,3\n",
+            {},
+            "t.csv, line 3: the row has 3 cells, the head has 2. A comma inside a cell needs quotation marks "
+            "around the cell.",
+        ),
+        (
+            "a;b\n1\n",
+            {},
+            "t.csv, line 2: the row has 1 cell, the head has 2. A semicolon inside a cell needs quotation "
+            "marks around the cell.",
+        ),
+        (
+            'a,b\n1,2\n"open,2\n3,4\n',
+            {},
+            "t.csv, line 3: a quotation mark opens here and never closes. Close it, or double it where it "
+            "belongs to the text.",
+        ),
+        (
+            'a,b\n"a"b,2\n',
+            {},
+            "t.csv, line 2: a quoted cell goes on after its closing mark. Quotation marks inside a cell are "
+            'doubled: "".',
+        ),
+        ("a,,b\n1,2,3\n", {}, "t.csv, line 1: column 2 has no name in the head."),
+        ("a,b,a\n1,2,3\n", {}, "t.csv, line 1, column a: columns 1 and 3 have the same name. Rename one."),
+        (
+            "a,b\n1,bell\x07\n",
+            {},
+            "t.csv, line 2, column b: the cell has a character that no page can hold (U+0007). Take it out.",
+        ),
+        (
+            "a\nZo\xeb\n".encode("latin-1"),
+            {"encoding": "utf-8"},
+            "t.csv, line 2: it is not UTF-8 (the bytes eb 0a mean nothing there). Save it as UTF-8, or "
+            "choose its encoding.",
+        ),
+        (
+            b"PK\x03\x04 and more",
+            {},
+            "t.csv: it is a workbook or an archive. Save the sheet as CSV (UTF-8) and upload that.",
+        ),
+        (
+            ",".join(f"c{n}" for n in range(10_000)) + "\n1\n",
+            {},
+            "t.csv, line 1: it has 10,000 columns; at most 500 are taken. Leave out those that the template "
+            "does not show.",
+        ),
+        (
+            "a\n" + "x" * 70_000 + "\n",
+            {},
+            "t.csv, line 2, column a: the cell has 70,000 characters; a whole task may have 65,535 bytes.",
+        ),
+        (
+            'a\n"' + "x" * 140_000 + '"\n',
+            {},
+            "t.csv, line 2: a cell has more than 131,072 characters, or a quotation mark never closes.",
+        ),
+    ],
+    ids=[
+        "empty", "head-only", "too-many-cells", "too-few-cells", "open-quote", "after-quote", "nameless",
+        "twice", "control", "not-utf8", "workbook", "ten-thousand-columns", "long-cell", "endless-cell",
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_file_line_column_and_remedy(data, options, sentence):
+    with pytest.raises(SheetError) as refused:
+        read(data, name="t.csv", **options)
+    assert refused.value.message == sentence
+
+
+def test_more_rows_than_a_batch_has_are_refused_at_the_row_that_is_too_many():
+    found = sheet("a\n" + "1\n" * (TASKS.rows + 1))
+    with pytest.raises(SheetError, match=r"line 100002: it has more than 100,000 rows"):
+        for _ in found.rows():
+            pass
+
+
+def test_results_that_come_back_may_be_wider_than_a_table_of_tasks():
+    table = ",".join(f"c{n}" for n in range(1_000)) + "\n" + "," * 999 + "x\n"
+    columns, rows = read(table, limits=RESULTS)
+    assert len(columns) == 1_000
+    assert rows[0][-1] == "x"

@@ -1,0 +1,75 @@
+"""The requester's side in a browser: batches from templates and tables, and jobs that a worker would do."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import FrameLocator, Page
+
+from tests.server import RunningServer
+
+RUN_JOBS = """
+from jobs import runner
+from jobs.models import Job
+while (job := Job.objects.filter(state="queued").first()) is not None:
+    runner.run(job_id=job.pk)
+"""
+CUSTOMER = """
+from marketplace.models import Requester
+print(Requester.objects.get(name={name!r}).customer_id)
+"""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Somebody who runs a requester, in front of its pages."""
+
+    page: Page
+    server: RunningServer
+    customer_id: str
+
+    def go(self, path: str) -> None:
+        """Open a page of the requester."""
+        self.page.goto(f"/requester/{self.customer_id}/{path}")
+
+    def make_template(self, html: str, name: str = "Mine") -> None:
+        """A template of one's own."""
+        self.go("templates/new/")
+        self.page.get_by_label("Name", exact=True).fill(name)
+        self.page.get_by_label("Task page").fill(html)
+        self.page.get_by_label("Title").fill("Say what you see")
+        self.page.get_by_label("Description").fill("One short answer.")
+        self.page.get_by_role("button", name="Save").click()
+
+    def make_batch(self, table: str, template: str = "Mine") -> None:
+        """Upload a table for a template."""
+        self.go("batches/new/")
+        self.page.get_by_label("Template").select_option(label=template)
+        self.upload("Table", "tasks.csv", table)
+        self.page.get_by_role("button", name="Read the table").click()
+
+    def upload(self, label: str, name: str, text: str) -> None:
+        """Choose a file."""
+        file: Any = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+        self.page.get_by_label(label, exact=True).set_input_files(file)
+
+    def publish(self, total: str) -> None:
+        """Type the total, publish, and let a worker do it."""
+        self.page.get_by_label("Type the total to publish").fill(total)
+        self.page.get_by_role("button", name="Publish").click()
+        self.page.wait_for_load_state()
+        self.run_jobs()
+
+    def run_jobs(self) -> None:
+        """Do what waits for a worker."""
+        self.server.manage("shell", "-c", RUN_JOBS)
+
+    @property
+    def task(self) -> FrameLocator:
+        """Inside of the frame of a preview."""
+        return self.page.frame_locator("iframe")
+
+
+def customer_id(server: RunningServer, name: str) -> str:
+    """Customer id of a requester."""
+    said: str = server.manage("shell", "-c", CUSTOMER.format(name=name))
+    return said.strip().splitlines()[-1]

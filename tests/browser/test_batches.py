@@ -1,0 +1,116 @@
+"""A requester makes a batch in the browser, people work on it, and the answers come back as a table."""
+
+import csv
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.asking import task
+from tests.browser.batching import Desk, customer_id
+from tests.browser.conftest import PASSWORD
+from tests.browser.looking import SMALL, check
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def desk(lab, server, administrator, context_of) -> Desk:
+    page = context_of().new_page()
+    page.goto("/accounts/login/")
+    page.get_by_label("Username").fill(administrator)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_load_state()
+    return Desk(page, server, customer_id(server, lab.account.name))
+
+
+def look(page) -> None:
+    """What holds for every page of ours."""
+    check(page)
+    assert page.evaluate(SMALL) == []
+
+
+def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
+    page = desk.page
+    desk.go("batches/")
+    page.get_by_role("link", name="See the samples").click()
+    page.get_by_role("button", name="Use it: Mood of a text, an ordinary form").click()
+    page.get_by_role("link", name="New batch").click()
+    table = 'id,product,review\nr1,the kettle,"Loud, but quick."\nr2,the lamp,=HYPERLINK(x)\n'
+    desk.upload("Table", "reviews.csv", table)
+    page.get_by_role("button", name="Read the table").click()
+    expect(page.get_by_text("2 tasks were read.")).to_be_visible()
+    look(page)
+    page.get_by_role("link", name="Look at the tasks").click()
+    expect(desk.task.get_by_text("Loud, but quick.")).to_be_visible()
+    page.get_by_role("link", name="Next").click()
+    expect(desk.task.get_by_text("=HYPERLINK(x)")).to_be_visible()
+    look(page)
+    page.get_by_role("link", name="Back to the batch").click()
+    desk.publish("0.30")
+    expect(page.get_by_text("0 of 6 answered")).to_be_visible(timeout=15_000)
+    page.reload()
+    look(page)
+
+    mira = newcomer()
+    mira.page.get_by_role("link", name="How does this review sound?", exact=True).click()
+    mira.page.get_by_role("button", name="Accept", exact=True).click()
+    mira.page.wait_for_url("**/tasks/*assignment_id=*")
+    task(mira).get_by_label("neither pleased nor displeased").check()
+    task(mira).get_by_label("Was anything unclear?").fill("=1+1")
+    task(mira).get_by_role("button", name="Submit").click()
+    expect(mira.page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
+
+    page.reload()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download all").click()
+    file = tmp_path / "results.csv"
+    download.value.save_as(file)
+    [row] = list(csv.DictReader(file.read_text().splitlines()))
+    assert (row["Answer.mood"], row["Answer.doubt"], row["Input.id"]) == ("neither", "'=1+1", "r1")
+    page.get_by_role("link", name="Upload reviewed results").click()
+    look(page)
+    desk.upload("Reviewed results", "r.csv", f"AssignmentId,Approve,Reject\n{row['AssignmentId']},x,\n")
+    page.get_by_role("button", name="Approve and reject").click()
+    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
+    desk.run_jobs()
+    page.get_by_role("link", name="See the report").click(timeout=15_000)
+    expect(page.get_by_role("row", name="Approved")).to_be_visible()
+    look(page)
+
+
+def test_lists_and_forms_hold_what_holds_for_every_page(desk):
+    desk.make_template("<h1>${a}</h1>")
+    expect(desk.page.get_by_text("The template is stored.")).to_be_visible()
+    look(desk.page)
+    desk.page.get_by_role("link", name="Look at it").click()
+    look(desk.page)
+    desk.make_batch("a\nx\n")
+    desk.page.get_by_role("link", name="Change").click()
+    look(desk.page)
+    for path in ("batches/", "templates/", "batches/new/", "templates/new/"):
+        desk.go(path)
+        look(desk.page)
+
+
+def test_mistakes_get_the_focus_and_ten_thousand_columns_a_sentence(desk):
+    desk.make_template("<h1>${a}</h1>")
+    desk.make_batch(",".join(f"c{n}" for n in range(10_000)) + "\n" + "," * 9_999 + "\n")
+    summary = desk.page.get_by_role("alert")
+    expect(summary).to_be_focused()
+    expect(summary).to_contain_text("tasks.csv, line 1: it has 10,000 columns; at most 500 are taken.")
+    look(desk.page)
+
+
+@pytest.mark.parametrize("width", [390], ids=["phone"])
+def test_previews_can_be_walked_through_with_the_keyboard_on_a_small_screen(desk, width):
+    desk.make_template("<h1>${a}</h1>")
+    desk.make_batch("a\nfirst\nsecond\nthird\n")
+    desk.page.set_viewport_size({"width": width, "height": 844})
+    desk.page.get_by_role("link", name="Look at the tasks").press("Enter")
+    expect(desk.task.get_by_role("heading")).to_have_text("first")
+    desk.page.get_by_label("Task", exact=True).fill("3")
+    desk.page.keyboard.press("Enter")
+    expect(desk.task.get_by_role("heading")).to_have_text("third")
+    desk.page.get_by_role("link", name="Previous").press("Enter")
+    expect(desk.task.get_by_role("heading")).to_have_text("second")
