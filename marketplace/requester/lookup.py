@@ -11,6 +11,7 @@ from marketplace.models import (
     Holding,
     QualificationGrant,
     QualificationRequest,
+    QualificationType,
     Requester,
     Worker,
 )
@@ -65,3 +66,31 @@ def own_worker(requester: Requester, worker_id: str, now: datetime) -> Worker:
     ):
         raise Http404("There is no such worker.")
     return worker
+
+
+def own_qualification(requester: Requester, qualification_type_id: str) -> QualificationType:
+    """A qualification type of this requester that is not deleted."""
+    found = QualificationType.objects.filter(
+        requester=requester, qualification_type_id=qualification_type_id, deleted_at=None
+    ).first()
+    if found is None:
+        raise Http404("There is no such qualification.")
+    found.requester = requester
+    return found
+
+
+def own_request(requester: Requester, request_id: str) -> QualificationRequest:
+    """A worker's request of a qualification of this requester, once it is handed in."""
+    found = (
+        QualificationRequest.objects.select_related("worker", "qualification_type")
+        .filter(
+            qualification_type__requester=requester,
+            request_id=request_id,
+            submitted_at__isnull=False,
+        )
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such request.")
+    found.qualification_type.requester = requester
+    return found

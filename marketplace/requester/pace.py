@@ -9,6 +9,8 @@ from marketplace.requester.selectors.work import seconds
 
 HEIGHT = 120
 _STEP, _BAR = 10, 8
+#: So many bars have room; fewer stand at the left of it.
+_FEWEST = 20
 #: Bars are as high as so many times the median; what took longer is cut there.
 _CUT = 3
 
@@ -57,7 +59,7 @@ def pace(latest_first: Sequence[Holding]) -> Pace | None:
         )
     return Pace(
         bars=bars,
-        width=len(bars) * _STEP,
+        width=max(len(bars), _FEWEST) * _STEP,
         height=HEIGHT,
         median_seconds=middle,
         middle_y=round(HEIGHT - middle * HEIGHT / max(1, top), 2),

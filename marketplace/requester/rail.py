@@ -25,6 +25,7 @@ PLACES = (
     ("HITs", "hits", "requester:hits"),
     ("Review", "review", "requester:review"),
     ("Workers", "workers", "requester:workers"),
+    ("Qualifications", "qualifications", "requester:qualifications"),
     ("Messages", "messages", "requester:letters"),
     ("Money", "money", "requester:money"),
     ("Keys", "keys", "requester:keys"),

@@ -4,6 +4,7 @@ from django.urls import path
 
 from marketplace.requester.views import (
     accounts,
+    asking,
     batches,
     batchreviews,
     controls,
@@ -15,6 +16,7 @@ from marketplace.requester.views import (
     money,
     overview,
     payables,
+    qualifications,
     review,
     templates,
     workers,
@@ -26,6 +28,9 @@ _BATCH = f"{_R}batches/<int:number>/"
 _HIT = f"{_R}hits/<slug:hit_id>/"
 _WORK = f"{_R}work/<int:pk>/"
 _WORKER = f"{_R}workers/<slug:worker_id>/"
+_KINDS = f"{_R}qualifications/"
+_KIND = f"{_KINDS}<slug:kind>/"
+_ASKED = f"{_R}requests/<slug:asking>/"
 urlpatterns = [
     path("new/", accounts.new, name="new"),
     path(_R, overview.overview, name="overview"),
@@ -96,4 +101,16 @@ urlpatterns = [
     path(f"{_WORKER}block/", workers.block, name="block"),
     path(f"{_WORKER}unblock/", workers.unblock, name="unblock"),
     path(f"{_WORKER}grant/", workers.grant, name="worker_grant"),
+    path(_KINDS, qualifications.listing, name="qualifications"),
+    path(f"{_KINDS}new/", qualifications.new, name="new_qualification"),
+    path(_KIND, qualifications.qualification, name="qualification"),
+    path(f"{_KIND}edit/", qualifications.edit, name="edit_qualification"),
+    path(f"{_KIND}delete/", qualifications.delete, name="delete_qualification"),
+    path(f"{_KIND}give/", qualifications.give, name="give_qualification"),
+    path(f"{_KIND}revoke/", qualifications.revoke, name="revoke_qualification"),
+    path(f"{_KIND}upload/", qualifications.upload, name="upload_grants"),
+    path(f"{_R}requests/", asking.listing, name="qualification_requests"),
+    path(_ASKED, asking.asked, name="qualification_request"),
+    path(f"{_ASKED}accept/", asking.accept, name="accept_request"),
+    path(f"{_ASKED}reject/", asking.reject, name="reject_request"),
 ]

@@ -22,7 +22,7 @@ from marketplace import clock
 from marketplace.batches import reviewed
 from marketplace.models import LedgerEntry, Requester
 from marketplace.models import Worker as SiteWorker
-from marketplace.services import invoicing, payables, voices
+from marketplace.services import invoicing, payables, qualification_requests, voices
 from marketplace.services.qualification_tests import QualificationTest
 from notices.services import raise_notice
 from projects.models import Project
@@ -321,6 +321,18 @@ def worker_site(worker: User) -> dict[str, Parts]:
     tested = site.make_qualification(lab, "Chess", test=QualificationTest(TEST, KEY, 600))
     site.ask(SiteWorker.objects.get(user=worker), tested)
     shared["qualification_type_id"] = tested.qualification_type_id
+    robin = site.make_worker("robin")
+    work = site.do(robin, site.post(group))
+    course = site.make_qualification(lab, "Course")
+    wish = qualification_requests.ask(worker=robin, qualification_type=course)
+    answered = {
+        "requester": lab.customer_id,
+        "hit_id": work.hit.hit_id,
+        "pk": work.pk,
+        "worker_id": robin.worker_id,
+        "kind": course.qualification_type_id,
+        "asking": wish.request_id,
+    }
     return {
         "site": shared,
         "site:request_qualification": asked,
@@ -328,7 +340,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "examples": {"number": 1},
         "site:reply": {"message": message.pk},
         "requester": {
-            "requester": lab.customer_id,
+            **answered,
             "letter": letter.pk,
             "key": lab.keys.get().pk,
             "payable": report.number,

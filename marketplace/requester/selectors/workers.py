@@ -36,7 +36,7 @@ GRID = Grid(
         Column("worker", "Worker", lambda row: row.worker_id, by="worker_id"),
         Column("simulated", "Simulated", lambda row: row.simulated, on_page=False),
         *_COUNTS,
-        Column("rate", "Approval rate", _rate, number=True),
+        Column("rate", "Approval rate", lambda row: row.rate, number=True),
         Column("seconds", "Median time", lambda row: row.median_seconds, number=True),
         Column("blocked", "Blocked", lambda row: row.blocked, on_page=False),
         Column("last", "Last answer", lambda row: row.last, by="last", down=True, gaps=True),
@@ -121,6 +121,7 @@ def say_how_fast(requester: Requester, rows: list[Worker], now: datetime) -> lis
     for row in rows:
         row.median_seconds = round(median(times[row.pk])) if times[row.pk] else None  # type: ignore[attr-defined]
         row.blocked = row.pk in blocked  # type: ignore[attr-defined]
+        row.rate = _rate(row) if hasattr(row, "approved") else None  # type: ignore[attr-defined]
     return rows
 
 

@@ -124,19 +124,18 @@ def _places_left(row: HIT) -> int | None:
 def question(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     """The task as workers see it before they accept."""
     row = own_hit(seat.requester, hit_id)
-    shown = frame.question(row)
-    origin = site_url(request)
-    page = show(
+    asked, origin = frame.question(row), site_url(request)
+    shown = show(
         request,
         "hit_question.html",
         seat,
         place=PLACE,
         hit=row,
         frame_url=frame.preview_url(hit=row, base_url=origin),
-        frame_height=shown.frame_height,
-        sandbox=framing.sandbox(shown, working=False),
+        frame_height=asked.frame_height,
+        sandbox=framing.sandbox(asked, working=False),
     )
-    return framing.with_task(page, shown, origin=origin)
+    return framing.with_task(shown, asked, origin=origin)
 
 
 Do = Callable[[HIT], str]

@@ -1,22 +1,36 @@
-"""Where a requester stands: its money, and how far its HITs are."""
+"""Where a requester stands: its money, what needs somebody, what came in, and how far its HITs are."""
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.requester import arrivals
+from marketplace.requester.attention import needs
 from marketplace.requester.doors import Seat, for_requester, show
-from marketplace.site.fresh import settle_overdue
+from marketplace.site.fresh import settle_approvals
 from marketplace.site.paging import numbered
 from marketplace.site.selectors import desk
+from marketplace.submission import site_url
 
 
 @require_safe
 @for_requester
 def overview(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """The account, and the HIT types with open or undecided work, the newest first."""
-    settle_overdue(clock.now())
+    now = clock.now()
+    settle_approvals(seat.requester, now)
     seat.requester.refresh_from_db()
     types = numbered(desk.hit_types(seat.user).filter(requester=seat.requester), request)
-    progress = desk.progress(list(types.object_list))
-    return show(request, "overview.html", seat, place="overview", types=types, progress=progress)
+    return show(
+        request,
+        "overview.html",
+        seat,
+        place="overview",
+        now=now,
+        types=types,
+        progress=desk.progress(list(types.object_list)),
+        needs=needs(seat.requester, now),
+        chart=arrivals.chart(arrivals.per_day(seat.requester, now=now)),
+        endpoint=f"{site_url(request)}/mturk/api",
+    )

@@ -65,7 +65,7 @@ def worker(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponseB
         record=selectors.record(seat.requester, whose, now),
         latest=latest[:_ROWS],
         pace=pace(latest),
-        block=Block.objects.filter(requester=seat.requester, worker=whose).first(),
+        blocked=Block.objects.filter(requester=seat.requester, worker=whose).first(),
         grants=selectors.grants(seat.requester, whose),
         written=Message.objects.filter(requester=seat.requester, worker=whose).order_by("-sent_at")[:5],
         block_form=BlockForm(auto_id="block_%s"),

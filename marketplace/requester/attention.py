@@ -1,0 +1,64 @@
+"""What needs somebody at a requester: in sentences, each with the page where it is done."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.urls import reverse
+
+from marketplace.models import HIT, Holding, Letter, Requester
+from marketplace.requester.selectors import qualifications, work
+from marketplace.selectors import assignable
+
+SOON = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something to do; `urgent` is what time will do otherwise."""
+
+    words: str
+    address: str
+    urgent: bool = False
+
+
+def needs(requester: Requester, now: datetime) -> list[Need]:
+    """What waits, the most urgent first. Each kind costs one query, however much of it there is."""
+    found: list[Need] = []
+
+    def note(number: int, one: str, many: str, name: str, query: str = "", *, urgent: bool = False) -> None:
+        if number:
+            words = one if number == 1 else many.format(f"{number:,}")
+            address = reverse(f"requester:{name}", args=[requester.customer_id])
+            found.append(Need(words, address + query, urgent))
+
+    note(
+        Holding.objects.filter(
+            hit__requester=requester, state=Holding.State.SUBMITTED, auto_approve_at__lte=now + SOON
+        ).count(),
+        "1 answer is approved by itself within a day unless you decide.",
+        "{} answers are approved by themselves within a day unless you decide.",
+        "review_table",
+        urgent=True,
+    )
+    waiting = work.waiting_count(requester)
+    note(waiting, "1 answer waits for a decision.", "{} answers wait for a decision.", "review")
+    note(
+        qualifications.waiting_count(requester),
+        "1 worker asks for a qualification.",
+        "{} requests for qualifications wait for a decision.",
+        "qualification_requests",
+    )
+    note(
+        Letter.objects.filter(requester=requester, read_at=None, answered_at=None).count(),
+        "1 message of a worker is open.",
+        "{} messages of workers are open.",
+        "letters",
+    )
+    note(
+        HIT.objects.filter(assignable(now), requester=requester, expires_at__lte=now + SOON).count(),
+        "1 HIT with open places goes off offer within a day.",
+        "{} HITs with open places go off offer within a day.",
+        "hits",
+        "?state=assignable&order=expires",
+    )
+    return found
