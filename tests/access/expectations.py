@@ -113,9 +113,9 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("requester", LOOK, "site desk"): """
         overview keys money payables payable invoices invoice letters ratings batches batch
         batch_live batch_task batch_results batch_review_report batch_review_live templates
-        template_look sample_table
-        hits hit hit_question review review_by_worker review_table review_hit review_worker work answer
-        workers worker qualifications qualification qualification_requests qualification_request
+        template_look sample_table hits hit hit_question review review_by_worker review_table
+        review_hit review_worker work answer workers worker qualifications qualification
+        qualification_requests qualification_request
     """,
     ("requester", FORM, "site desk"): """
         deposit new_invoice new letter new_batch batch_properties batch_review new_template template
@@ -125,10 +125,10 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         new_key end_key make_payable pay_out settle_letter batch_hosts batch_publish batch_cancel
         batch_delete template_delete use_sample overview batches batch batch_live batch_task
         batch_results batch_review_report batch_review_live templates template_look sample_table
-        batch_delete template_delete use_sample
-        hit_more_time hit_more_places hit_expire hit_reviewing hit_delete approve reject bonus approve_chosen
-        approve_hit approve_worker block unblock worker_grant delete_qualification give_qualification
-        revoke_qualification upload_grants accept_request reject_request
+        batch_delete template_delete use_sample hit_more_time hit_more_places hit_expire
+        hit_reviewing hit_delete approve reject bonus approve_chosen approve_hit approve_worker
+        block unblock worker_grant delete_qualification give_qualification revoke_qualification
+        upload_grants accept_request reject_request
     """,
     ("accounts", FORM, "account"): "password_change home",
     ("accounts", FORM, "everybody"): "login",
