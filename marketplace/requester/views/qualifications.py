@@ -108,7 +108,7 @@ def qualification(request: HttpRequest, seat: Seat, *, kind: str) -> HttpRespons
         file=f"holders-{row.qualification_type_id}",
         now=clock.now(),
         kind=row,
-        asking=hit_types_asking_for(row.qualification_type_id, requester=seat.requester).count(),
+        asking=hit_types_asking_for(row.qualification_type_id).filter(requester=seat.requester).count(),
         waiting=selectors.requests(
             seat.requester, state="pending", kind=row.qualification_type_id, words=""
         ).count(),
