@@ -31,6 +31,21 @@
     },
   });
 
+  // Pages of the days before phones fit one where they say nothing else.
+  const fits = new CSSStyleSheet();
+  fits.replaceSync("@media (max-width: 40rem) { :where(img, video, textarea, input, select, iframe) { max-width: 100%; box-sizing: border-box; } }");
+  document.adoptedStyleSheets = [fits];
+
+  // The frame stays with the task: a link to another page opens a tab of its own.
+  window.addEventListener("click", (event) => {
+    const link = event.target instanceof Element && event.target.closest("a[href], area[href]");
+    if (!link || event.defaultPrevented || !/^https?:$/.test(link.protocol)) return;
+    const there = link.href.split("#");
+    if (there.length > 1 && there[0] === window.location.href.split("#")[0]) return;
+    link.target = "_blank";
+    link.rel = "noopener noreferrer";
+  });
+
   // A form that goes to MTurk goes to us; in a preview none goes anywhere, and that is said.
   function lead(form) {
     if (!MTURK.test(form.getAttribute("action") ?? "")) return;

@@ -5,6 +5,8 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from marketplace.questions import html_question_xml
+from tests.browser import looking
 from tests.browser.asking import answers, post_html, task
 from tests.marketplace.test_questionform import ask, form_xml, select
 
@@ -31,7 +33,8 @@ CROWD = """<script src="https://assets.crowd.aws/crowd-html-elements.js"></scrip
 <crowd-form%s>
   <crowd-instructions link-text="How to" link-type="button"><short-summary>Look well.</short-summary>
   <positive-example>This.</positive-example></crowd-instructions>
-  <crowd-classifier name="mood" categories="['Happy', 'It\\'s sad', \\"Neither\\"]" header="Which mood?">
+  <crowd-classifier name="mood" header="Which mood?"
+    categories="['Happy', 'It\\'s sad', &quot;Neither&quot;]">
     <classification-target>A dog in the rain.</classification-target>
     <full-instructions header="Moods">Choose one.</full-instructions>
     <short-instructions>One of three.</short-instructions>
@@ -47,6 +50,9 @@ CROWD = """<script src="https://assets.crowd.aws/crowd-html-elements.js"></scrip
   <input type="hidden" name="version" value="7">
   %s
 </crowd-form>"""
+
+WHOLE = """<!doctype html><html lang="en"><head><title>Moods</title>
+<style>select { min-height: 44px }</style></head><body><main><h1>Moods</h1>%s</main></body></html>"""
 
 
 def fill_crowd(frame):
@@ -240,3 +246,27 @@ def test_a_pattern_is_checked_by_the_browser(lab, newcomer):
     field.fill("ab7")
     task(mira).get_by_role("button", name="Submit").click()
     expect(mira.page.get_by_role("heading", level=1)).to_have_text("Thank you, your work is submitted")
+
+
+def test_questions_that_we_draw_hold_what_every_page_of_ours_holds(lab, newcomer):
+    image = (
+        "<Binary><MimeType><Type>image</Type></MimeType><DataURL>https://images.example.org/a.png</DataURL>"
+        "<AltText>A still</AltText></Binary>"
+    )
+    parts = [
+        f"<Overview><Title>Birds</Title><List><ListItem>One</ListItem></List>{image}</Overview>",
+        ask("one", select("x", "y", other="<OtherSelection/>"), required=True),
+        ask("two", select("x", "y", "z", most=2), content="<Text>Two?</Text>"),
+        ask("three", select("x", "y", style="dropdown"), content="<Text>Three?</Text>"),
+        ask("four", required=True, content="<Text>Four?</Text>"),
+    ]
+    pages = [form_xml(*parts), html_question_xml(WHOLE % (CROWD % ("", "")), 0)]
+    for page in pages:
+        mira = newcomer()
+        mira.page.route("https://images.example.org/**", lambda route: route.abort())
+        mira.accept(lab.post(question=page, Title=f"Number {len(page)}"))
+        mira.page.goto(mira.page.locator("iframe").get_attribute("src"))
+        if "QuestionForm" in page:
+            mira.page.get_by_role("button", name="Submit").click()
+            expect(mira.page.get_by_role("alert")).to_be_focused()
+        looking.check(mira.page)

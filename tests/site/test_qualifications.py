@@ -268,7 +268,7 @@ def test_a_test_is_taken_again_after_the_delay_and_its_new_score_counts(lab, ros
     as_rosa.post(of(kind, "/test"), RIGHT)
     assert "You can ask for this qualification again from" in begin(as_rosa, kind).content.decode()
     QualificationRequest.objects.update(started_at=timezone.now() - timedelta(days=1))
-    assert "A new score replaces the value" in as_rosa.get(of(kind)).content.decode()
+    assert "The new score replaces the value" in as_rosa.get(of(kind)).content.decode()
     begin(as_rosa, kind)
     assert value_of(rosa, kind) == 100
     as_rosa.post(of(kind, "/test"), {"answer:moves": "d", "answer:fruit": "plum"})

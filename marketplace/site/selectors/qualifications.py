@@ -58,6 +58,15 @@ class Shown:
         return refused.message if refused else ""
 
     @property
+    def again_at(self) -> datetime | None:
+        """When the worker may ask again, where it is only for that moment that they have to wait."""
+        again_at = self.standing.again_at()
+        waits = self.state not in (State.STARTED, State.PENDING) and again_at and again_at > self.now
+        return (
+            again_at if waits and self.refusal and (self.kind.has_test or not self.standing.holds) else None
+        )
+
+    @property
     def action(self) -> str:
         """What asking for it would be: continue, test, again, get or ask; "" where it is not possible."""
         if self.standing.refusal(self.now):
@@ -94,6 +103,11 @@ def standings(worker: Worker, kinds: Sequence[QualificationType]) -> list[Standi
         for asked in mine.defer(*LONG_OF_REQUEST).order_by("started_at", "pk")
     }
     return [Standing(kind, grants.get(kind.pk), latest.get(kind.pk)) for kind in kinds]
+
+
+def ways(worker: Worker | None, kinds: Sequence[QualificationType], now: datetime) -> list[Shown]:
+    """What the worker can do, or has done, about qualifications that they lack."""
+    return [Shown(each, now) for each in standings(worker, kinds)] if worker and kinds else []
 
 
 def groups_wanting(

@@ -13,7 +13,7 @@ from marketplace.site.lookup import entity_id, group_named
 from marketplace.site.pages import page
 from marketplace.site.people import current_worker
 from marketplace.site.selectors import groups as selectors
-from marketplace.site.selectors import ratings
+from marketplace.site.selectors import qualifications, ratings
 from marketplace.submission import site_url
 
 
@@ -52,6 +52,7 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
         hit=hit,
         verdict=judged,
         opinion=ratings.opinion(hit_type),
+        ways=qualifications.ways(worker, judged.on_request, now),
         available=selectors.available(hit_type=hit_type, worker=worker, now=now),
         frame_url=frame.preview_url(hit=hit, base_url=origin) if hit and question else "",
         frame_height=question.frame_height if question else 0,
