@@ -48,7 +48,8 @@ _ACTION = re.compile(r"(\baction\s{0,9}=\s{0,9}[\"']?)/mturk/externalSubmit\b", 
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _BODY = re.compile(r"<body\b[^>]*>", re.IGNORECASE)
 _BODY_END = re.compile(r"</body\s*>", re.IGNORECASE)
-_FORM = re.compile(r"<(?:crowd-)?form\b|createElement\(\s{0,9}[\"']form[\"']", re.IGNORECASE)
+_FORM = re.compile(r"<(?:crowd-)?form\b", re.IGNORECASE)
+_MADE_FORM = re.compile(r"createElement\(\s{0,9}[\"']form[\"']", re.IGNORECASE)
 _FIELD = re.compile(r"<(?:input|textarea|select)\b", re.IGNORECASE)
 _SUBMITS = re.compile(
     r"<(?:input|button)\b[^>]{0,500}\btype\s{0,9}=\s{0,9}[\"']?(?:submit|image)\b", re.IGNORECASE
@@ -60,7 +61,9 @@ def task_document(html: str, *, submit_url: str = "") -> str:
 
     Without one it is a preview: its forms go nowhere.
     """
-    page = _SCRIPTS.sub(lambda found: static(OURS[f"{found[1].lower()}.js"]), html)
+    # Most pages name no script of these, and looking for their addresses takes a while.
+    known = "externalhit_v1" in (lowered := html.lower()) or "crowd-html-elements" in lowered
+    page = _SCRIPTS.sub(lambda found: static(OURS[f"{found[1].lower()}.js"]), html) if known else html
     if submit_url:
         page = _SUBMIT.sub(lambda found: submit_url, page)
         page = _ACTION.sub(lambda found: f"{found[1]}{submit_url}", page)
@@ -72,7 +75,7 @@ def task_document(html: str, *, submit_url: str = "") -> str:
 
 def _with_form(page: str, submit_url: str) -> str:
     """Pages of fields without a form get one around everything, and a button, as MTurk's own site does."""
-    if _FORM.search(page) or not _FIELD.search(page):
+    if _FORM.search(page) or not _FIELD.search(page) or _MADE_FORM.search(page):
         return page
     body = _BODY.search(page)
     start = body.end() if body else (doctype.end() if (doctype := _DOCTYPE.match(page)) else 0)
