@@ -114,10 +114,11 @@ def signed_headers(
     headers: Mapping[str, str],
     *,
     at: datetime | None = None,
+    service: str = "mturk-requester",
 ) -> dict[str, str]:
     """`headers` with botocore's own signature for `body` added, dated `at` (naive UTC) where given."""
     request = AWSRequest(method="POST", url=api_url, data=body, headers=dict(headers))
-    signer = SigV4Auth(Credentials(access_key, secret), "mturk-requester", REGION)
+    signer = SigV4Auth(Credentials(access_key, secret), service, REGION)
     if at is None:
         signer.add_auth(request)
     else:

@@ -9,6 +9,8 @@ from marketplace.services.review import is_feedback
 
 _YEAR = 31_536_000
 _MAX_QUESTION = 255
+#: A question of 65,535 bytes has no room for more fields; each costs a row per submission.
+_MAX_QUESTIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +49,18 @@ class Parameters:
                     f"the MapEntries of {name} need different Keys of at most {_MAX_QUESTION} characters."
                 )
             found[key] = entry.get("Values", [])
-        if not found:
-            raise self.refusal(f"it needs {name} with MapEntries.")
+        if not 1 <= len(found) <= _MAX_QUESTIONS:
+            raise self.refusal(f"it needs {name} with 1 to {_MAX_QUESTIONS} MapEntries.")
         return found
 
     def texts(self, name: str) -> list[str]:
         """A required list: several values, or one with commas."""
         values = self._given.pop(name, {}).get("Values") or []
         found = [part.strip() for value in values for part in value.split(",") if part.strip()]
-        if not found or any(len(text) > _MAX_QUESTION for text in found):
-            raise self.refusal(f"it needs {name} with values of at most {_MAX_QUESTION} characters.")
+        if not 1 <= len(found) <= _MAX_QUESTIONS or any(len(text) > _MAX_QUESTION for text in found):
+            raise self.refusal(
+                f"it needs {name} with 1 to {_MAX_QUESTIONS} values of at most {_MAX_QUESTION} characters."
+            )
         return list(dict.fromkeys(found))
 
     def whole(self, name: str, least: int, most: int) -> int | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 
 from marketplace import clock
@@ -167,7 +168,12 @@ def _create(request: HttpRequest, requester: Requester, given: dict[str, Any]) -
 
 
 def _address(request: HttpRequest, name: str) -> str:
-    return f"{site_url(request)}/mturk/queues/{name}"
+    try:
+        return f"{site_url(request)}/mturk/queues/{name}"
+    except DisallowedHost as error:
+        raise QueueError(
+            "InvalidAddress", "InvalidAddress", "This server is not called by that name; see ALLOWED_HOSTS."
+        ) from error
 
 
 _OPERATIONS: dict[str, Callable[[HttpRequest, Requester, dict[str, Any]], dict[str, Any]]] = {

@@ -408,6 +408,21 @@ def test_52_queues_answer_at_the_root_and_at_their_own_address_in_any_region(req
         assert len(Poller(sqs_client(endpoint, *keys, region_name="eu-north-1"), url).documents()) == 1
 
 
+def test_52_a_queue_has_no_address_under_a_name_that_is_not_the_servers(requester):
+    """Check 52: the Host header is the client's word, so it makes no address."""
+    headers = {
+        "Content-Type": "application/x-amz-json-1.0",
+        "X-Amz-Target": "AmazonSQS.CreateQueue",
+        "Host": "evil.example.org",
+    }
+    body = b'{"QueueName": "q"}'
+    keys = (requester.access_key, requester.secret)
+    signed = signed_headers(requester.api_url, *keys, body, headers, service="sqs")
+    answer = ask("POST", requester.api_url, body, signed)
+    assert "evil.example.org" not in answer.text
+    assert answer.status == 200 or answer.json()["__type"] == "com.amazonaws.sqs#InvalidAddress"
+
+
 @pytest.mark.parametrize(
     ("call", "code"),
     [

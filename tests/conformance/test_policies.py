@@ -412,13 +412,29 @@ def test_the_report_of_a_hit_without_policies_is_empty_and_others_have_none(clie
         (known(ExtendMaximumAssignments=26), "2 to 25"),
         (known(ApproveIfKnownAnswerScoreIsLeast=1), "ApproveIfKnownAnswerScoreIsLeast"),
         (known(RejectReason="x" * 1025), "RejectReason"),
+        (known(AnswerKey={f"q{number}": ["a"] for number in range(1001)}), "1 to 1000"),
+        (known(AnswerKey={"q" * 256: ["a"]}), "255 characters"),
         (
             known(ApproveIfKnownAnswerScoreIsAtLeast=40, RejectIfKnownAnswerScoreIsLessThan=60),
             "approved and rejected at once",
         ),
     ],
     ids=[
-        *("no-key", "no-map", "level", "name", "word", "range", "twice", "most", "typo", "long", "both"),
+        *(
+            "no-key",
+            "no-map",
+            "level",
+            "name",
+            "word",
+            "range",
+            "twice",
+            "most",
+            "typo",
+            "long",
+            "many",
+            "name-length",
+            "both",
+        ),
     ],
 )
 def test_a_policy_for_assignments_that_cannot_be_followed_is_refused(client, wrong, stem):
