@@ -70,6 +70,10 @@ class Duration(forms.MultiWidget):
         both = super().render(name, value, attrs, renderer)
         return format_html('<span class="duration" id="{}">{}</span>', (attrs or {}).get("id", name), both)
 
+    def id_for_label(self, id_: str) -> str:
+        """The number."""
+        return f"{id_}_0"
+
     def decompress(self, value: int | None) -> list[Any]:
         """Seconds in the largest unit that fits."""
         if value is None:
