@@ -13,23 +13,23 @@ def panel(lab, settings):
     return f"/requester/{lab.customer_id}/controls/"
 
 
-def test_without_test_controls_there_is_no_panel(lab, as_olga, as_staff):
+def test_without_test_controls_there_is_no_panel(lab, as_owner, as_staff):
     path = f"/requester/{lab.customer_id}/controls/"
-    assert as_olga.get(path).status_code == as_staff.post(f"{path}reset").status_code == 404
-    assert "Test controls" not in as_olga.get(f"/requester/{lab.customer_id}/").content.decode()
+    assert as_owner.get(path).status_code == as_staff.post(f"{path}reset").status_code == 404
+    assert "Test controls" not in as_owner.get(f"/requester/{lab.customer_id}/").content.decode()
 
 
-def test_faults_are_set_for_this_requester_alone(lab, panel, as_olga):
+def test_faults_are_set_for_this_requester_alone(lab, panel, as_owner):
     other = world.make_requester("Other")
-    as_olga.post(panel, {"throttle_next": "1", "error_rate": "0.25", "visibility_delay_s": "30"})
+    as_owner.post(panel, {"throttle_next": "1", "error_rate": "0.25", "visibility_delay_s": "30"})
     faults = chaos.faults_for(lab.pk)
     assert (faults.error_rate, faults.visibility_delay_s) == (0.25, 30)
     assert chaos.faults_for(other.pk) == chaos.Faults()
     assert not chaos.take_throttle(other.pk)
     assert chaos.take_throttle(lab.pk) and not chaos.take_throttle(lab.pk)
-    page = as_olga.get(panel).content.decode()
+    page = as_owner.get(panel).content.decode()
     assert 'value="0.25"' in page and "Test controls" in page
-    as_olga.post(f"{panel}reset")
+    as_owner.post(f"{panel}reset")
     assert not Chaos.objects.exists()
 
 
@@ -38,13 +38,13 @@ def test_faults_are_set_for_this_requester_alone(lab, panel, as_olga):
     [{"error_rate": "2"}, {"throttle_next": "-1"}, {"visibility_delay_s": "nan"}, {"error_rate": "x"}],
     ids=["rate", "count", "nan", "word"],
 )
-def test_faults_that_are_none_change_nothing(panel, as_olga, wrong):
-    assert as_olga.post(panel, wrong).status_code == 422
+def test_faults_that_are_none_change_nothing(panel, as_owner, wrong):
+    assert as_owner.post(panel, wrong).status_code == 422
     assert not Chaos.objects.exists()
 
 
-def test_staff_move_the_clock_and_owners_do_not(panel, as_olga, as_staff):
-    assert as_olga.post(f"{panel}clock", {"by": "86400"}).status_code == 404
+def test_staff_move_the_clock_and_owners_do_not(panel, as_owner, as_staff):
+    assert as_owner.post(f"{panel}clock", {"by": "86400"}).status_code == 404
     assert clock.advanced_seconds() == 0
     as_staff.post(f"{panel}clock", {"by": "86400"})
     assert clock.advanced_seconds() == 86_400

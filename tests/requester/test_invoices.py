@@ -41,8 +41,8 @@ def issue(lab, begins=OCTOBER, ends=NOVEMBER, **more):
     return invoicing.issue(requester=lab, begins=begins, ends=ends, **more)
 
 
-def test_an_invoice_says_what_was_spent_on_which_hits(olga, rosa, ben):
-    lab, _ = people.create_requester(name="Fees", owner=olga, fee_profile="mturk-2026")
+def test_an_invoice_says_what_was_spent_on_which_hits(owner, rosa, ben):
+    lab, _ = people.create_requester(name="Fees", owner=owner, fee_profile="mturk-2026")
     people.deposit(requester=lab, cents=10_000)
     in_october(lab, rosa, reward=100, bonus=50, title="Long")
     in_october(lab, ben, reward=10, title="Short")
@@ -106,27 +106,27 @@ def test_many_hit_types_become_one_line_from_the_five_hundredth_on(lab, rosa, mo
     assert invoice.cents == 46 == sum(line["cents"] for line in invoice.lines)
 
 
-def test_the_page_proposes_last_month_shows_it_and_issues_it(lab, rosa, as_olga):
+def test_the_page_proposes_last_month_shows_it_and_issues_it(lab, rosa, as_owner):
     in_october(lab, rosa, title="<i>Bold</i>")
-    new = as_olga.get(at(lab, "new")).content.decode()
+    new = as_owner.get(at(lab, "new")).content.decode()
     assert 'value="2026-11-01"' in new and 'value="2026-11-30"' in new
     period = {"begins_on": "2026-10-01", "ends_on": "2026-10-31", "address": "Dean <b>\n1 Road"}
-    look = as_olga.get(at(lab, "new"), period).content.decode()
+    look = as_owner.get(at(lab, "new"), period).content.decode()
     assert "What it would say" in look and "$0.15" in look
     assert not Invoice.objects.exists()
-    assert as_olga.post(at(lab, "new"), period).headers["Location"] == at(lab, "1/")
-    page = as_olga.get(at(lab, "1/")).content.decode()
+    assert as_owner.post(at(lab, "new"), period).headers["Location"] == at(lab, "1/")
+    page = as_owner.get(at(lab, "1/")).content.decode()
     assert "1 Oct 2026 to 31 Oct 2026" in page
     assert "&lt;i&gt;Bold" in page and "Dean &lt;b&gt;<br>1 Road" in page
-    again = as_olga.post(at(lab, "new"), period)
+    again = as_owner.post(at(lab, "new"), period)
     assert again.status_code == 422
     assert "Invoice 1 covers" in again.content.decode()
 
 
-def test_the_file_ends_with_the_total_and_runs_no_formula(lab, rosa, as_olga):
+def test_the_file_ends_with_the_total_and_runs_no_formula(lab, rosa, as_owner):
     in_october(lab, rosa, title="=1+1")
     issue(lab)
-    rows = list(csv.reader(io.StringIO(as_olga.get(at(lab, "1/?format=csv")).content.decode())))
+    rows = list(csv.reader(io.StringIO(as_owner.get(at(lab, "1/?format=csv")).content.decode())))
     assert rows[1][2:] == ["'=1+1", "1", "15", "0", "0", "15", "0.15", "USD"]
     assert rows[2] == ["1", "", "Total", "1", "15", "0", "0", "15", "0.15", "USD"]
 
@@ -141,40 +141,40 @@ def test_the_file_ends_with_the_total_and_runs_no_formula(lab, rosa, as_olga):
     ],
     ids=["backwards", "no day", "for ever", "nothing"],
 )
-def test_periods_that_are_none_issue_nothing(lab, rosa, as_olga, period):
+def test_periods_that_are_none_issue_nothing(lab, rosa, as_owner, period):
     in_october(lab, rosa)
-    assert as_olga.get(at(lab, "new"), period).status_code == 200
-    assert as_olga.post(at(lab, "new"), period).status_code == 422
+    assert as_owner.get(at(lab, "new"), period).status_code == 200
+    assert as_owner.post(at(lab, "new"), period).status_code == 422
     assert not Invoice.objects.exists()
 
 
-def test_invoices_of_real_money_are_issued_by_staff(olga, rosa, as_olga, as_staff):
-    real, _ = people.create_requester(name="Real", owner=olga, real_money=True)
+def test_invoices_of_real_money_are_issued_by_staff(owner, rosa, as_owner, as_staff):
+    real, _ = people.create_requester(name="Real", owner=owner, real_money=True)
     people.deposit(requester=real, cents=1000)
     in_october(real, rosa)
     period = {"begins_on": "2026-10-01", "ends_on": "2026-10-31"}
-    assert as_olga.post(at(real, "new"), period).status_code == 422
+    assert as_owner.post(at(real, "new"), period).status_code == 422
     assert as_staff.post(at(real, "new"), period).status_code == 302
-    assert as_olga.get(at(real, "1/")).status_code == 200
+    assert as_owner.get(at(real, "1/")).status_code == 200
 
 
-def test_invoices_of_others_do_not_exist(lab, rosa, as_olga, stranger):
+def test_invoices_of_others_do_not_exist(lab, rosa, as_owner, stranger):
     theirs = world.make_requester("Theirs")
     in_october(theirs, rosa)
     issue(theirs)
-    assert as_olga.get(at(lab, "1/")).status_code == 404
+    assert as_owner.get(at(lab, "1/")).status_code == 404
     assert stranger.get(at(theirs, "1/")).status_code == 404
 
 
-def test_lists_cost_the_same_with_one_invoice_and_with_many(lab, rosa, as_olga, queries_of):
+def test_lists_cost_the_same_with_one_invoice_and_with_many(lab, rosa, as_owner, queries_of):
     in_october(lab, rosa)
     issue(lab, OCTOBER + 14 * DAY, OCTOBER + 15 * DAY)
-    one = queries_of(as_olga, at(lab))
+    one = queries_of(as_owner, at(lab))
     row = Invoice.objects.get()
     for number in range(2, 20):
         row.pk, row.number = None, number
         row.save(force_insert=True)
-    assert queries_of(as_olga, at(lab)) == one
+    assert queries_of(as_owner, at(lab)) == one
 
 
 def test_the_command_issues_an_invoice(lab, rosa, capsys):

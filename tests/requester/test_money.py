@@ -38,44 +38,44 @@ def earn(lab, worker, *, reward=15, bonus=0, title="Answer a question"):
 # Deposits
 
 
-def test_a_deposit_is_booked_with_its_reference(lab, olga, as_olga):
+def test_a_deposit_is_booked_with_its_reference(lab, owner, as_owner):
     form = {"amount": "1,250.50", "reference": "PO-77", "note": "Spring", "once": str(uuid.uuid4())}
-    assert as_olga.post(money_page(lab, "deposit"), form).status_code == 302
+    assert as_owner.post(money_page(lab, "deposit"), form).status_code == 302
     lab.refresh_from_db()
     assert lab.available_cents == 1_000_000 + 125_050
     booked = Deposit.objects.get(reference="PO-77")
-    assert (booked.cents, booked.by, booked.note, booked.entry.cents) == (125_050, olga, "Spring", 125_050)
-    page = as_olga.get(money_page(lab)).content.decode()
+    assert (booked.cents, booked.by, booked.note, booked.entry.cents) == (125_050, owner, "Spring", 125_050)
+    page = as_owner.get(money_page(lab)).content.decode()
     assert "$1,250.50 are in the account." in page and "PO-77" in page
     assert ledger.audit() == []
 
 
-def test_a_form_that_is_sent_twice_books_once(lab, as_olga):
+def test_a_form_that_is_sent_twice_books_once(lab, as_owner):
     form = {"amount": "5", "once": str(uuid.uuid4())}
-    as_olga.post(money_page(lab, "deposit"), form)
-    assert as_olga.post(money_page(lab, "deposit"), form).status_code == 302
+    as_owner.post(money_page(lab, "deposit"), form)
+    assert as_owner.post(money_page(lab, "deposit"), form).status_code == 302
     lab.refresh_from_db()
     assert lab.deposited_cents == 1_000_500
-    other = as_olga.post(money_page(lab, "deposit"), form | {"amount": "6"})
+    other = as_owner.post(money_page(lab, "deposit"), form | {"amount": "6"})
     assert other.status_code == 422
     assert "booked another deposit" in other.content.decode()
     assert Deposit.objects.filter(cents=600).count() == 0
 
 
 @pytest.mark.parametrize("amount", ["0", "-5", "1.005", "ten", "", "99999999999", "1e3"])
-def test_amounts_that_are_none_book_nothing(lab, as_olga, amount):
+def test_amounts_that_are_none_book_nothing(lab, as_owner, amount):
     form = {"amount": amount, "once": str(uuid.uuid4())}
-    assert as_olga.post(money_page(lab, "deposit"), form).status_code == 422
-    assert as_olga.post(money_page(lab, "deposit"), {"amount": "5", "once": "x"}).status_code == 422
+    assert as_owner.post(money_page(lab, "deposit"), form).status_code == 422
+    assert as_owner.post(money_page(lab, "deposit"), {"amount": "5", "once": "x"}).status_code == 422
     lab.refresh_from_db()
     assert lab.deposited_cents == 1_000_000
 
 
-def test_real_money_is_booked_by_staff_alone(olga, as_olga, as_staff):
-    lab, _ = people.create_requester(name="Real", owner=olga, real_money=True)
+def test_real_money_is_booked_by_staff_alone(owner, as_owner, as_staff):
+    lab, _ = people.create_requester(name="Real", owner=owner, real_money=True)
     form = {"amount": "5", "once": str(uuid.uuid4())}
-    assert "Staff book deposits" in as_olga.get(money_page(lab, "deposit")).content.decode()
-    assert as_olga.post(money_page(lab, "deposit"), form).status_code == 422
+    assert "Staff book deposits" in as_owner.get(money_page(lab, "deposit")).content.decode()
+    assert as_owner.post(money_page(lab, "deposit"), form).status_code == 422
     assert as_staff.post(money_page(lab, "deposit"), form).status_code == 302
     lab.refresh_from_db()
     assert lab.deposited_cents == 500
@@ -128,55 +128,55 @@ def test_every_line_says_what_was_available_after_it_in_any_order_and_chunk(lab,
     assert right[rows[-1].pk] == lab.available_cents
 
 
-def test_the_statement_filters_by_kind_hit_and_period(lab, rosa, as_olga):
+def test_the_statement_filters_by_kind_hit_and_period(lab, rosa, as_owner):
     first = earn(lab, rosa, bonus=5, title="one")
     earn(lab, rosa, title="two")
-    paid = table(as_olga.get(money_page(lab, "?kind=paid&format=csv")))
+    paid = table(as_owner.get(money_page(lab, "?kind=paid&format=csv")))
     assert [(row["what"], row["cents"]) for row in paid] == [
         ("Reward", "15"),
         ("Bonus", "5"),
         ("Reward", "15"),
     ]
     assert {row["worker_id"] for row in paid} == {rosa.worker_id}
-    of_hit = table(as_olga.get(money_page(lab, f"?hit={first.hit.hit_id}&format=csv&order=-at")))
+    of_hit = table(as_owner.get(money_page(lab, f"?hit={first.hit.hit_id}&format=csv&order=-at")))
     assert [row["what"] for row in of_hit] == ["Put on hold", "Reward", "Bonus"]
     assert [row["available_change_cents"] for row in of_hit] == ["-15", "0", "-5"]
     assert [row["held_change_cents"] for row in of_hit] == ["15", "-15", "0"]
     LedgerEntry.objects.filter(requester=lab, kind="deposit").update(at=timezone.now() - timedelta(days=400))
     assert "Deposit" not in {
-        row["what"] for row in table(as_olga.get(money_page(lab, "?period=30&format=csv")))
+        row["what"] for row in table(as_owner.get(money_page(lab, "?period=30&format=csv")))
     }
     for period in ("today", "7", "month", "year"):
-        assert len(table(as_olga.get(money_page(lab, f"?period={period}&format=csv")))) >= 0
-    assert table(as_olga.get(money_page(lab, "?period=before&kind=paid&format=csv"))) == []
+        assert len(table(as_owner.get(money_page(lab, f"?period={period}&format=csv")))) >= 0
+    assert table(as_owner.get(money_page(lab, "?period=before&kind=paid&format=csv"))) == []
 
 
-def test_pages_and_file_of_a_long_statement_agree(lab, rosa, as_olga):
+def test_pages_and_file_of_a_long_statement_agree(lab, rosa, as_owner):
     for number in range(12):
         earn(lab, rosa, bonus=2, title=f"HIT {number}")
     right = balances_by_hand(lab)
     seen = {}
     for page in (1, 2, 3):
-        rows = as_olga.get(money_page(lab, f"?page={page}")).context["rows"]
+        rows = as_owner.get(money_page(lab, f"?page={page}")).context["rows"]
         seen |= {line.entry.pk: line.balance for line in rows}
     assert seen == right
-    file = table(as_olga.get(money_page(lab, "?format=csv")))
+    file = table(as_owner.get(money_page(lab, "?format=csv")))
     assert [int(row["available_after_cents"]) for row in file] == list(right.values())[::-1]
 
 
-def test_the_statement_costs_the_same_with_few_rows_and_with_many(lab, rosa, as_olga, queries_of):
+def test_the_statement_costs_the_same_with_few_rows_and_with_many(lab, rosa, as_owner, queries_of):
     earn(lab, rosa)
-    one = queries_of(as_olga, money_page(lab))
+    one = queries_of(as_owner, money_page(lab))
     for number in range(10):
         earn(lab, rosa, bonus=1, title=f"HIT {number}")
-    assert queries_of(as_olga, money_page(lab)) == one
+    assert queries_of(as_owner, money_page(lab)) == one
 
 
-def test_hostile_references_are_text(lab, as_olga):
+def test_hostile_references_are_text(lab, as_owner):
     people.deposit(requester=lab, cents=1, reference='=HYPERLINK("http://x")<script>')
-    page = as_olga.get(money_page(lab)).content.decode()
+    page = as_owner.get(money_page(lab)).content.decode()
     assert "<script>" not in page.partition("</title>")[2].replace("<script src=", "")
-    assert table(as_olga.get(money_page(lab, "?format=csv")))[0]["reference"].startswith("'=")
+    assert table(as_owner.get(money_page(lab, "?format=csv")))[0]["reference"].startswith("'=")
 
 
 def test_spending_is_summed_by_day(lab, rosa):

@@ -51,7 +51,7 @@ def test_payments_of_a_later_day_wait_for_a_later_report(lab, rosa):
         payables.make_payable(requester=lab, until=clock.now() + timedelta(days=1))
 
 
-def test_simulated_workers_are_left_out_unless_asked_for_and_marked(lab, rosa, as_olga):
+def test_simulated_workers_are_left_out_unless_asked_for_and_marked(lab, rosa, as_owner):
     robot, _ = people.create_scripted_worker(name="robot")
     earn(lab, robot, title="one")
     with pytest.raises(Refusal):
@@ -59,9 +59,9 @@ def test_simulated_workers_are_left_out_unless_asked_for_and_marked(lab, rosa, a
     earn(lab, rosa, title="two")
     assert payables.make_payable(requester=lab, until=clock.now()).workers == 1
     rehearsal = payables.make_payable(requester=lab, until=clock.now(), simulated=True)
-    [line] = [row for row in table(as_olga.get(at(lab, "2/?format=csv"))) if row["worker_id"] != "Total"]
+    [line] = [row for row in table(as_owner.get(at(lab, "2/?format=csv"))) if row["worker_id"] != "Total"]
     assert (rehearsal.cents, line["simulated"], line["worker_id"]) == (15, "yes", robot.worker_id)
-    assert "simulated" in as_olga.get(at(lab, "2/")).content.decode()
+    assert "simulated" in as_owner.get(at(lab, "2/")).content.decode()
 
 
 def test_money_of_other_requesters_stays_out(lab, rosa):
@@ -72,12 +72,12 @@ def test_money_of_other_requesters_stays_out(lab, rosa):
     assert LedgerEntry.objects.filter(requester=other, payable=None, credit="workers").count() == 1
 
 
-def test_the_file_has_a_line_per_worker_and_the_total(lab, rosa, ben, as_olga):
+def test_the_file_has_a_line_per_worker_and_the_total(lab, rosa, ben, as_owner):
     earn(lab, rosa, bonus=5, title="one")
     earn(lab, rosa, bonus=1, title="two")
     earn(lab, ben, reward=200, title="three")
-    assert as_olga.post(at(lab, "new"), {}).headers["Location"] == at(lab, "1/")
-    rows = table(as_olga.get(at(lab, "1/?format=csv")))
+    assert as_owner.post(at(lab, "new"), {}).headers["Location"] == at(lab, "1/")
+    rows = table(as_owner.get(at(lab, "1/?format=csv")))
     shown = ["worker_id", "reward_count", "rewards_cents", "bonus_count", "bonuses_cents", "total_cents"]
     assert [[row[name] for name in shown] for row in rows] == [
         ["ABEN", "1", "200", "0", "0", "200"],
@@ -86,25 +86,25 @@ def test_the_file_has_a_line_per_worker_and_the_total(lab, rosa, ben, as_olga):
     ]
     assert [row["total"] for row in rows] == ["2.00", "0.36", "2.36"]
     assert {row["currency"] for row in rows} == {"USD"}
-    dearest = table(as_olga.get(at(lab, "1/?format=csv&order=-total_cents")))
+    dearest = table(as_owner.get(at(lab, "1/?format=csv&order=-total_cents")))
     assert [row["worker_id"] for row in dearest] == ["AROSA", "ABEN", "Total"]
-    page = as_olga.get(at(lab, "1/")).content.decode()
+    page = as_owner.get(at(lab, "1/")).content.decode()
     assert "$2.36" in page and "AROSA" in page
 
 
-def test_how_to_be_paid_is_sealed_and_shown_to_staff_for_real_money_alone(olga, rosa, as_olga, as_staff):
+def test_how_to_be_paid_is_sealed_and_shown_to_staff_for_real_money_alone(owner, rosa, as_owner, as_staff):
     payables.set_payment_note(worker=rosa, note="=Rosa R., IBAN 12")
     rosa.refresh_from_db()
     assert "Rosa" not in rosa.payment_note_sealed
     assert payables.payment_note(rosa) == "=Rosa R., IBAN 12"
-    play = world.make_requester("Play", owner=olga)
-    real, _ = people.create_requester(name="Real", owner=olga, real_money=True)
+    play = world.make_requester("Play", owner=owner)
+    real, _ = people.create_requester(name="Real", owner=owner, real_money=True)
     people.deposit(requester=real, cents=1000)
     for requester in (play, real):
         earn(requester, rosa)
         payables.make_payable(requester=requester, until=clock.now())
     assert table(as_staff.get(at(real, "1/?format=csv")))[0]["payment_details"] == "'=Rosa R., IBAN 12"
-    assert table(as_olga.get(at(real, "1/?format=csv")))[0]["payment_details"] == ""
+    assert table(as_owner.get(at(real, "1/?format=csv")))[0]["payment_details"] == ""
     assert table(as_staff.get(at(play, "1/?format=csv")))[0]["payment_details"] == ""
     assert "IBAN" not in as_staff.get(at(real, "1/")).content.decode()
     payables.set_payment_note(worker=rosa, note=" ")
@@ -113,49 +113,49 @@ def test_how_to_be_paid_is_sealed_and_shown_to_staff_for_real_money_alone(olga, 
         payables.set_payment_note(worker=rosa, note="x" * 1001)
 
 
-def test_what_was_paid_out_is_noted_once(lab, rosa, as_olga):
+def test_what_was_paid_out_is_noted_once(lab, rosa, as_owner):
     earn(lab, rosa)
     payables.make_payable(requester=lab, until=clock.now())
-    as_olga.post(at(lab, "1/paid"))
+    as_owner.post(at(lab, "1/paid"))
     noted = Payable.objects.get().paid_at
     assert noted is not None
-    as_olga.post(at(lab, "1/paid"))
+    as_owner.post(at(lab, "1/paid"))
     assert Payable.objects.get().paid_at == noted
-    assert "It was noted before." in as_olga.get(at(lab)).content.decode()
+    assert "It was noted before." in as_owner.get(at(lab)).content.decode()
 
 
-def test_owners_make_no_reports_about_real_money(olga, rosa, as_olga, as_staff):
-    real, _ = people.create_requester(name="Real", owner=olga, real_money=True)
+def test_owners_make_no_reports_about_real_money(owner, rosa, as_owner, as_staff):
+    real, _ = people.create_requester(name="Real", owner=owner, real_money=True)
     people.deposit(requester=real, cents=1000)
     earn(real, rosa)
-    as_olga.post(at(real, "new"), {})
+    as_owner.post(at(real, "new"), {})
     assert not Payable.objects.exists()
     as_staff.post(at(real, "new"), {})
-    as_olga.post(at(real, "1/paid"))
+    as_owner.post(at(real, "1/paid"))
     assert Payable.objects.get().paid_at is None
     as_staff.post(at(real, "1/paid"))
     assert Payable.objects.get().paid_at is not None
 
 
-def test_reports_of_others_do_not_exist(lab, rosa, olga, stranger, as_olga):
+def test_reports_of_others_do_not_exist(lab, rosa, owner, stranger, as_owner):
     theirs = world.make_requester("Theirs")
     earn(theirs, rosa)
     payables.make_payable(requester=theirs, until=clock.now())
-    assert as_olga.get(at(lab, "1/")).status_code == 404
-    assert as_olga.post(at(lab, "1/paid")).status_code == 404
+    assert as_owner.get(at(lab, "1/")).status_code == 404
+    assert as_owner.post(at(lab, "1/paid")).status_code == 404
     assert stranger.post(at(theirs, "new"), {}).status_code == 404
 
 
-def test_lists_cost_the_same_with_one_row_and_with_many(lab, rosa, as_olga, queries_of):
+def test_lists_cost_the_same_with_one_row_and_with_many(lab, rosa, as_owner, queries_of):
     earn(lab, rosa)
     payables.make_payable(requester=lab, until=clock.now())
-    few = queries_of(as_olga, at(lab)), queries_of(as_olga, at(lab, "1/"))
+    few = queries_of(as_owner, at(lab)), queries_of(as_owner, at(lab, "1/"))
     for number in range(8):
         earn(lab, world.make_worker(f"w{number}"), title=f"HIT {number}")
         if number % 2:
             payables.make_payable(requester=lab, until=clock.now())
     LedgerEntry.objects.filter(credit="workers").update(payable=Payable.objects.get(number=1))
-    assert (queries_of(as_olga, at(lab)), queries_of(as_olga, at(lab, "1/"))) == few
+    assert (queries_of(as_owner, at(lab)), queries_of(as_owner, at(lab, "1/"))) == few
 
 
 def test_the_command_makes_reports_and_notes_them(lab, rosa, capsys):
