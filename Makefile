@@ -65,6 +65,7 @@ benchmark: env-dev ## measure the statistics, the metrics, the learned ones, the
 	$(BIN)/python benchmarks/metrics_meta.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/learned.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/market_load.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py
 

@@ -62,14 +62,14 @@ GOOD = [
 
 def stock(count: int) -> dict[str, str]:
     """A requester whose HITs are open when the hour begins; rows are what the services would have made."""
-    owner, secret = create_requester(name="Large laboratory", fee_profile="mturk-2026")
+    owner, key = create_requester(name="Large laboratory", fee_profile="mturk-2026")
     deposit(requester=owner, cents=500_000_00)
     for number, share in enumerate(SHARES):
         _group(owner, number, round(count * share))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("ANALYZE")
-    return {"access_key": owner.access_key, "secret": secret}
+    return {"access_key": key.access_key, "secret": key.secret}
 
 
 def _group(owner: Requester, number: int, count: int) -> None:
