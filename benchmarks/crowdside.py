@@ -244,6 +244,7 @@ def _submit(
         Holding(
             place=place,
             hit=place.hit,
+            requester_id=place.hit.requester_id,
             worker=people[number % len(people)],
             assignment_id=place.assignment_id,
             state=Holding.State.SUBMITTED,

@@ -112,6 +112,7 @@ def submitted(count: int) -> str:
             Holding(
                 place=place,
                 hit=hit,
+                requester_id=hit.requester_id,
                 worker=worker,
                 assignment_id=place.assignment_id,
                 state=Holding.State.SUBMITTED,

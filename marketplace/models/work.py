@@ -104,6 +104,7 @@ class HIT(models.Model):
                 condition=Q(open_places=0, pending=0, disposed_at=None),
             ),
             models.Index(fields=["requester", "expires_at"], name="hit_end", condition=Q(disposed_at=None)),
+            models.Index(fields=["requester", "id"], name="hit_to_review", condition=Q(submitted__gt=0)),
             models.Index(
                 fields=["expires_at"],
                 name="hit_expiry_to_settle",
@@ -151,6 +152,13 @@ class Holding(models.Model):
 
     place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="holdings", db_index=False)
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="holdings", db_index=False)
+    requester = models.ForeignKey(
+        Requester,
+        on_delete=models.CASCADE,
+        related_name="holdings",
+        db_index=False,
+        help_text="The HIT's, so that a requester's work is found without its HITs.",
+    )
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="holdings", db_index=False)
     assignment_id = models.CharField(max_length=64, db_index=True)
     state = models.CharField(max_length=9, choices=State, default=State.ACCEPTED)
@@ -185,6 +193,18 @@ class Holding(models.Model):
         indexes = [
             models.Index(fields=["hit", "submitted_at", "id"], name="holding_by_submission"),
             models.Index(fields=["hit", "worker"], name="holding_by_hit_and_worker"),
+            models.Index(
+                fields=["requester", "submitted_at", "id", "state", "visible_at"], name="holding_of_requester"
+            ),
+            models.Index(
+                fields=["requester", "worker", "state", "submitted_at", "visible_at"],
+                name="holding_requester_worker",
+            ),
+            models.Index(
+                fields=["requester", "auto_approve_at", "id", "visible_at"],
+                name="holding_to_review",
+                condition=Q(state="submitted"),
+            ),
             models.Index(fields=["deadline"], name="holding_deadline", condition=Q(state="accepted")),
             models.Index(
                 fields=["auto_approve_at"], name="holding_auto_approval", condition=Q(state="submitted")

@@ -11,7 +11,7 @@ from django.db.models.functions import TruncDate
 from marketplace.models import Holding, Requester
 from marketplace.requester.lookup import visible_work
 
-DAYS = 30
+DAYS = 14
 HEIGHT, STEP, BAR = 120, 10, 8
 #: From the ground upwards.
 _ORDER = (Holding.State.APPROVED, Holding.State.SUBMITTED, Holding.State.REJECTED)

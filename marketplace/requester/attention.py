@@ -33,7 +33,7 @@ def needs(requester: Requester, now: datetime) -> list[Need]:
 
     note(
         Holding.objects.filter(
-            hit__requester=requester, state=Holding.State.SUBMITTED, auto_approve_at__lte=now + SOON
+            requester=requester, state=Holding.State.SUBMITTED, auto_approve_at__lte=now + SOON
         ).count(),
         "1 answer is approved by itself within a day unless you decide.",
         "{} answers are approved by themselves within a day unless you decide.",

@@ -30,7 +30,7 @@ def visible_work(requester: Requester, now: datetime) -> QuerySet[Holding]:
     """Answers that this requester has got, in whatever state they are."""
     return Holding.objects.filter(
         Q(visible_at=None) | Q(visible_at__lte=now),
-        hit__requester=requester,
+        requester=requester,
         state__in=Holding.ANSWERED,
     )
 

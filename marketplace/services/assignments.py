@@ -89,6 +89,7 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
             holding = Holding.objects.create(
                 place=place,
                 hit=hit,
+                requester_id=hit.requester_id,
                 worker=worker,
                 assignment_id=place.assignment_id,
                 accepted_at=now,

@@ -236,7 +236,7 @@ def notify_workers(
     found = Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
     known = set(
         Holding.objects.filter(
-            worker__in=found.values(), hit__requester=requester, state__in=Holding.ANSWERED
+            worker__in=found.values(), requester=requester, state__in=Holding.ANSWERED
         ).values_list("worker_id", flat=True)
     ) | set(requester.qualification_types.values_list("grants__worker_id", flat=True))
     failures: dict[str, str] = {}

@@ -36,4 +36,4 @@ def _settle(due: Q, now: datetime) -> None:
 def settle_approvals(requester: Requester, now: datetime) -> None:
     """Free overdue places and apply automatic approvals in HITs of this requester."""
     settle_overdue(now)
-    _settle(Q(state=State.SUBMITTED, auto_approve_at__lte=now, hit__requester=requester), now)
+    _settle(Q(state=State.SUBMITTED, auto_approve_at__lte=now, requester=requester), now)

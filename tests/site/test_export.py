@@ -157,6 +157,7 @@ def test_the_archive_is_made_in_pieces_and_in_little_memory(lab, rosa):
         Holding(
             place=place,
             hit=hit,
+            requester=lab,
             worker=rosa,
             assignment_id=place.assignment_id,
             state=Holding.State.RETURNED,

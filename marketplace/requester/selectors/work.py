@@ -94,12 +94,18 @@ WAITING_HITS = Grid(
 
 def work(requester: Requester, *, state: str, hit_type: str, worker: str, now: datetime) -> QuerySet[Holding]:
     """The rows of the table, with worker, HIT and HIT type."""
-    rows = visible_work(requester, now).filter(state__in=_IN[state])
+    rows = visible_work(requester, now).filter(_in(state))
     if hit_type:
         rows = rows.filter(hit__hit_type__type_id=hit_type)
     if worker:
         rows = rows.filter(worker__worker_id=worker)
     return rows.select_related("worker", "hit__hit_type").defer("hit__question")
+
+
+def _in(state: str) -> Q:
+    """Condition of work in one of `STATES`; of one state alone, so that its index is found."""
+    states = _IN[state]
+    return Q(state=states[0]) if len(states) == 1 else Q(state__in=states)
 
 
 def say_when_due(rows: list[HIT]) -> list[HIT]:
@@ -132,9 +138,10 @@ def next_worker(requester: Requester, now: datetime, after: int = 0) -> Worker |
     return found.worker if found else None
 
 
-def of_hit(requester: Requester, hit: HIT, *, state: str, now: datetime) -> QuerySet[Holding]:
-    """Work on one HIT, in the order in which it came in."""
-    return _sheet(visible_work(requester, now).filter(hit=hit), state)
+def of_hit(hit: HIT, *, state: str, now: datetime) -> QuerySet[Holding]:
+    """Work on one HIT of this requester, in the order in which it came in."""
+    seen = Q(visible_at=None) | Q(visible_at__lte=now)
+    return _sheet(Holding.objects.filter(seen, hit=hit), state)
 
 
 def of_worker(requester: Requester, worker: Worker, *, state: str, now: datetime) -> QuerySet[Holding]:
@@ -144,7 +151,7 @@ def of_worker(requester: Requester, worker: Worker, *, state: str, now: datetime
 
 def _sheet(rows: QuerySet[Holding], state: str) -> QuerySet[Holding]:
     return (
-        rows.filter(state__in=_IN[state])
+        rows.filter(_in(state))
         .select_related("worker", "hit__hit_type", "hit__batch")
         .defer("hit__question")
         .order_by("submitted_at", "pk")

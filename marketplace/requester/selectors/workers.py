@@ -68,7 +68,7 @@ WAITING = Grid(
 def _mine(requester: Requester, now: datetime) -> Q:
     """Condition of workers' answers that this requester has got."""
     seen = Q(holdings__visible_at=None) | Q(holdings__visible_at__lte=now)
-    return seen & Q(holdings__hit__requester=requester, holdings__state__in=Holding.ANSWERED)
+    return seen & Q(holdings__requester=requester, holdings__state__in=Holding.ANSWERED)
 
 
 def _counted(rows: QuerySet[Worker], of: Q = Q()) -> QuerySet[Worker]:  # noqa: B008 - never changed

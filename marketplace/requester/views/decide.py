@@ -53,7 +53,7 @@ def _on(request: HttpRequest, seat: Seat, row: Holding, now: datetime) -> str:
     if by not in ("hit", "worker") or state_of(request.GET) != "waiting":
         return _back(request, seat, row)
     if by == "hit":
-        rest = selectors.of_hit(seat.requester, row.hit, state="waiting", now=now)
+        rest = selectors.of_hit(row.hit, state="waiting", now=now)
     else:
         rest = selectors.of_worker(seat.requester, row.worker, state="waiting", now=now)
     if following := selectors.after(rest, row):
@@ -154,7 +154,7 @@ def approve_hit(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpRespons
     """Approve all work on a HIT that was there when its sheet was looked at."""
     now = clock.now()
     row = own_hit(seat.requester, hit_id)
-    rows = selectors.of_hit(seat.requester, row, state="waiting", now=now)
+    rows = selectors.of_hit(row, state="waiting", now=now)
     left = _approve_seen(request, rows, now)
     following = None if left else selectors.next_hit(seat.requester, row.pk)
     names = [seat.requester.customer_id, following.hit_id if following else hit_id]

@@ -115,7 +115,7 @@ def of_hit(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponseBase
     now = clock.now()
     row = own_hit(seat.requester, hit_id)
     settle(hits=[row], now=now)
-    rows = selectors.of_hit(seat.requester, row, state=state_of(request.GET), now=now)
+    rows = selectors.of_hit(row, state=state_of(request.GET), now=now)
     after = selectors.next_hit(seat.requester, row.pk)
     following = _at(seat, "requester:review_hit", after.hit_id) if after else ""
     return _sheet(request, seat, rows, now, by="hit", hit=row, following=following)
