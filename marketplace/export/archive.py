@@ -14,7 +14,7 @@ from marketplace.export.contents import BLOCKS, TABLES, Table, profile, readme
 from marketplace.models import Worker
 from tables.cells import plain
 
-#: Bytes that are collected before they are sent on.
+#: Bytes of a file that are collected before they are sent on.
 _PIECE = 1 << 16
 
 
@@ -60,6 +60,7 @@ def exported(worker: Worker, *, now: datetime, with_blocks: bool = False) -> Ite
                     file.write(part.encode())
                     if outlet.full:
                         yield outlet.fetch()
+            yield outlet.fetch()
     yield outlet.fetch()
 
 
