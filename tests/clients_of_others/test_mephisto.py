@@ -151,7 +151,7 @@ def test_a_qualification_is_deleted_once_no_hit_asks_for_it(mephisto):
 def test_a_compensation_is_a_form_that_we_draw(mephisto, worker):
     type_id = mephisto("create_hit_type", TASK, NO_QUALIFICATIONS)
     hit = mephisto("create_compensation_hit_with_hit_type", "a server that broke", type_id)[2]["HIT"]
-    taken = worker.do(hit["HITId"], workerid=worker.worker_id)
+    taken = worker.do(hit["HITId"], **{"answer:workerid": worker.worker_id})
     (work,) = mephisto("get_assignments_for_hit", hit["HITId"])
     assert work["AssignmentId"] == taken["assignment_id"]
     assert f"<FreeText>{worker.worker_id}</FreeText>" in work["Answer"]
