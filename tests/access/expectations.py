@@ -123,8 +123,6 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("requester", ACT, "site desk"): """
         new_key end_key make_payable pay_out settle_letter batch_hosts batch_publish batch_cancel
-        batch_delete template_delete use_sample overview batches batch batch_live batch_task
-        batch_results batch_review_report batch_review_live templates template_look sample_table
         batch_delete template_delete use_sample hit_more_time hit_more_places hit_expire
         hit_reviewing hit_delete approve reject bonus approve_chosen approve_hit approve_worker
         block unblock worker_grant delete_qualification give_qualification revoke_qualification
