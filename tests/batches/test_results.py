@@ -191,6 +191,7 @@ def multiply(holding: Holding, times: int) -> None:
         Holding(
             place=place,
             hit=holding.hit,
+            requester=holding.requester,
             worker=worker,
             assignment_id=place.assignment_id,
             state=holding.state,
