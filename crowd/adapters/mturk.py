@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import boto3
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError, ParamValidationError
 from botocore.utils import parse_timestamp
 
 from crowd.adapters.base import (
@@ -107,6 +107,7 @@ class MTurkAdapter:
                 proxies={} if loopback else None,
             ),
         )
+        self._client.meta.events.register("before-parse.mturk", self._refuse_a_part)
         self._currency = account.currency
         self._bucket = TokenBucket(account.rate, account.burst)
 
@@ -385,6 +386,12 @@ class MTurkAdapter:
         )
 
     # How calls are made
+
+    def _refuse_a_part(self, response_dict: Mapping[str, Any], **_: Any) -> None:
+        """An answer that ends before its announced length; botocore reads it as an empty success."""
+        announced = response_dict["headers"].get("content-length")
+        if announced and int(announced) != len(response_dict["body"]):
+            raise ConnectionClosedError(endpoint_url=self.endpoint_url)
 
     def _read(self, method: Callable[..., Any], **parameters: Any) -> Any:
         self._bucket.wait()

@@ -189,16 +189,16 @@ def test_an_endpoint_of_the_environment_is_seen_in_the_address(requester, monkey
 
 
 @contextlib.contextmanager
-def login_page():
-    """A server that answers everything with a page of HTML and status 200, as a captive portal does."""
+def always(body: bytes, *, announced: int | None = None, **headers: str):
+    """A server that answers everything with status 200 and this body, `announced` bytes long as it says."""
 
     class Page(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
-            body = b"<html><body>Please log in</body></html>"
             self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(len(body) if announced is None else announced))
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
             self.end_headers()
             self.wfile.write(body)
 
@@ -215,17 +215,27 @@ def login_page():
             thread.join()
 
 
+def no_success_at(portal):
+    assert isinstance(portal.pay_bonus("3SUB", "AW", Money(5), "Thanks", "key"), Unknown)
+    assert isinstance(portal.approve("3SUB", ""), Unknown)
+    assert isinstance(portal.publish(task()), Unknown)
+    with pytest.raises(MarketplaceDownError):
+        portal.get_listing("3HIT")
+    with pytest.raises(MarketplaceDownError):
+        list(portal.iter_listings())
+
+
 def test_a_login_page_with_status_200_is_no_success(requester):
     """botocore reads it as an empty answer: a bonus would count as paid."""
-    with login_page() as url:
-        portal = adapter_of(requester, endpoint_url=url)
-        assert isinstance(portal.pay_bonus("3SUB", "AW", Money(5), "Thanks", "key"), Unknown)
-        assert isinstance(portal.approve("3SUB", ""), Unknown)
-        assert isinstance(portal.publish(task()), Unknown)
-        with pytest.raises(MarketplaceDownError):
-            portal.get_listing("3HIT")
-        with pytest.raises(MarketplaceDownError):
-            list(portal.iter_listings())
+    with always(b"<html><body>Please log in</body></html>", Content_Type="text/html") as url:
+        no_success_at(adapter_of(requester, endpoint_url=url))
+
+
+@pytest.mark.parametrize("arrived", [b"", b'{"HIT": {"HITId": "3'], ids=["nothing", "half"])
+def test_an_answer_that_was_cut_off_is_no_success(requester, arrived):
+    """A marketplace that dies behind its headers: botocore reads the rest as an empty answer."""
+    with always(arrived, announced=500, x_amzn_RequestId="5b1b") as url:
+        no_success_at(adapter_of(requester, endpoint_url=url))
 
 
 def test_a_listing_that_is_not_there_is_none(market):

@@ -115,17 +115,21 @@ class Storm:
 
         def create():
             try:
-                return self.client.create_hit_with_hit_type(
+                said = self.client.create_hit_with_hit_type(
                     HITTypeId=self.type_id,
                     LifetimeInSeconds=86400,
                     MaxAssignments=3,
                     Question=external_question(),
                     RequesterAnnotation=purpose,
                     UniqueRequestToken=purpose,
-                )["HIT"]["HITId"]
+                )
             except ClientError as error:
                 assert error.response["TurkErrorCode"].lower().endswith("hitalreadyexists"), error
                 return error.response["Message"]
+            if "HIT" not in said:
+                # boto3 takes an answer that was cut off behind its headers for an empty one, and no error.
+                raise ConnectionError("The answer was cut off.")
+            return said["HIT"]["HITId"]
 
         self.published[purpose] = self.insist(create)
 
