@@ -263,6 +263,16 @@ def new_database(folder: Path) -> str:
     return f"sqlite:///{path}"
 
 
+def blank_database(folder: Path) -> str:
+    """URL of a new database without a table: in `folder`, or on the PostgreSQL server of DATABASE_URL."""
+    server = os.environ.get("DATABASE_URL", "")
+    if not server.startswith("postgres"):
+        return f"sqlite:///{folder / 'blank.sqlite3'}"
+    name = f"distillery_scratch_{secrets.token_hex(6)}"
+    _on_postgres(f'CREATE DATABASE "{name}"')
+    return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+
+
 def make_test_database(name: str) -> None:
     """A test process's database by Django's name for it: a file, or one on the server of DATABASE_URL."""
     server = os.environ.get("DATABASE_URL", "")

@@ -19,11 +19,11 @@ class Robot:
     base_url: str
     token: str
 
-    def do(self, hit_id: str) -> str:
-        """Accept this HIT, open its page, submit an answer; gives the AssignmentId."""
+    def do(self, hit_id: str, **fields: str) -> str:
+        """Accept this HIT, open its page, submit these fields or an answer; gives the AssignmentId."""
         accepted = self._ask("accept", {"hit_id": hit_id})
         _request("GET", accepted["frame_url"])
-        form = urlencode({"assignmentId": accepted["assignment_id"], "answer": ANSWER})
+        form = urlencode({"assignmentId": accepted["assignment_id"], **(fields or {"answer": ANSWER})})
         _request("POST", accepted["submit_url"], form, {"Content-Type": "application/x-www-form-urlencoded"})
         return str(accepted["assignment_id"])
 

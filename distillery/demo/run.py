@@ -15,6 +15,8 @@ from crowd.models import Stage
 from crowd.simulation.accounts import Account
 from distillery.demo import answers, finished, judging, middle
 from distillery.demo.answers import AnswersSummary
+from distillery.demo.batch import CROWD as BATCH_CROWD
+from distillery.demo.batch import BatchSummary, publish_batch
 from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
 from distillery.demo.evaluating import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
@@ -50,6 +52,7 @@ class Summary:
     alpha: dict[str, float | None]
     release: ReleaseSummary | None
     evaluation: EvaluationSummary | None
+    batch: BatchSummary
     poll: PollSummary
     answers: AnswersSummary
     judging: JudgingSummary | None
@@ -84,10 +87,13 @@ def demonstrate(*, wanted_port: int, stay: bool, started: float) -> None:
 
 
 def _campaigns(people: People, server: Server, screen: Screen, started: float) -> Summary:
-    """HITs of the lab's own script, a poll, a finished campaign, and one in the middle of its work."""
+    """HITs of the lab's script, a batch, a poll, a finished campaign, and one in the middle of its work."""
     requester = people.requester
     offered = _post(people, server, screen)
-    workers = iter(make_crowd(CROWD_SIZE + finished.CROWD + middle.CROWD, people.suffix))
+    workers = iter(make_crowd(BATCH_CROWD + CROWD_SIZE + finished.CROWD + middle.CROWD, people.suffix))
+    requester.refresh_from_db()
+    batch = publish_batch(requester, workers=[next(workers) for _ in range(BATCH_CROWD)], site=server.url)
+    screen.batch(batch)
     began = time.monotonic()
     stage, poll = _poll(people, [next(workers) for _ in range(CROWD_SIZE)], server, screen)
     seconds = {stage.pk: time.monotonic() - began}
@@ -121,6 +127,7 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float) -
         },
         release=done.release,
         evaluation=done.evaluation,
+        batch=batch,
         poll=poll,
         answers=answers.summarise(done.project, done.passages),
         judging=done.judged,

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from django.urls import reverse
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from distillery.demo.answers import AnswersSummary, Part
+from distillery.demo.batch import BatchSummary
 from distillery.demo.campaign import REGION, Key
 from distillery.demo.evaluating import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
@@ -40,6 +42,13 @@ class Screen:
         with Progress(console=self.console, transient=True) as bars:
             bar = bars.add_task(words, total=total)
             yield lambda done: bars.update(bar, completed=done)
+
+    def batch(self, batch: BatchSummary) -> None:
+        """A batch that waits for its requester."""
+        self.done(
+            f"A batch of {batch.tasks} tasks from a template and a table; {batch.submitted} assignments "
+            "by simulated workers wait for review"
+        )
 
     def money(self, poll: PollSummary) -> None:
         """The poll's books beside the marketplace's."""
@@ -172,10 +181,12 @@ class Screen:
         self._plain(f"  .venv/bin/python manage.py release verify {release.path}")
 
     def links(self, url: str, *, researcher: str, people: People) -> None:
-        """The two places to begin, who can log in, and the password."""
+        """The three places to begin, who can log in, and the password."""
         owner, guest, *workers = people.logins
         self._line("\n[bold]Begin here[/bold]")
         self._line(f"  researcher    {url}{researcher}    log in as [bold]{owner.username}[/bold]")
+        lab = reverse("requester:overview", args=[people.requester.customer_id])
+        self._line(f"  requester     {url}{lab}    the lab that pays, of [bold]{owner.username}[/bold] too")
         self._line(f"  worker        {url}/    log in as [bold]{workers[0].username}[/bold]")
         self._line(f"  password      [bold]{people.password}[/bold]    each chooses a new one the first time")
         others = " and ".join(login.username for login in workers[1:])

@@ -121,11 +121,9 @@ def cents(amount: str) -> int:
 
 
 def posted(client) -> list[dict]:
-    """The HITs that the lab's script posted; the poll's are named by their operations."""
+    """The HITs that the lab's script posted."""
     pages = client.get_paginator("list_hits").paginate()
-    return [
-        hit for page in pages for hit in page["HITs"] if not hit["RequesterAnnotation"].startswith("dst:")
-    ]
+    return [hit for page in pages for hit in page["HITs"] if hit["RequesterAnnotation"].startswith("demo ")]
 
 
 def test_it_posts_ten_hits_that_a_script_can_see(demo):
@@ -133,7 +131,6 @@ def test_it_posts_ten_hits_that_a_script_can_see(demo):
     assert len(hits) == demo.summary["hits_posted"] == 10
     assert {hit["MaxAssignments"] for hit in hits} == {3}
     assert demo.summary["assignments_offered"] == 30
-    assert all(hit["RequesterAnnotation"].startswith("demo ") for hit in hits)
 
 
 def test_the_money_of_all_stages_is_the_marketplaces_to_the_cent(demo):
@@ -144,7 +141,9 @@ def test_the_money_of_all_stages_is_the_marketplaces_to_the_cent(demo):
     assert summary["deposited_cents"] == 200_00
     assert summary["paid_cents"] == 50 + sum(stage["paid_cents"] for stage in stages)
     assert summary["fees_cents"] == 10 + sum(stage["fee_cents"] for stage in stages)
-    assert summary["held_cents"] == 29 * 60 + sum(stage["reserved_cents"] for stage in stages)
+    assert summary["held_cents"] == sum(
+        [29 * 60, summary["batch"]["held_cents"], *(stage["reserved_cents"] for stage in stages)]
+    )
     spent = summary["held_cents"] + summary["paid_cents"] + summary["fees_cents"]
     assert summary["available_cents"] + spent == summary["deposited_cents"]
     assert "DIFFER" not in demo.words
@@ -161,6 +160,22 @@ def test_one_assignment_has_a_history(demo):
     assert [assignment["AssignmentStatus"] for assignment in done] == ["Approved"]
     assert "A script wrote this answer" in done[0]["Answer"]
     assert demo.summary["assignments_done"] == 1
+
+
+def test_a_batch_of_the_lab_waits_for_review(demo):
+    batch = demo.summary["batch"]
+    assert (batch["tasks"], batch["submitted"], batch["held_cents"]) == (5, 14, 15 * 6)
+    pages = demo.client.get_paginator("list_hits").paginate()
+    tasks = [hit for page in pages for hit in page["HITs"] if "HTMLQuestion" in hit["Question"]]
+    assert len(tasks) == 5
+    work = [
+        assignment
+        for hit in tasks
+        for assignment in demo.client.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    ]
+    assert {assignment["AssignmentStatus"] for assignment in work} == {"Submitted"}
+    assert len(work) == 14
+    assert "pleased" in work[0]["Answer"]
 
 
 def test_the_poll_was_done_by_simulated_workers_and_its_books_agree_with_the_marketplaces(demo):
@@ -282,9 +297,10 @@ def test_its_task_pages_can_be_opened(demo):
     assert "accept the task first" in answer.text
 
 
-def test_it_prints_two_links_and_the_password(demo):
+def test_it_prints_three_links_and_the_password(demo):
     url = demo.summary["url"]
     assert re.search(rf"researcher +{url}/desk/projects/answers(-\d+)?/ +log in as admin", demo.words)
+    assert re.search(rf"requester +{url}/requester/[A-Z0-9]+/ ", demo.words)
     assert re.search(rf"worker +{url}/ +log in as ada", demo.words)
     assert len(re.findall(r"\b\w{4}-\w{4}-\w{4}-\w{4}\b", demo.words)) == 1
 

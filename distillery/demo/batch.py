@@ -1,0 +1,69 @@
+"""A batch of the lab: a template and a table of the samples become HITs, whose work waits for review."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crowd.simulation.accounts import Account
+from distillery.demo.robot import Robot
+from jobs import runner
+from marketplace import clock
+from marketplace.batches import drafts, publishing, samples
+from marketplace.batches.sheets import Sheet
+from marketplace.models import Requester, Template
+
+SAMPLE = "text"
+#: What each worker says of each text in turn; nobody has the last place of the last.
+MOODS = (
+    ("pleased", "pleased", "pleased"),
+    ("displeased", "displeased", "displeased"),
+    ("neither", "neither", "displeased"),
+    ("displeased", "displeased", "pleased"),
+    ("pleased", "pleased"),
+)
+CROWD = max(len(said) for said in MOODS)
+
+
+@dataclass(frozen=True)
+class BatchSummary:
+    """A batch: its number, its tasks, the assignments that wait for review, and what is on hold for it."""
+
+    number: int
+    name: str
+    tasks: int
+    submitted: int
+    held_cents: int
+
+
+def publish_batch(requester: Requester, *, workers: Sequence[Account], site: str) -> BatchSummary:
+    """Publish a sample as it is in the browser, and let `workers` do all but one of its assignments."""
+    sample = samples.named(SAMPLE)
+    assert sample is not None
+    now = clock.now()
+    template = Template.objects.create(
+        requester=requester,
+        name=sample.name,
+        html=sample.html,
+        properties=sample.properties.stored(),
+        created_at=now,
+        updated_at=now,
+    )
+    with sample.table() as file:
+        batch = drafts.make_draft(
+            requester=requester,
+            template=template,
+            properties=sample.properties,
+            sheet=Sheet(file, "reviews.csv"),
+        )
+    cost = publishing.cost_of(batch)
+    runner.run(job_id=publishing.publish(batch=batch).pk)
+    hits = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
+    for hit_id, moods in zip(hits, MOODS, strict=True):
+        for worker, mood in zip(workers, moods, strict=False):
+            Robot(site, worker.token).do(str(hit_id), mood=mood, doubt="")
+    return BatchSummary(
+        number=batch.number,
+        name=batch.name,
+        tasks=batch.task_count,
+        submitted=sum(len(moods) for moods in MOODS),
+        held_cents=cost.total,
+    )
