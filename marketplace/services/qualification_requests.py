@@ -198,6 +198,8 @@ def accept(*, request: QualificationRequest, value: int) -> QualificationGrant:
 def reject(*, request: QualificationRequest, reason: str) -> None:
     """The requester rejects a pending request; the worker reads the reason."""
     _decide(request, State.REJECTED, reason=reason)
+    if request.worker.closed_at:
+        return
     kind = request.qualification_type
     Message.objects.create(
         worker=request.worker,

@@ -72,8 +72,11 @@ def test_keys_approve_reject_pay_and_go_on_from_sheet_to_sheet(reviewing):
     page.wait_for_url(f"**/review/hits/{hits[1]}/")
     expect(page.get_by_text("Rejected: ")).to_be_visible()
     press(page, "?")
-    expect(page.get_by_role("heading", name="Keys of this page")).to_be_visible()
-    press(page, "Escape", "j", "a")
+    keys = page.get_by_role("heading", name="Keys of this page")
+    expect(keys).to_be_visible()
+    press(page, "Escape")
+    expect(keys).to_be_hidden()
+    press(page, "j", "a")
     expect(page.get_by_role("heading", name="Nothing to review")).to_be_visible()
     work = account.client.list_assignments_for_hit(HITId=hits[0])["Assignments"]
     assert sorted(each["AssignmentStatus"] for each in work) == ["Approved", "Rejected"]
