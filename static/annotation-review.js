@@ -36,7 +36,7 @@
   document.addEventListener("keydown", (event) => {
     if (!keys?.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat) return;
     if (document.querySelector("dialog[open]")) return;
-    if (event.target.matches("textarea, select, input, [contenteditable]")) return;
+    if (event.target.matches("textarea, select, input:not([type=checkbox]), [contenteditable]")) return;
     if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
     else if (letters.has(event.key)) decide(event.key);
     else return;

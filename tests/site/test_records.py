@@ -50,6 +50,12 @@ def test_history_shows_what_became_of_every_hit(lab, rosa, ben, as_rosa):
     assert "automatic approval <time" in page
 
 
+def test_a_rejection_without_a_reason_says_so(lab, rosa, as_rosa):
+    world.reject(world.do(rosa, world.post(world.make_group(lab))), "")
+    for address in ("/history", "/feedback"):
+        assert "The requester gave no reason." in as_rosa.get(address).content.decode()
+
+
 def test_history_is_filtered_by_the_url(lab, rosa, as_rosa):
     group = world.make_group(lab, "Answers")
     world.approve(world.do(rosa, world.post(group)))
