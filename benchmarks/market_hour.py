@@ -105,6 +105,8 @@ class _Person:
             if group is None or not hour.wait(hour.random.uniform(5, 20)):
                 continue
             self.work_in(group)
+            if hour.over:
+                return
             self.page(
                 *hour.random.choice(
                     [("earnings", "/dashboard"), ("history", "/history"), ("queue", "/tasks")]

@@ -59,6 +59,21 @@ DESK_PAGES = {
     "wizard": "/desk/new-project/?from=reference",
     "beginnings": "/desk/new-project/",
 }
+#: Pages of the requester, behind its address; the first batch waits for review.
+REQUESTER_PAGES = {
+    "lab": "",
+    "lab-template": "samples/pictures-crowd/",
+    "lab-batches": "batches/",
+    "lab-batch": "batches/1/",
+    "lab-task": "batches/1/tasks/2/",
+    "lab-hits": "hits/",
+    "lab-review": "review/workers/",
+    "lab-workers": "workers/",
+    "lab-qualification": "qualifications/new/",
+    "lab-money": "money/",
+    "lab-payables": "money/payables/",
+    "lab-keys": "keys/",
+}
 
 
 def cookie_of(username: str) -> str:
@@ -132,6 +147,20 @@ def judging_pages() -> dict[str, str]:
         "judge": f"{JUDGING}judges/{judge}/",
         "planning": f"{JUDGING}planning/",
     }
+
+
+def requester_pages() -> dict[str, str]:
+    """Pages of the demonstration's lab, with the review of a task of its batch."""
+    from django.urls import reverse
+
+    from distillery.demo.people import LAB
+    from marketplace.models import Requester
+
+    lab = Requester.objects.get(name=LAB)
+    base = reverse("requester:overview", args=[lab.customer_id])
+    task = lab.batches.get(number=1).tasks.select_related("hit").get(ordinal=4)
+    sheet = reverse("requester:review_hit", args=[lab.customer_id, task.hit.hit_id])
+    return {**{name: base + path for name, path in REQUESTER_PAGES.items()}, "lab-sheet": sheet}
 
 
 def open_judging() -> None:
@@ -209,6 +238,7 @@ def main() -> None:
         take(browser, base, admin, DESK_PAGES, FEW_LOOKS)
         take(browser, base, admin, {"review": review_page()})
         take(browser, base, admin, judging_pages(), FEW_LOOKS)
+        take(browser, base, admin, requester_pages(), FEW_LOOKS)
         open_judging()
         page = signed_in(browser, base, worker)
         page.goto("/")
