@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from marketplace.models import Worker
-from marketplace.site.people import badges, may_see_desk
+from marketplace.site.people import may_see_desk, menu_of
 
 
 def page(
@@ -20,13 +20,14 @@ def page(
     **context: object,
 ) -> HttpResponse:
     """A page with the menu of the person who looks at it."""
+    menu = menu_of(worker, request.user) if worker else None
     return render(
         request,
         f"marketplace/site/{template}",
         {
             "worker": worker,
-            "badges": badges(worker) if worker else None,
-            "desk": may_see_desk(request.user),
+            "badges": menu,
+            "desk": menu.desk if menu else may_see_desk(request.user),
             "registration_open": settings.MARKETPLACE_REGISTRATION == "open",
             "now": now,
             "section": template.removesuffix(".html"),

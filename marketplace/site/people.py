@@ -3,20 +3,28 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.http import HttpRequest
 
 from marketplace.errors import Refusal
-from marketplace.models import Holding, Message, Requester, Worker
+from marketplace.models import Holding, Requester, Worker
 from marketplace.services.people import register_worker
+
+#: In one query and in SQL: on every page, Django composed three of them for ten times as long as they ran.
+_MENU = """
+SELECT (SELECT COUNT(*) FROM marketplace_holding WHERE worker_id = %s AND state = %s),
+       (SELECT COUNT(*) FROM marketplace_message WHERE worker_id = %s AND read_at IS NULL),
+       EXISTS (SELECT 1 FROM marketplace_requester WHERE owner_id = %s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Badges:
-    """Numbers beside the entries of a worker's menu."""
+class Menu:
+    """What the menu of a worker shows: numbers beside its entries, and whether the desk is among them."""
 
     in_queue: int
     unread: int
+    desk: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +45,12 @@ def current_worker(request: HttpRequest) -> Worker | None:
     return Worker.objects.filter(user_id=request.user.pk).first()
 
 
-def badges(worker: Worker) -> Badges:
-    """HITs in the worker's queue and messages they have not read, in one query each."""
-    return Badges(
-        in_queue=Holding.objects.filter(worker=worker, state=Holding.State.ACCEPTED).count(),
-        unread=Message.objects.filter(worker=worker, read_at=None).count(),
-    )
+def menu_of(worker: Worker, user: AbstractBaseUser | AnonymousUser) -> Menu:
+    """HITs in the worker's queue, messages they have not read, and whether they may see the desk."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MENU, (worker.pk, Holding.State.ACCEPTED, worker.pk, user.pk))
+        in_queue, unread, owns = cursor.fetchone()
+    return Menu(in_queue, unread, bool(owns) or (isinstance(user, User) and user.is_staff))
 
 
 def may_see_desk(user: AbstractBaseUser | AnonymousUser) -> bool:
