@@ -62,7 +62,7 @@ DESK_PAGES = {
 #: Pages of the requester, behind its address; the first batch waits for review.
 REQUESTER_PAGES = {
     "lab": "",
-    "lab-template": "samples/pictures-crowd/",
+    "lab-templates": "templates/",
     "lab-batches": "batches/",
     "lab-batch": "batches/1/",
     "lab-task": "batches/1/tasks/2/",

@@ -1,4 +1,4 @@
-"""The results file, uploaded again with an x under Approve or a reason under Reject.
+"""The results file, uploaded again with an x under Approve or a reason under Reject; or one x for all.
 
 A file is read whole before anything of it is done: one line that is not right refuses all. The decisions are
 then made one by one, each in a transaction of the review's own, by a job that any worker can go on with.
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from django.db.models import Q
 
 from jobs import services as jobs
 from jobs.models import Job
@@ -39,7 +41,10 @@ OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a line of the file says about one assignment; `reason` is empty where it is approved."""
+    """What a line of the file says about one assignment; `reason` is empty where it is approved.
+
+    Without a file, `line` counts the assignments.
+    """
 
     line: int
     assignment_id: str
@@ -106,6 +111,14 @@ def _decision(sheet: Sheet, line: int, assignment_id: str, approve: str, reason:
             column="Reject",
         )
     return Decision(line, assignment_id, reason)
+
+
+def all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
+    """Approvals of what waited when somebody looked, the oldest first; at most `MOST`, for one job."""
+    there = Q(submitted_at__lte=seen) & (Q(visible_at=None) | Q(visible_at__lte=seen))
+    rows = Holding.objects.filter(there, hit__batch=batch, state=State.SUBMITTED)
+    ids = rows.order_by("submitted_at", "pk").values_list("assignment_id", flat=True)[:MOST]
+    return [Decision(number, assignment_id) for number, assignment_id in enumerate(ids, start=1)]
 
 
 def start(*, batch: Batch, decisions: list[Decision], file_name: str, override: bool, once: str) -> Job:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from marketplace.models import HIT, Batch, BatchTask, Requester, Template
 from marketplace.selectors import assignable
@@ -54,6 +54,12 @@ class Tally:
             parts.append(Part(key, words, count, round(x, 1), round(width, 1)))
             x += width
         return parts
+
+
+def waiting_cents(batch: Batch) -> int:
+    """What workers would get if everything that waits were approved, fees aside."""
+    rows = HIT.objects.filter(batch=batch, submitted__gt=0)
+    return int(rows.aggregate(sum=Sum(F("submitted") * F("reward_cents")))["sum"] or 0)
 
 
 def batches(requester: Requester) -> QuerySet[Batch]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.db.models import Count
-from django.db.models.functions import TruncDate
 
+from marketplace.days import day_of
 from marketplace.models import Holding, Requester
 from marketplace.requester.lookup import visible_work
 
@@ -59,12 +59,12 @@ def per_day(requester: Requester, *, now: datetime, days: int = DAYS) -> list[Da
         visible_work(requester, now)
         .filter(submitted_at__gte=datetime.combine(first, time.min, tzinfo=UTC))
         .order_by()
-        .values("state", day=TruncDate("submitted_at", tzinfo=UTC))
+        .values("state", day=day_of("submitted_at"))
         .annotate(number=Count("pk"))
     )
     counts: dict[date, dict[str, int]] = defaultdict(dict)
     for row in rows:
-        counts[row["day"]][row["state"]] = row["number"]
+        counts[date.fromisoformat(row["day"])][row["state"]] = row["number"]
     each = (first + timedelta(days=number) for number in range(days))
     return [Day(day, counts.get(day, {})) for day in each]
 

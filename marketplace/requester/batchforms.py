@@ -404,6 +404,13 @@ class ReviewForm(forms.Form):
         return file
 
 
+class ApproveWaitingForm(forms.Form):
+    """The button that approves everything: what had come in when it was shown."""
+
+    seen = forms.DateTimeField()
+    once = forms.UUIDField(initial=uuid.uuid4)
+
+
 class HostsForm(forms.Form):
     """Where a draft's tasks may load from: hosts of its template, of its cells, and others."""
 

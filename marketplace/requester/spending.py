@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.db.models import Q, Sum
-from django.db.models.functions import TruncDate
 
+from marketplace.days import day_of
 from marketplace.models import LedgerEntry, Requester
 
 Account, Kind = LedgerEntry.Account, LedgerEntry.Kind
@@ -67,7 +67,7 @@ def spending(requester: Requester, *, now: datetime, days: int = DAYS) -> list[D
             at__gte=datetime.combine(first, time.min, tzinfo=UTC),
         )
         .order_by()
-        .values(day=TruncDate("at", tzinfo=UTC))
+        .values(day=day_of("at"))
         .annotate(
             rewards=Sum("cents", filter=Q(kind=Kind.REWARD)),
             bonuses=Sum("cents", filter=Q(kind=Kind.BONUS)),
@@ -75,8 +75,9 @@ def spending(requester: Requester, *, now: datetime, days: int = DAYS) -> list[D
         )
     )
     known = {
-        row["day"]: Day(row["day"], row["rewards"] or 0, row["bonuses"] or 0, row["fees"] or 0)
+        day: Day(day, row["rewards"] or 0, row["bonuses"] or 0, row["fees"] or 0)
         for row in rows
+        for day in [date.fromisoformat(row["day"])]
     }
     each = (first + timedelta(days=number) for number in range(days))
     return [known.get(day, Day(day)) for day in each]

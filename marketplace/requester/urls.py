@@ -72,6 +72,7 @@ urlpatterns = [
     path(f"{_BATCH}delete/", batches.delete, name="batch_delete"),
     path(f"{_BATCH}results.csv", batches.results_file, name="batch_results"),
     path(f"{_BATCH}review/", batchreviews.upload, name="batch_review"),
+    path(f"{_BATCH}review/all/", batchreviews.approve_waiting, name="batch_approve_waiting"),
     path(f"{_BATCH}review/<int:job>/", batchreviews.report, name="batch_review_report"),
     path(f"{_BATCH}review/<int:job>/live/", batchreviews.live, name="batch_review_live"),
     path(f"{_R}hits/", hits.listing, name="hits"),

@@ -123,7 +123,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("requester", ACT, "site desk"): """
         new_key end_key make_payable pay_out settle_letter batch_hosts batch_publish batch_cancel
-        batch_delete template_delete use_sample hit_more_time hit_more_places hit_expire
+        batch_approve_waiting batch_delete template_delete use_sample hit_more_time hit_more_places hit_expire
         hit_reviewing hit_delete approve reject bonus approve_chosen approve_hit approve_worker
         block unblock worker_grant delete_qualification give_qualification revoke_qualification
         upload_grants accept_request reject_request

@@ -289,7 +289,8 @@ def batches(lab: Requester) -> dict[str, Parts]:
     template = {"pk": draft.template_id, "slug": "text"}
     named = {
         "batch": "batch batch_live batch_task batch_results batch_review_report batch_review_live "
-        "batch_properties batch_review batch_hosts batch_publish batch_cancel batch_delete",
+        "batch_properties batch_review batch_hosts batch_publish batch_cancel batch_delete "
+        "batch_approve_waiting",
         "template": "template template_look template_delete sample_table use_sample",
     }
     return {

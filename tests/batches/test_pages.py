@@ -282,6 +282,46 @@ def test_a_reviewed_file_is_decided_and_accounted_for_on_the_page(lab, as_owner,
     assert "reviewed.csv, line 2, column Approve: it says 'no'." in words(wrong)
 
 
+def button_of(page) -> dict[str, str]:
+    """Fields of the button that approves all that waits, as the page has them."""
+    return dict(re.findall(r'name="(seen|once)" value="([^"]+)"', page.content.decode()))
+
+
+def test_all_that_waits_is_approved_at_one_press_and_what_came_later_waits(lab, as_owner, rosa, ben):
+    batch = making.published(lab, places=2)
+    first, second = HIT.objects.filter(batch=batch).order_by("pk")
+    shown = as_owner.get(at(lab, "batch", 1))
+    assert "that wait" not in words(shown)
+    with world.in_the_past(minutes=5):
+        there = [world.do(rosa, first), world.do(rosa, second)]
+    shown = as_owner.get(at(lab, "batch", 1))
+    assert "Approve all 2 that wait, pay $0.20" in words(shown)
+    late = world.do(ben, first)
+    pressed = [
+        as_owner.post(at(lab, "batch_approve_waiting", 1), button_of(shown), follow=True) for _ in range(2)
+    ]
+    assert pressed[0].redirect_chain == pressed[1].redirect_chain
+    making.run_jobs()
+    assert "Approved 2 Rejected 0" in words(as_owner.get(pressed[0].redirect_chain[-1][0]))
+    again = as_owner.post(at(lab, "batch_approve_waiting", 1), button_of(shown), follow=True)
+    assert "Nothing waits for a decision any more." in words(again)
+    for work in [*there, late]:
+        work.refresh_from_db()
+    assert [work.state for work in [*there, late]] == ["approved", "approved", "submitted"]
+    lab.refresh_from_db()
+    assert lab.paid_cents == 20
+
+
+def test_approving_all_needs_the_page_that_shows_how_much_it_is(lab, as_owner, rosa):
+    batch = making.published(lab)
+    work = world.do(rosa, HIT.objects.filter(batch=batch).first())
+    for form in ({}, {"seen": "yesterday", "once": "no"}):
+        answer = as_owner.post(at(lab, "batch_approve_waiting", 1), form, follow=True)
+        assert "Nothing was approved" in words(answer)
+    work.refresh_from_db()
+    assert work.state == "submitted"
+
+
 def test_hostile_names_and_cells_are_text_on_every_page(lab, as_owner):
     evil = "<script>alert(1)</script>"
     making.published(lab, f'question,image_url\n"{evil}",x\n', title=evil)

@@ -1,6 +1,7 @@
 """Batches of a requester: from a table to a look at every task, the cost, publishing, and the results."""
 
 from typing import Any
+from uuid import uuid4
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -194,6 +195,9 @@ def _page(
         variables=page.names,
         now=now,
         shown=results.SHOWN,
+        seen=now.isoformat(),
+        once=uuid4(),
+        waiting_cents=selectors.waiting_cents(batch) if stands["tally"].submitted else 0,
         **more,
     )
 

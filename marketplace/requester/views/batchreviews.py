@@ -1,4 +1,4 @@
-"""The reviewed results of a batch, uploaded: read whole, then decided by a job, with a report per line."""
+"""Decisions about a whole batch, by a file or all at once: made by a job, with a report per line."""
 
 from operator import itemgetter
 from typing import Any
@@ -8,14 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs.models import Job, JobState
 from marketplace.batches import reviewed
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch
-from marketplace.requester.batchforms import ReviewForm
+from marketplace.requester.batchforms import ApproveWaitingForm, ReviewForm
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.views.batches import PLACE, own
 from tables.grids import Asked, Choices, Column, Grid, Rows
@@ -75,6 +75,30 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
     except Refusal as refusal:
         form.add_error("file", refusal.message)
         return None
+
+
+@require_POST
+@for_requester
+def approve_waiting(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+    """Approve all that waited when the batch's page was looked at."""
+    batch = own(seat, number)
+    form = ApproveWaitingForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing was approved: open the batch again and press there.")
+        return redirect("requester:batch", seat.requester.customer_id, number)
+    given = form.cleaned_data
+    decisions = reviewed.all_waiting(batch, seen=given["seen"])
+    if not decisions:
+        messages.info(request, "Nothing waits for a decision any more.")
+        return redirect("requester:batch", seat.requester.customer_id, number)
+    job = reviewed.start(
+        batch=batch,
+        decisions=decisions,
+        file_name="All that waited",
+        override=False,
+        once=given["once"].hex,
+    )
+    return redirect("requester:batch_review_report", seat.requester.customer_id, number, job.pk)
 
 
 @require_safe
