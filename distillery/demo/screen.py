@@ -152,10 +152,8 @@ class Screen:
             by_script[0] + sum(each.paid_cents for each in rows),
             by_script[1] + sum(each.fee_cents for each in rows),
         )
-        table = Table(
-            "stage", "units", "assignments", "approved", "rejected", "paid", "fees", "seconds", box=None
-        )
-        table.padding = (0, 2, 0, 2)
+        table = Table("stage", "units", "done", "approved", "rejected", "paid", "fees", "seconds", box=None)
+        table.padding = (0, 1, 0, 1)
         for each in rows:
             table.add_row(
                 each.stage,

@@ -34,6 +34,8 @@ _IN: dict[str, tuple[Holding.State, ...]] = {
 _LATEST, _FEWEST = 400, 5
 #: Work in less than this share of the usual time is marked as fast.
 _FAST = 1 / 3
+#: A difference of fewer seconds is chance.
+_NOTICEABLE = 5
 
 
 def seconds(row: Holding) -> int | None:
@@ -182,7 +184,9 @@ class Shown:
     def fast(self) -> bool:
         """Much faster than usual."""
         took = seconds(self.row)
-        return self.usual is not None and took is not None and took < self.usual * _FAST
+        if self.usual is None or took is None:
+            return False
+        return took < self.usual * _FAST and self.usual - took >= _NOTICEABLE
 
     @property
     def undecided(self) -> bool:
