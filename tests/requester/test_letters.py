@@ -84,6 +84,8 @@ def test_a_letter_shows_the_assignment_it_is_about(lab, rosa, as_owner):
     letter = world.write(rosa, lab, hit_type=group, assignment_id=holding.assignment_id)
     page = body(as_owner.get(at(lab, f"letters/{letter.pk}/")))
     assert holding.assignment_id in page
+    assert f'href="/requester/{lab.customer_id}/work/{holding.pk}/"' in page
+    assert f'href="/requester/{lab.customer_id}/hits/{holding.hit.hit_id}/"' in page
     assert "This copies the passage." in page
 
 
