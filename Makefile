@@ -8,11 +8,20 @@ WORKERS ?= 2
 ARGS ?=
 
 PYTEST := $(BIN)/pytest $(ARGS)
+# A file stays in one process, so that what its tests share is made once; the longest begin (tests/conftest.py).
+SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 NOT_HERE := not browser and not clients
-NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots $(addprefix retrieval/,text reading engine crown) \
-	evaluations/test_train_kpqa_command.py test_repository.py test_style_sheets.py test_docker.py)
+NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots \
+	$(addprefix retrieval/,text reading engine crown evaluation network ranking) \
+	$(addprefix evaluations/test_,train_kpqa_command.py evaluate_command.py evaluate_docs.py evaluate_marco.py \
+		learned_commands.py report_page.py score_command.py table_reading.py) \
+	$(addprefix annotation/importing/test_,bad_input.py formats.py sampling.py screening.py tables.py) \
+	$(addprefix releases/test_,describing.py formats_of_others.py privacy_rules.py verifying.py) \
+	judgments/test_filter_command.py study/test_reading.py test_repository.py test_style_sheets.py test_docker.py test_examples.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
+# A lock names all there is to install, so that pip has nothing to work out.
+INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
 .PHONY: help env env-dev demo run test test-services test-browser test-clients check lock benchmark clean
@@ -30,13 +39,13 @@ run: env ## web server, job worker and timer on this machine (PORT=n)
 	PORT=$(PORT) $(BIN)/python manage.py up
 
 test: env-dev ## all tests but those in a browser, on SQLite (ARGS="tests/jobs -x")
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)"
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m "$(NOT_HERE)"
 
 test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them; not of what knows no database
-	$(BIN)/python .ci/services.py -- $(PYTEST) -n $(WORKERS) --dist worksteal -m "$(NOT_HERE)" $(NO_DATABASE)
+	$(BIN)/python .ci/services.py -- $(PYTEST) $(SPREAD) -m "$(NOT_HERE)" $(NO_DATABASE)
 
 test-browser: env-dev ## the tests that drive chromium
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n $(WORKERS) --dist worksteal -m browser
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m browser
 
 test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m clients tests/clients_of_others
@@ -54,7 +63,9 @@ check: env-dev ## linters, types, import floors, migrations, settings
 
 lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest versions)
 	$(COMPILE) requirements/base.in -o requirements/base.txt
-	$(COMPILE) -c requirements/base.txt requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) --config-file requirements/dev.toml -c requirements/base.txt -c requirements/torch.in --no-emit-package torch \
+	requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) -c requirements/dev.txt requirements/torch.in -o requirements/torch.txt
 	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
 	$(COMPILE) --config-file requirements/clients.toml requirements/clients.in -o requirements/clients.txt
 
@@ -75,16 +86,18 @@ clean: ## remove the environment and caches; data in var/ stays
 
 # A stamp is younger than its lock as long as the environment holds what the lock names.
 $(VENV)/.base: requirements/base.txt | $(BIN)/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/$(INSTALL) -r $<
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt $(VENV)/.base
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+# PyTorch for the processor alone where pip finds that build; else the common one, which brings 5 GB of CUDA on Linux.
+$(VENV)/.dev: requirements/dev.txt requirements/torch-cpu.txt requirements/torch.txt $(VENV)/.base
+	$(BIN)/$(INSTALL) -r $<
+	$(BIN)/$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null || $(BIN)/$(INSTALL) -r requirements/torch.txt
 	@touch $@
 
 .clients/.made: requirements/clients.txt | $(BIN)/pip
 	$(BIN)/python -m venv --clear .clients
-	.clients/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
+	.clients/bin/$(INSTALL) -r $<
 	@touch $@
 
 $(BIN)/pip:

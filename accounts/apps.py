@@ -1,7 +1,7 @@
 """The accounts room."""
 
 from django.apps import AppConfig
-from django.contrib.auth.signals import user_logged_in
+from django.contrib.auth.signals import user_logged_in, user_login_failed
 
 
 class AccountsConfig(AppConfig):
@@ -12,6 +12,16 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Look at the password's state once per log-in, so that no later request needs to."""
-        from accounts.passwords import note_in_session  # noqa: PLC0415  # models are not loaded before
+        # The models are not loaded before.
+        from accounts import security  # noqa: PLC0415
+        from accounts.guards import count_failure, count_success  # noqa: PLC0415
+        from accounts.keptforms import forget_others  # noqa: PLC0415
+        from accounts.passwords import note_in_session  # noqa: PLC0415
+        from accounts.sessions import note_beginning  # noqa: PLC0415
 
         user_logged_in.connect(note_in_session, dispatch_uid="accounts.note_in_session")
+        user_logged_in.connect(forget_others, dispatch_uid="accounts.forget_others")
+        security.connect()
+        user_logged_in.connect(note_beginning, dispatch_uid="accounts.note_beginning")
+        user_logged_in.connect(count_success, dispatch_uid="accounts.count_success")
+        user_login_failed.connect(count_failure, dispatch_uid="accounts.count_failure")

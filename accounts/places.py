@@ -16,11 +16,12 @@ from django.utils.functional import SimpleLazyObject
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page, by the name of its address, and whom it is there for."""
+    """A page by the name of its address, whom it is there for, and whom log-in leads there (None: all)."""
 
     label: str
     url_name: str
     is_for: Callable[[User], bool]
+    is_home_of: Callable[[User], bool] | None = None
 
     @property
     def address(self) -> str:
@@ -40,6 +41,11 @@ def add_place(place: Place) -> None:
 def places_of(user: object) -> list[Place]:
     """The places of somebody, in the order in which they were added; visitors have none."""
     return [place for place in _places if place.is_for(user)] if isinstance(user, User) else []
+
+
+def home_of(user: User) -> Place | None:
+    """Where log-in leads somebody: their first place that is for more than looking in."""
+    return next((place for place in places_of(user) if (place.is_home_of or place.is_for)(user)), None)
 
 
 def in_templates(request: HttpRequest) -> dict[str, object]:

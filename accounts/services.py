@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from accounts import traces
-from accounts.models import PasswordState
+from accounts.models import PasswordState, UsedKey
 
 #: Letters and digits that nobody confuses when reading them from a terminal.
 PRINTABLE = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -38,11 +38,20 @@ def password_was_changed(*, user: User) -> None:
     PasswordState.objects.filter(user=user, must_change=True).update(must_change=False)
 
 
+def end_all_sessions(*, user: User, password: str) -> None:
+    """End every session of a person, and every key of theirs that a program searches with.
+
+    Both are bound to the stored password, which is stored once more with another salt.
+    """
+    user.set_password(password)
+    user.save(update_fields=["password"])
+
+
 def is_needed(user: User, *, besides: Collection[type[Model]] = ()) -> bool:
     """Whether the account serves something else than the tables `besides`: rights, or a row that names it."""
     if user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists():
         return True
-    private = (PasswordState, *besides)
+    private = (PasswordState, UsedKey, *besides)
     return any(
         each.related_model._base_manager.filter(**{each.field.name: user}).exists()
         for each in User._meta.related_objects

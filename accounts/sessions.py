@@ -7,9 +7,11 @@ queries and their rows, and the database 0.1 ms to answer them.
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.db import connection
+from django.http import HttpRequest
 from django.utils import timezone
 
 
@@ -28,6 +30,28 @@ class SessionStore(db.SessionStore):
             self._session_key = None
             return {}
         return self.decode(row[0])
+
+
+#: When a session began, and when it was last stored anew; times since the epoch.
+BEGAN, USED = "began_at", "used_at"
+#: How often a session that is used is stored anew, which puts off its end.
+STORED_EVERY_S = 600
+
+
+def note_beginning(*, request: HttpRequest | None, **_: object) -> None:
+    """On log-in: from now on the session's age counts."""
+    if request is not None:
+        request.session[BEGAN] = request.session[USED] = int(timezone.now().timestamp())
+
+
+def is_over(request: HttpRequest) -> bool:
+    """Whether a signed-in session is too old; one that is not, and is used, is kept alive."""
+    now = int(timezone.now().timestamp())
+    if now - request.session.setdefault(BEGAN, now) > settings.SESSION_LONGEST_S:
+        return True
+    if now - request.session.get(USED, 0) > STORED_EVERY_S:
+        request.session[USED] = now
+    return False
 
 
 @cache

@@ -11,4 +11,7 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", views.ChangePassword.as_view(), name="password_change"),
     path("home/", views.home, name="home"),
+    path("sign-out-everywhere/", views.sign_out_everywhere, name="sign_out_everywhere"),
+    path("end-key/", views.end_key, name="end_key"),
+    path("kept/", views.kept_form, name="kept_form"),
 ]

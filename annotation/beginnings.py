@@ -20,12 +20,6 @@ REFERENCE = Beginning(
             "checks_per_hit": 1,
             "expected_minutes": 1.5,
             "hold_failed_checks": True,
-            "task": {
-                "title": "Look at six search queries (two minutes)",
-                "description": "Say what kind of query each is, and whether a short text could answer it. "
-                "Nothing to write.",
-                "keywords": "queries, reading, short",
-            },
             "config": {
                 "checks": {"youtube": "navigational", "cheap flights to lisbon": "transactional"},
             },
@@ -37,11 +31,6 @@ REFERENCE = Beginning(
             "reward": "0.50",
             "redundancy": 1,
             "expected_minutes": 3.0,
-            "task": {
-                "title": "Choose the passages that answer a query (three minutes)",
-                "description": "Ten short passages; choose the one, or the few, that answer the query.",
-                "keywords": "reading, passages",
-            },
         },
         {
             "slug": "distillation",
@@ -51,12 +40,6 @@ REFERENCE = Beginning(
             "redundancy": 20,
             "expected_minutes": 2.0,
             "approve": "by-hand",
-            "task": {
-                "title": "Answer a question in your own words (two minutes)",
-                "description": "Read one or a few short passages, then answer the question in your own "
-                "words.",
-                "keywords": "reading, writing, question, answer",
-            },
         },
     ),
 )

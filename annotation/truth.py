@@ -9,3 +9,10 @@ def truth_of(extra: Mapping[str, Any]) -> Mapping[str, Any]:
     columns = extra.get("columns")
     found = columns.get("truth") if isinstance(columns, Mapping) else extra.get("truth")
     return found if isinstance(found, Mapping) else {}
+
+
+def known_score(extra: Mapping[str, Any], system: str) -> float | None:
+    """How correct a system's answer to the query is, where its file says so: `scores` by system."""
+    scores = truth_of(extra).get("scores")
+    known = scores.get(system) if isinstance(scores, Mapping) else None
+    return float(known) if isinstance(known, int | float) and not isinstance(known, bool) else None

@@ -11,7 +11,8 @@ from quality.crossfit import cross_fitted
 from quality.crowds import CROWDS, Study, simulated
 from quality.interval import Over, alpha_interval
 from quality.kappa import WorkerKappas, pooled
-from quality.nulls import corrected, null_alpha
+from quality.likened import likened_alpha
+from quality.nulls import null_alpha
 from quality.p913 import adjusted
 from quality.ratings import Mask
 from quality.recipes import DEFAULT, KPQA_2021, RECIPES
@@ -50,7 +51,7 @@ def measured(name: str, seed: int, *, items: int = 1000) -> Figures:
     figures |= _score("adjusted alone", study, adjusted(study.ratings).quality)
     figures |= _score("unshrunk alone", study, adjusted(study.ratings, shrink=0).quality)
     figures |= _about_z(study, runs["kpqa-2021"], seed)
-    crossed = cross_fitted(study.ratings, DEFAULT, checks=checks, halvings=5, seed=seed)
+    crossed = cross_fitted(study.ratings, DEFAULT, checks=checks, seed=seed)
     figures["alpha cross-fitted"] = _known(crossed.alpha.value)
     figures |= _who_was_found(study, runs["kpqa-2021"])
     return {what: value for what, value in figures.items() if not np.isnan(value)}
@@ -111,10 +112,9 @@ def covered(studies: int, *, items: int = 1000, workers: int = 150) -> Figures:
 
 def _about_z(study: Study, done: Run, seed: int) -> Figures:
     null = null_alpha(study.ratings, KPQA_2021, permutations=10, seed=seed).after
-    after = alpha_of(study.ratings.only(done.kept))
     return {
         "null": _known(null.value),
-        "corrected": _known(corrected(after, null).value),
+        "expected": _known(likened_alpha(study.ratings, KPQA_2021, crowds=5, seed=seed).after.value),
         "capped": float(done.capped_items.mean()),
     }
 

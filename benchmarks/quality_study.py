@@ -132,7 +132,7 @@ def agreement(filters: Collected) -> Iterator[str]:
         "no filter": "alpha none",
         "z filter (kpqa-2021)": "alpha kpqa-2021",
         "its null": "null",
-        "corrected": "corrected",
+        "crowds of the same alpha": "expected",
         "default, in-sample": "alpha default",
         "default, cross-fitted": "alpha cross-fitted",
         "adem-2017": "alpha adem-2017",

@@ -13,10 +13,10 @@ class CrowdConfig(AppConfig):
         """Lead members of projects to them after log-in; make rules of notices known, and show them."""
         from accounts.places import Place, add_place  # noqa: PLC0415
         from crowd.desk import attention, overview, panels, queues, steps  # noqa: PLC0415
-        from crowd.desk.doors import may_have_projects  # noqa: PLC0415
+        from crowd.desk.doors import has_projects, may_have_projects  # noqa: PLC0415
         from crowd.watch import known  # noqa: PLC0415
 
-        add_place(Place("Projects", "desk:projects", may_have_projects))
+        add_place(Place("Projects", "desk:projects", may_have_projects, has_projects))
         known.everything()
         queues.of_this_room()
         steps.of_this_room()

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from pydantic import BaseModel, ConfigDict
 
 from crowd.models import Assignment, Stage
+from projects.models import Project
 
 
 class StageConfig(BaseModel):
@@ -37,10 +38,14 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a worker sees of one unit: a template and its context, the same for the same seed."""
+    """What a worker sees of one unit: a template and its context, the same for the same seed.
+
+    `instructions` stand once above all units, below what the stage says to workers.
+    """
 
     template: str
     context: Mapping[str, Any]
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +66,76 @@ class Parsed:
         return not self.errors
 
 
+@dataclass(frozen=True, slots=True)
+class HitTerms:
+    """What a text for workers may say of a stage's HITs; `config` is None while its options are incomplete.
+
+    `units` has the checks in it, which workers must not be able to tell from the rest.
+    """
+
+    units: int = 1
+    minutes: float | None = None
+    config: StageConfig | None = None
+
+    @property
+    def time(self) -> str:
+        """How long one HIT takes, in brackets to end a title with; empty where there is no guess."""
+        if self.minutes is None:
+            return ""
+        if self.minutes < 1:
+            return " (less than a minute)"
+        number = f"{self.minutes:.1f}".removesuffix(".0")
+        return f" (about {number} minute{'' if number == '1' else 's'})"
+
+    def count(self, one: str, many: str) -> str:
+        """The units of a HIT in words: `one` for a single one, else how many there are at most."""
+        return one if self.units == 1 else f"up to {self.units:,} {many}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What workers read in the marketplace's list."""
+
+    title: str = ""
+    description: str = ""
+    keywords: str = ""
+
+
 @runtime_checkable
 class StageKind(Protocol):
     """One kind of work. Units are named by strings that mean something to the kind alone.
 
-    With `blind`, a page does not have the units' names but their places in the HIT: workers must not read
-    from it which units are checks, or where something comes from.
+    No page has these names, only the units' places in the HIT: workers must not read from it which units are
+    checks, or where something comes from.
     """
 
     name: str
     label: str
-    blind: bool
 
     @property
     def config(self) -> type[StageConfig]:
         """The model of its options."""
 
+    def choices(self, project: Project) -> Mapping[str, Mapping[str, str]]:
+        """Options that name things of the project: by option the names there are, with words for a form."""
+
     def prepare(self, stage: Stage) -> None:
-        """Bring what it asks about up to date; called each time the stage is opened, before its quote."""
+        """Bring what it asks about up to date; called before each quote of what opening would cost."""
+
+    def left_out(self, stage: Stage) -> Mapping[str, int]:
+        """How many units are not asked about, by the reason in words, for the quote."""
+
+    def cautions(self, stage: Stage) -> Sequence[str]:
+        """What to know before the stage asks people, in sentences for the quote."""
 
     def pending(self, stage: Stage) -> Iterable[Pending]:
         """Units that need responses, beyond those recorded and not rejected or removed."""
+
+    def freeze(self, stage: Stage, units: Sequence[str]) -> None:
+        """HITs of these units are planned: keep what their pages show of data that may change later.
+
+        Called in the transaction that plans them, and again whenever a unit is asked again.
+        """
 
     def checks(self, stage: Stage) -> list[str]:
         """Attention checks: units with a known answer, to be mixed in."""
@@ -125,11 +179,29 @@ class StageKind(Protocol):
     def record_all(self, assignment: Assignment, responses: Mapping[str, Any]) -> None:
         """`record` for all units of an assignment."""
 
+    def simulated_caution(self, stage: Stage) -> str:
+        """What must be said of results that simulated workers gave; nothing where there is nothing to say."""
+
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Turn responses into decisions; a summary for the log. Called again, it changes nothing more.
 
         Called in each round of the timer that follows new answers or decisions about them, before `pending`.
         """
+
+    def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
+        """Decide again what was decided on work that began or ceased to count: why, by assignment.
+
+        Called in a transaction, and perhaps again for the same work.
+        """
+
+    def accept(self, assignment: Assignment, actor: Any) -> None:
+        """A person approved the whole work: decide the same about what in it waits for a reviewer.
+
+        Called in the transaction of that decision, and perhaps again.
+        """
+
+    def undecided(self, assignment: Assignment) -> str:
+        """What of work that a person approved still waits for a reviewer, and why; nothing: nothing does."""
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """What researchers read for each unit: a short text instead of its name."""
@@ -142,10 +214,26 @@ class SimpleKind(ABC):
     `pages`, `all_scopes`, `all_marks` and `record_all`.
     """
 
-    blind = False
+    #: Terms that the form of a new stage begins with, as a study's file has them.
+    suggested: ClassVar[Mapping[str, Any]] = {}
+
+    def choices(self, project: Project) -> Mapping[str, Mapping[str, str]]:
+        """No option names things of the project."""
+        return {}
+
+    def left_out(self, stage: Stage) -> Mapping[str, int]:
+        """Nothing is left out."""
+        return {}
+
+    def cautions(self, stage: Stage) -> Sequence[str]:
+        """Nothing to know."""
+        return ()
 
     def prepare(self, stage: Stage) -> None:  # noqa: B027 - nothing to override for most kinds
         """Nothing to prepare."""
+
+    def freeze(self, stage: Stage, units: Sequence[str]) -> None:  # noqa: B027 - as `prepare`
+        """Nothing that changes."""
 
     def checks(self, stage: Stage) -> list[str]:
         """No attention checks."""
@@ -200,9 +288,27 @@ class SimpleKind(ABC):
         """How many units there will be, where the options alone tell; None where they do not."""
         return None
 
+    def listing(self, terms: HitTerms) -> Listing:
+        """Texts for the marketplace's list, made from the terms; empty ones are left to the researcher."""
+        return Listing()
+
+    def simulated_caution(self, stage: Stage) -> str:
+        """Nothing."""
+        return ""
+
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Nothing to decide."""
         return {}
+
+    def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:  # noqa: B027 - as `prepare`
+        """What counts is asked of the database each time; nothing that was decided is kept."""
+
+    def accept(self, assignment: Assignment, actor: Any) -> None:  # noqa: B027 - as `prepare`
+        """Nothing in it is reviewed by itself."""
+
+    def undecided(self, assignment: Assignment) -> str:
+        """Nothing in it is reviewed by itself."""
+        return ""
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The names themselves."""

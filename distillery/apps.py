@@ -1,5 +1,6 @@
 """The project itself as an app, for its commands, checks and the folders of the embedded services."""
 
+import contextlib
 from pathlib import Path
 
 from django.apps import AppConfig
@@ -34,7 +35,16 @@ class DistilleryConfig(AppConfig):
 
 def _make_folders(data: Path, *, broker: bool) -> None:
     data.mkdir(parents=True, exist_ok=True, mode=0o750)
+    for database in data.glob("*.sqlite3*"):
+        _close_to_others(database)
     if broker:
         (data / "broker").mkdir(exist_ok=True, mode=0o700)
         for folder in ("queue", "control", "taken"):
             (data / "broker" / folder).mkdir(exist_ok=True)
+
+
+def _close_to_others(file: Path) -> None:
+    """Make a file of an older version as private as new ones are, where it is ours."""
+    with contextlib.suppress(OSError):
+        if file.stat().st_mode & 0o077:
+            file.chmod(0o600)

@@ -5,7 +5,7 @@ from typing import Any
 
 from celery import Celery
 from celery.beat import EmbeddedService
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import worker_init, worker_ready, worker_shutdown
 
 from distillery import env
 
@@ -17,6 +17,12 @@ app.autodiscover_tasks()
 
 # A worker without the talk between workers that the file broker would have to write to disk.
 WORKER_ARGUMENTS = ["worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+
+@worker_init.connect
+def write_for_ourselves(**_: Any) -> None:
+    """What the jobs worker writes, no other user of the machine reads."""
+    os.umask(0o077)
 
 
 @worker_ready.connect

@@ -17,7 +17,7 @@ _socket = os.environ.get("DISTILLERY_SOCKET")
 wsgi_app = "distillery.wsgi:application"
 bind = f"fd://{_socket}" if _socket else f"{_address}:{env.integer('PORT', 8000)}"
 backlog = 1024
-worker_class = "gthread"
+worker_class = "distillery.webworker.PatientWorker"
 workers = env.integer("WEB_WORKERS", 2, least=1)
 threads = env.integer("WEB_THREADS", 8, least=1)
 keepalive = 15

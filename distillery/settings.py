@@ -27,9 +27,22 @@ DEBUG = env.flag("DEBUG")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_URL = env.text("PUBLIC_URL").rstrip("/")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [PUBLIC_URL] if PUBLIC_URL else [])
-if env.flag("BEHIND_TLS_PROXY"):
+BEHIND_TLS_PROXY = env.flag("BEHIND_TLS_PROXY")
+if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+#: People reach the site encrypted: cookies go no other way and to this host alone, and browsers remember it.
+HTTPS = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, DEVICE_COOKIE_NAME = (
+    ("__Host-session", "__Host-csrf", "__Host-device") if HTTPS else ("sessionid", "csrftoken", "device")
+)
+SECURE_HSTS_SECONDS = 365 * 86_400 if HTTPS else 0
+SECURE_SSL_REDIRECT = HTTPS and BEHIND_TLS_PROXY
+#: The supervisor asks on this machine, past the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^health/$"]
+#: A session ends when nothing was asked for so long, and in any case so long after its log-in.
+SESSION_COOKIE_AGE, SESSION_LONGEST_S = 12 * 3600, 14 * 86_400
+SECURITY_CONTACT = env.text("SECURITY_CONTACT")
 
 INSTALLED_APPS = [
     "distillery.apps.DistilleryConfig",
@@ -62,12 +75,18 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "distillery.middleware.HeadersMiddleware",
+    "accounts.middleware.SessionAgeMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.acting.ActingMiddleware",
+    "accounts.middleware.BodySizeMiddleware",
     "accounts.middleware.PasswordChangeMiddleware",
+    "accounts.middleware.KeptFormMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "accounts.middleware.SignInMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -87,7 +106,9 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.places.in_templates",
-            ]
+                "accounts.keptforms.in_templates",
+            ],
+            "builtins": ["accounts.templatetags.owned_forms"],
         },
     }
 ]
@@ -138,6 +159,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 AUTHENTICATION_BACKENDS = [
+    "accounts.guards.ThrottleBackend",
     "axes.backends.AxesStandaloneBackend",
     "accounts.backends.ModelBackend",
 ]
@@ -146,15 +168,18 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "accounts.validators.EasyPasswordValidator"},
 ]
 SESSION_ENGINE = "accounts.sessions"
 LOGIN_URL = "/accounts/login/"
+CSRF_FAILURE_VIEW = "accounts.views.csrf_failure"
+#: Forms below these addresses wait for their owner to sign in again where their session ended.
+KEPT_FORMS_BELOW = ["/desk/", "/requester/"]
 LOGIN_REDIRECT_URL = "/accounts/home/"
 LOGOUT_REDIRECT_URL = "/"
-AXES_FAILURE_LIMIT = 10
-AXES_COOLOFF_TIME = 0.25  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
+# Axes keeps who signed in when; `accounts.throttle` slows those who guess.
+AXES_LOCK_OUT_AT_FAILURE = False
+AXES_CLIENT_IP_CALLABLE = "accounts.addresses.client_address"
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
@@ -171,6 +196,15 @@ WHITENOISE_MAX_AGE = 300
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+#: Files are taken from people who are signed in, below these addresses; others' bodies end at this size.
+UPLOADS_BELOW = ["/desk/", "/requester/", "/admin/"]
+ANONYMOUS_BODY_MOST = 5 << 20
+FILE_UPLOAD_HANDLERS = [
+    "accounts.uploads.QuotaHandler",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+FILE_UPLOAD_PERMISSIONS = 0o600
 #: A task page may have a field for every token of a long passage; Django's own limit is 1,000.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 CONTENT_SECURITY_POLICY = {
@@ -191,10 +225,20 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", {"DEBUG", "INFO", "WARNING", "ERR
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "bare": {"format": "{message}", "style": "{"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "plain"},
+        "security": {"class": "logging.StreamHandler", "formatter": "bare"},
+    },
     # Refused protocol calls are ordinary, and the call log has them.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        # One line of JSON per security event, whatever LOG_LEVEL says.
+        "distillery.security": {"level": "INFO", "handlers": ["security"], "propagate": False},
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }
 
@@ -228,7 +272,9 @@ MARKETPLACE_REGISTRATION = env.choice("MARKETPLACE_REGISTRATION", "invitation", 
 MARKETPLACE_FEE_PROFILE = env.text("MARKETPLACE_FEE_PROFILE", "none-1")
 MARKETPLACE_CURRENCY = env.text("MARKETPLACE_CURRENCY", "USD")
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
-MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 0)
+MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
+# Days for which the log of calls is kept; 0: for ever.
+LOGS_KEPT_DAYS = env.integer("LOGS_KEPT_DAYS", 90)
 MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")
 
 # Retrieval: which engine finds passages, and where it is.

@@ -16,6 +16,7 @@ urlpatterns = [
     path("leaderboards/", include("evaluations.urls")),
     path("accounts/", include("accounts.urls")),
     path("examples/", include("distillery.demo.urls")),
+    path(".well-known/", include("distillery.wellknown")),
     path("health/", include("distillery.health")),
     path("admin/", admin.site.urls),
 ]

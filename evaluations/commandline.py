@@ -3,8 +3,11 @@
 import math
 import re
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import CommandError
 
 from accounts.commandline import natural
 
@@ -13,7 +16,19 @@ if TYPE_CHECKING:
 
 _NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _SCALE = re.compile(rf"({_NUMBER})\s*(?:-|\.\.|:)\s*({_NUMBER})")
+_BETWEEN_NAMES = re.compile(r",(?![^()]*\))")
 _MOST_PROCESSES = 256
+#: Exit status of a command that Ctrl-C ended, as shells have it.
+_STOPPED = 130
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C ends the command with a sentence and status 130; files are written whole or not at all."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise CommandError("Stopped before it was done.", returncode=_STOPPED) from error
 
 
 def add_metrics(parser: ArgumentParser) -> None:
@@ -23,7 +38,8 @@ def add_metrics(parser: ArgumentParser) -> None:
         type=names,
         default=(),
         metavar="A,B",
-        help="such as bleu-4,pa-bleu,rouge-l (default: those of the profile; docs/metrics.md lists all)",
+        help="such as bleu-4,pa-bleu,rouge-l or adapted-bleu-4(alpha=1.5,beta=0.5) (default: those of the "
+        "profile; docs/metrics.md lists all)",
     )
     parser.add_argument(
         "--profile", default="default", help="default, or a paper's exact ways: kpqa-2021, dureader-2018 …"
@@ -93,8 +109,9 @@ def add_table(parser: ArgumentParser) -> None:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Names with commas between them, each once."""
-    found = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+    """Names with commas between them, each once; commas in parentheses belong to a name."""
+    parts = (each.strip() for each in _BETWEEN_NAMES.split(text))
+    found = tuple(dict.fromkeys(each for each in parts if each))
     if not found:
         raise ArgumentTypeError("name at least one, with commas between them")
     return found

@@ -12,16 +12,17 @@ import numpy as np
 from evaluations.choosing import Chosen, processes_for
 from evaluations.scored import Scored, scored
 from evaluations.tables.gathering import Gathered, gather
-from evaluations.tables.rows import CHUNK, Answered, batches
+from evaluations.tables.rows import CHUNK, Answered, batches, simulation_of
 from evaluations.writing.latex import table_of
 from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writing import Write, json_of, text_of
 from metrics.meta.evaluation import evaluate
 from metrics.meta.judged import Judged
 from metrics.meta.kernels import STATISTICS, Statistic
-from metrics.meta.plan import About, CorpusRule, Plan
+from metrics.meta.plan import COMPARISONS, PAIRED_BOOTSTRAP, About, CorpusRule, Plan
 from metrics.meta.protocols import known
 from metrics.meta.spreading import Spread, processes
+from metrics.tokens.scripts import spacing_warning
 from metrics.working import Crews
 
 Progress = Callable[[int, int, str], None]
@@ -41,6 +42,7 @@ class Options:
     statistics: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
     gap: float | None = None
+    paired_bootstrap: bool = False
     processes: int = 0
     version: str = ""
 
@@ -55,6 +57,7 @@ class Options:
             protocols=self.protocols,
             scale=scale,
             gap=self.gap,
+            comparisons=COMPARISONS + (PAIRED_BOOTSTRAP if self.paired_bootstrap else ()),
         )
 
 
@@ -142,7 +145,12 @@ def _about(
         },
         inferred=gathered.inferred,
         alpha=table.alpha,
-        warnings=[*gathered.notes, *chosen.notes],
+        warnings=[
+            *gathered.notes,
+            *chosen.notes,
+            *spacing_warning(gathered.unspaced, len(gathered), chosen.tokeniser),
+        ],
+        simulated=simulation_of(table),
     )
 
 
@@ -173,6 +181,8 @@ def _parts(table: Answered, done: Done) -> Iterator[Part]:
         questions = gathered.questions[begin:end].tolist()
         texts["question"] = [gathered.question_names[code] for code in questions]
         texts["system"] = [gathered.system_names[code] for code in gathered.systems[begin:end].tolist()]
+        if simulation_of(table):
+            texts["simulated"] = ["true" if row.simulated else "false" for row in some]
         if gathered.types:
             texts["type"] = [gathered.types[code] for code in questions]
         yield (

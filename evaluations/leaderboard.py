@@ -110,9 +110,10 @@ def ordered(board: Board, order: Order) -> list[Entry]:
     return sorted(board.entries, key=key)
 
 
-def said(board: Board) -> dict[str, Any]:
-    """The board as JSON has it, systems best first."""
+def board_as_json(board: Board, *, simulated: bool) -> dict[str, Any]:
+    """The board as JSON has it, systems best first; `simulated`: programs took part in place of people."""
     return {
+        "simulated": simulated,
         "scale": list(board.scale) if board.scale else None,
         "rank": RANK_MEANS,
         "agreement": board.agreement,
@@ -140,18 +141,20 @@ def said(board: Board) -> dict[str, Any]:
     }
 
 
-def table(board: Board) -> list[list[str | float | int | None]]:
+def table(board: Board, *, simulated: bool) -> list[list[str | float | int | None]]:
     """The board as rows of a file, headings first, systems best first."""
-    heads: list[str | float | int | None] = ["rank", "system", "answers", "human", "human_low", "human_high"]
+    heads: list[str | float | int | None] = ["rank", "system", "answers"]
+    heads += ["human", "human_low", "human_high"]
     for metric in board.metrics:
         heads += [metric.name, f"{metric.name} corpus"]
+    heads.append("simulated")
     rows = [heads]
     for each in ordered(board, Order()):
         row: list[str | float | int | None] = [each.rank, each.system, each.answers]
         row += [each.human.value, each.human.low, each.human.high]
         for metric in board.metrics:
             row += [each.means[metric.name].value, each.corpus[metric.name].value]
-        rows.append(row)
+        rows.append([*row, "true" if simulated else "false"])
     return rows
 
 

@@ -61,7 +61,9 @@ def as_json(request: HttpRequest, *, project: str, version: str) -> HttpResponse
         "project": project,
         "version": version,
         "evaluation": evaluation.number,
-        **leaderboard.said(leaderboard.board_of(evaluation.report)),
+        **leaderboard.board_as_json(
+            leaderboard.board_of(evaluation.report), simulated=evaluation.release.simulated
+        ),
     }
     text = json.dumps(said, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     return _file(request, evaluation, text, "application/json")
@@ -72,7 +74,9 @@ def as_csv(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
     """The same for spreadsheets; no name in it can be run as a formula."""
     evaluation = _chosen(project, version)
     out = io.StringIO()
-    for row in leaderboard.table(leaderboard.board_of(evaluation.report)):
+    for row in leaderboard.table(
+        leaderboard.board_of(evaluation.report), simulated=evaluation.release.simulated
+    ):
         csv.writer(out).writerow([cell(each) if isinstance(each, str) else each for each in row])
     return _file(request, evaluation, out.getvalue(), "text/csv; charset=utf-8")
 

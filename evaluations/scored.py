@@ -16,6 +16,7 @@ from evaluations.writing.scorefile import Part
 from metrics.metric import Metric
 from metrics.scoring import score_chunks
 from metrics.texts import Answers
+from metrics.tokens.scripts import is_unspaced
 from metrics.working import Crews
 
 Progress = Callable[[int], None]
@@ -86,9 +87,13 @@ def scored(
 
 @dataclass(eq=False)
 class Tally:
-    """What is said of each metric when all answers are scored: means, corpus scores, what is undefined."""
+    """What is said of each metric when all answers are scored: means, corpus scores, what is undefined.
+
+    `unspaced` of the `n` answers are in a script without spaces between words.
+    """
 
     n: int = 0
+    unspaced: int = 0
     metrics: Sequence[Metric] = ()
     corpus: dict[str, float | None] = field(default_factory=dict)
     systems: dict[str, dict[str, float | None]] = field(default_factory=dict)
@@ -133,6 +138,7 @@ def stream(
                 texts: dict[str, Sequence[str | int | None]] = {}
                 if table.unit:
                     texts[table.unit] = [row.line for row in some]
+                tally.unspaced += sum(is_unspaced(row.answer) for row in some)
                 waiting.append(texts | {name: [getattr(row, name) for row in some] for name in names})
             yield answers_of(table.has, some)
 

@@ -9,10 +9,9 @@ from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from projects.models import Project
 from releases.models import Release
+from releases.tables import ELSEWHERE
 
 State = Evaluation.State
-#: The stage of scores that a release took over from elsewhere, as `releases.rows.scores` calls it.
-ELSEWHERE = "imported"
 
 
 def evaluations_of(project: Project) -> QuerySet[Evaluation]:

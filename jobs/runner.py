@@ -18,6 +18,8 @@ from jobs.models import Job
 logger = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 0.5
+#: Why a job fails for good that memory ended: another attempt would take as much from the jobs beside it.
+TOO_MUCH_MEMORY = "It takes more memory than there is. Nothing was changed; give it less at once."
 
 # Set when the worker process is asked to stop; jobs see it at their next word about progress.
 stopping = threading.Event()
@@ -104,6 +106,9 @@ def run(*, job_id: int) -> None:
             services.release(job=job)
         except PermanentError as error:
             services.fail(job=job, error=str(error), permanent=True)
+        except MemoryError:
+            logger.exception("%s took more memory than there is.", job)
+            services.fail(job=job, error=TOO_MUCH_MEMORY, permanent=True)
         except Exception as error:
             logger.exception("%s failed in attempt %s of %s.", job, job.attempts, job.max_attempts)
             services.fail(job=job, error=f"{type(error).__name__}: {error}")

@@ -12,12 +12,6 @@ _TRAINING: dict[str, Any] = {
     "redundancy": 200,
     "units_per_hit": 3,
     "expected_minutes": 3.0,
-    "task": {
-        "title": "Learn to judge answers (three minutes)",
-        "description": "Three examples with feedback. Who does well at first may take the judging HITs. "
-        "Paid either way.",
-        "keywords": "judging, reading, training",
-    },
     "config": {
         "pass_share": 0.66,
         "lessons": [
@@ -72,12 +66,6 @@ KPQA = Beginning(
                 {"kind": "approval_rate", "op": "GreaterThan", "values": [95]},
                 {"kind": "passed", "op": "Exists", "values": ["training"], "hide": "discover"},
             ],
-            "task": {
-                "title": "How correct is this answer? (one minute)",
-                "description": "Read a short passage, a question and two answers; say how correct the first "
-                "one is.",
-                "keywords": "judging, reading, short",
-            },
         },
     ),
 )
@@ -102,12 +90,6 @@ ADEM = Beginning(
             "expected_minutes": 70.0,
             "work_time": "3h",
             "approve": "by-hand",
-            "task": {
-                "title": "A survey about answers (70 minutes)",
-                "description": "Fifty questions with four answers each; say how good each answer is. Drafts "
-                "are kept while you work.",
-                "keywords": "judging, reading, survey",
-            },
             "config": {
                 "passages": False,
                 "shared_queries": 5,

@@ -28,6 +28,7 @@ def everything() -> None:
             "candidate.put_back": "put a system's answer back",
             "filter.applied": "applied filters to judgments",
             "filter.undone": "undid filters",
+            "filter.remade": "decided again what filters decide",
         }
     )
 

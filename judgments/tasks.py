@@ -11,7 +11,8 @@ from jobs.errors import PermanentError
 from jobs.registry import handler
 from jobs.runner import JobContext
 from judgments.errors import FilteringError, NothingMissingError
-from judgments.services import filtering, filterjobs, reporting
+from judgments.models import FilterRun
+from judgments.services import filtering, filterjobs, recounts, reporting
 from judgments.services.importing import Options, import_candidates
 from projects.models import Project
 
@@ -64,6 +65,17 @@ def apply_filters(context: JobContext) -> int:
             progress=context.progress,
             commit=context.commit,
         )
+    except FilteringError as error:
+        raise PermanentError(str(error)) from error
+    return int(run.pk)
+
+
+@handler(filterjobs.REMAKE)
+def remake_filters(context: JobContext) -> int:
+    """Make a run again on the judgments that count now; the run's key is the job's result."""
+    run = FilterRun.objects.select_related("stage__project", "stage__endpoint").get(pk=context.payload["run"])
+    try:
+        recounts.remake(run=run, why=context.payload["why"], progress=context.progress, commit=context.commit)
     except FilteringError as error:
         raise PermanentError(str(error)) from error
     return int(run.pk)

@@ -4,12 +4,15 @@ Where test controls are off (no MARKETPLACE_TEST_TOKEN), nothing here asks the d
 """
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F, Q
 
 from marketplace.models import Chaos, Requester
+from revisions.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,15 @@ def switch(requester: Requester | None, **faults: float | bool) -> None:
     """Set faults of one requester, or of all; those not named stay as they are."""
     chaos, _ = Chaos.objects.get_or_create(requester=requester)
     Chaos.objects.filter(pk=chaos.pk).update(**faults)
+
+
+@transaction.atomic
+def set_faults(requester: Requester, faults: Mapping[str, float | bool], *, seen: Seen) -> None:
+    """Set what a form says; ConflictError where the faults are not as the form showed them."""
+    row, made = Chaos.objects.select_for_update().get_or_create(requester=requester)
+    if not made and any(getattr(row, name) != value for name, value in faults.items()):
+        seen.check(row)
+    Chaos.objects.filter(pk=row.pk).update(**faults)
 
 
 def reset() -> None:

@@ -11,6 +11,7 @@ from django.core import signing
 
 from marketplace.models import HIT, Holding
 from marketplace.questions import ExternalQuestion, Question, parse_question
+from marketplace.services import accesskeys
 
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 #: A preview that somebody keeps open or passes on can be loaded for so long, in seconds.
@@ -38,8 +39,23 @@ def holding_of(signature: str) -> int | None:
 
 
 def submit_to(*, holding: Holding, base_url: str) -> str:
-    """`turkSubmitTo` of a holding, without trailing slash; `base_url` is this server's origin."""
+    """Where the holding's work goes, without `/mturk/externalSubmit`; `base_url` is this server's origin."""
     return f"{base_url}/s/{submit_signature(holding.pk)}"
+
+
+def turk_submit_to(*, holding: Holding, base_url: str) -> str:
+    """`turkSubmitTo` of a holding, without trailing slash.
+
+    For a page of the requester's it ends with what proves to that page that this worker holds this
+    assignment: the page has the same words in its address, and signs them with its own access key's secret.
+    """
+    to = submit_to(holding=holding, base_url=base_url)
+    if not isinstance(question(holding.hit), ExternalQuestion):
+        return to
+    signature = to.rpartition("/")[2]
+    words = "|".join((holding.assignment_id, holding.worker.worker_id, holding.hit.hit_id, signature))
+    proofs = ".".join(accesskeys.proofs(holding.requester_id, words))
+    return f"{to}~{proofs}" if proofs else to
 
 
 def previewed_hit(signature: str) -> int | None:
@@ -53,7 +69,7 @@ def previewed_hit(signature: str) -> int | None:
 def frame_url(*, holding: Holding, base_url: str) -> str:
     """URL of the task page for somebody who works on it."""
     asked = question(holding.hit)
-    to = submit_to(holding=holding, base_url=base_url)
+    to = turk_submit_to(holding=holding, base_url=base_url)
     return _with_query(
         asked.url if isinstance(asked, ExternalQuestion) else f"{to}/task",
         assignmentId=holding.assignment_id,

@@ -1,6 +1,5 @@
 """The XML that the protocol carries: questions of requesters, answers of workers."""
 
-import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from marketplace.errors import Refusal, invalid_value
 from marketplace.html.documents import element_not_here
+from marketplace.loopback import is_loopback
 from marketplace.questionform.parsing import ROOTS as FORM_ROOTS
 from marketplace.questionform.parsing import Form as QuestionForm
 from marketplace.questionform.parsing import form_of
@@ -114,16 +114,6 @@ def _external_url(url: str) -> str:
     if parts.scheme == "http" and not is_loopback(host):
         raise invalid_value("Question", "ExternalURL must use https; http is for loopback addresses only.")
     return url
-
-
-def is_loopback(host: str) -> bool:
-    """True for localhost and the loopback addresses."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def answers_xml(fields: Iterable[tuple[str, str]]) -> str:

@@ -142,7 +142,7 @@ def draw_form(
         {"form": form, "title": title, "submit_url": submit_url, "given": given},
         status=422 if given else 200,
     )
-    policy = drawing.MEDIA_SOURCES | {"form-action": [submit_url or "'none'"]}
+    policy = drawing.media_sources() | {"form-action": [submit_url or "'none'"]}
     drawn._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
     return drawn
 

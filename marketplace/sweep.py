@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.utils import timezone
 
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import HIT, HITType, Holding, QueuedEvent, Requester, TokenUse
+from marketplace.models import HIT, HITType, Holding, QueuedEvent, Requester, SignedWrite, TokenUse
 from marketplace.selectors import DISPOSE_AFTER, is_expired, to_dispose, touched_by_expiry
 from marketplace.services.endings import abandon
 from marketplace.services.locking import lock_hit
@@ -26,6 +27,8 @@ State = Holding.State
 FORGET_TOKENS_AFTER = timedelta(hours=48)
 #: Notifications that nobody fetched are kept so long.
 KEEP_EVENTS = timedelta(days=14)
+#: Signatures of calls are valid for less than this.
+KEEP_SIGNATURES = timedelta(minutes=11)
 _BATCH = 500
 _SETTLED_FIELDS = (
     "pending",
@@ -49,6 +52,7 @@ def sweep() -> None:
     _dispose(HIT.objects.all(), now)
     TokenUse.objects.filter(at__lte=now - FORGET_TOKENS_AFTER).delete()
     QueuedEvent.objects.filter(sent_at__lte=now - KEEP_EVENTS).delete()
+    SignedWrite.objects.filter(at__lt=timezone.now() - KEEP_SIGNATURES).delete()
 
 
 def settle(
@@ -73,7 +77,7 @@ def settle(
         if is_expired(hit, now) and (hit.expiry_watched or hit.held_places > hit.pending + hit.submitted)
     ]:
         changed += _release(HIT.objects.filter(pk__in=holding), now)
-    if old := [hit.pk for hit in hits if not hit.disposed_at and hit.expires_at + DISPOSE_AFTER <= now]:
+    if old := [hit.pk for hit in hits if not hit.disposed_at and hit.expires_at <= now - DISPOSE_AFTER]:
         changed += _dispose(HIT.objects.filter(pk__in=old), now)
     if changed:
         fresh = HIT.objects.in_bulk([hit.pk for hit in hits])

@@ -8,6 +8,7 @@ from jobs.services import enqueue
 from marketplace import clock, ledger
 from marketplace.batches import publishing as batches
 from marketplace.batches import reviewed
+from marketplace.retention import prune
 from marketplace.services.closing import forget_payment_notes
 from marketplace.sweep import sweep
 
@@ -22,6 +23,7 @@ def sweep_task() -> None:
 def nightly() -> None:
     """Once a day, audit the ledger: the job's effect is keyed by the day. What is no longer needed goes."""
     forget_payment_notes()
+    prune()
     day = f"{clock.now():%Y-%m-%d}"
     enqueue(kind="marketplace.ledger-audit", payload={"day": day}, effect=f"ledger-audit:{day}")
 

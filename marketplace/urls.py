@@ -7,7 +7,7 @@ from marketplace.batches import frames
 
 urlpatterns = [
     re_path(
-        r"^s/(?P<signature>[A-Za-z0-9_-]+)/{1,2}mturk/externalSubmit/?$",
+        r"^s/(?P<signature>[A-Za-z0-9_-]+)(?:~[0-9a-f.]*)?/{1,2}mturk/externalSubmit/?$",
         submission.signed_submit,
         name="signed-submit",
     ),

@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import clock, eligibility, keys
 from marketplace.errors import Refusal
-from marketplace.frame import frame_url, preview_url, submit_to
+from marketplace.frame import frame_url, preview_url, turk_submit_to
 from marketplace.models import (
     HIT,
     HITType,
@@ -188,7 +188,7 @@ def _hit(hit: HIT) -> dict[str, Any]:
 
 def _holding(request: HttpRequest, holding: Holding) -> dict[str, Any]:
     base_url = site_url(request)
-    address = submit_to(holding=holding, base_url=base_url)
+    address = turk_submit_to(holding=holding, base_url=base_url)
     return {
         **_hit(holding.hit),
         "assignment_id": holding.assignment_id,

@@ -1,5 +1,7 @@
 """Metrics by name, under a profile."""
 
+import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -39,6 +41,9 @@ MAKERS |= dict.fromkeys(kpqa.NAMES, kpqa.make)
 MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
 # Learned from scores that people gave.
 MAKERS |= dict.fromkeys(adem.NAMES, adem.make)
+#: Weights that stand behind the name of an adapted metric (Yang et al. 2018).
+WEIGHTS = ("alpha", "beta", "gamma")
+_WEIGHT = re.compile(r"([a-z]+)\s*=\s*([0-9]{0,6}(?:[0-9]|\.[0-9]{1,9}))")
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
     "bleu": "bleu-4",
@@ -73,8 +78,38 @@ def missing(metric: Metric) -> str:
 def metric(name: str, profile: str | Profile = "default") -> Metric:
     """The metric of that name as the profile has it; MetricError names the metrics that there are."""
     chosen = profile_named(profile) if isinstance(profile, str) else profile
-    plain = name.strip().lower().replace("_", "-")
-    plain = ALIASES.get(plain, plain)
+    plain, _, given = name.strip().lower().replace("_", "-").partition("(")
+    plain = ALIASES.get(plain.strip(), plain.strip())
     if plain not in MAKERS:
         raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
-    return replace(MAKERS[plain](plain, chosen), recipe=(plain, chosen))
+    if not given:
+        return replace(MAKERS[plain](plain, chosen), recipe=(plain, chosen))
+    weights = _weights(name, plain, given)
+    settings = {**chosen.settings, "adapted": {**chosen.settings.get("adapted", {}), **weights}}
+    made = MAKERS[plain](plain, replace(chosen, settings=settings))
+    said = ",".join(f"{key}={value:g}" for key, value in sorted(weights.items()))
+    full = f"{plain}({said})"
+    return replace(made, name=full, title=f"{made.title} ({said.replace(',', ', ')})", recipe=(full, chosen))
+
+
+def _weights(name: str, plain: str, given: str) -> dict[str, float]:
+    """Weights of a bonus as they stand behind a metric's name: `alpha=2,beta=0.5)`."""
+    if plain not in adapted.NAMES:
+        raise MetricError(
+            f"{name}: only adapted metrics have weights of their own ({', '.join(adapted.NAMES)}). Leave the "
+            "parentheses out."
+        )
+    found: dict[str, float] = {}
+    for part in given.removesuffix(")").split(",") if given.endswith(")") else ("",):
+        weight = _WEIGHT.fullmatch(part.strip())
+        value = float(weight[2]) if weight else math.nan
+        if weight is None or weight[1] not in WEIGHTS or weight[1] in found or math.isnan(value):
+            raise MetricError(
+                f"{name}: write the weights as {plain}(alpha=2,beta=1); there are {', '.join(WEIGHTS)}, "
+                f"each a "
+                "number from 0, once."
+            )
+        found[weight[1]] = value
+    if plain.endswith("-l") or "gamma" not in found:
+        return found
+    raise MetricError(f"{name}: gamma weighs the recall of ROUGE-L; BLEU has none.")

@@ -2,7 +2,15 @@
 
 import re
 
+_SIGNS = "$€£"
 _AMOUNT = re.compile(r"([0-9]+)\.?([0-9]{0,2})")
+
+#: Digits, or groups of three, with point or comma before at most two decimals; the two are never the same.
+_ENTERED = re.compile(
+    r"(?P<whole>[0-9]+|[0-9]{1,3}(?:,[0-9]{3}){2,}|[0-9]{1,3}(?:\.[0-9]{3}){2,}|[0-9]{1,3}(?: [0-9]{3})+"
+    r"|[0-9]{1,3}(?:,[0-9]{3})+(?=\.)|[0-9]{1,3}(?:\.[0-9]{3})+(?=,))(?:[.,](?P<part>[0-9]{0,2}))?"
+)
+_EITHER = re.compile(r"([1-9][0-9]{0,2})[.,]([0-9]{3})")
 
 
 def cents(amount: str) -> int:
@@ -14,6 +22,28 @@ def cents(amount: str) -> int:
     if match is None or not amount.isascii():
         raise ValueError(f"{amount!r} is not an amount of money with at most two decimals.")
     return int(match[1]) * 100 + int(match[2].ljust(2, "0"))
+
+
+class AmountError(ValueError):
+    """Why what a person wrote is no amount of money, in a sentence with a remedy."""
+
+
+def entered_cents(text: str) -> int:
+    """Whole cents of what a person writes: 0.30, 0,30, $ 12, 1,234.50, 1.234,50 or 1 234,50.
+
+    AmountError for anything else, and for 1,234 or 1.234, which may be either.
+    """
+    bare = text.strip().strip(_SIGNS).strip()
+    match = _ENTERED.fullmatch(bare)
+    if match is None or not bare.isascii():
+        if match := _EITHER.fullmatch(bare):
+            raise AmountError(
+                f"{bare} may have thousands or three decimals: write {match[1]}{match[2]}.00, or an amount "
+                f"with two decimals, such as {match[1]}.{match[2][:2]}."
+            )
+        raise AmountError("Write an amount with two decimals, such as 12.50.")
+    whole = re.sub("[^0-9]", "", match["whole"])
+    return int(whole) * 100 + int((match["part"] or "").ljust(2, "0"))
 
 
 def dollars(amount: int) -> str:

@@ -12,6 +12,7 @@ from notices.letters import post_office
 from notices.models import Notice, Seen, Wish
 from projects.models import Project
 from projects.services import ProjectError
+from revisions.seen import Seen as SeenRow
 
 
 def raise_notice(
@@ -66,8 +67,18 @@ def see(*, user: User, notices: Iterable[Notice]) -> None:
     )
 
 
-def wish(*, user: User, project: Project, post: str) -> None:
-    """Which notices of a project somebody wants by e-mail from now on."""
+@transaction.atomic
+def wish(*, user: User, project: Project, post: str, seen: SeenRow | None = None) -> None:
+    """Which notices of a project somebody wants by e-mail from now on.
+
+    With `seen`, ConflictError where they asked for something else than the form showed, in another tab.
+    """
     if post not in Wish.Post.values:
         raise ProjectError("Choose which notices you want by e-mail.")
-    Wish.objects.update_or_create(project=project, user=user, defaults={"post": post})
+    rows = Wish.objects.select_for_update()
+    row, made = rows.get_or_create(project=project, user=user, defaults={"post": post})
+    if not made and row.post != post:
+        if seen is not None:
+            seen.check(row)
+        row.post = post
+        row.save(update_fields=["post"])

@@ -5,6 +5,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plots.labels import axis_of_names
 from plots.plot import Plot
 from plots.specs import specified
 
@@ -26,7 +27,7 @@ def scores_by_system(rows: Rows, *, low: float, high: float, says: str, signatur
     steps = [step for step in (BEFORE, AFTER) if any(row["step"] == step for row in rows)]
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     base = alt.Chart().encode(
-        y=alt.Y("system:N", sort=order, title=None),
+        y=alt.Y("system:N", sort=order, title=None, axis=axis_of_names(order)),
         yOffset=alt.YOffset("step:N", sort=steps),
         color=alt.Color("step:N", sort=steps, scale=alt.Scale(domain=[BEFORE, AFTER])),
     )

@@ -4,6 +4,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from plots.labels import with_whole_names
 from plots.looks import Look, config
 from plots.plot import Plot
 
@@ -36,7 +37,9 @@ def svg(plot: Plot, look: Look = Look.PAPER, *, width: int = 0) -> str:
         del said["title"]
     if width:
         said["width"] = width
-    return _drawn(json.dumps(said, ensure_ascii=False, sort_keys=True, allow_nan=False))
+    drawn = _drawn(json.dumps(said, ensure_ascii=False, sort_keys=True, allow_nan=False))
+    names = (value for row in plot.rows for value in row.values() if isinstance(value, str))
+    return with_whole_names(drawn, names) if "…</text>" in drawn else drawn
 
 
 @lru_cache(maxsize=_KEPT)

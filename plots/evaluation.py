@@ -5,13 +5,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plots.labels import axis_of_names
 from plots.plot import Plot
 from plots.specs import specified
 
 Rows = Sequence[Mapping[str, Any]]
 
 _WIDTH, _ROW, _CELL, _SMALL = 330, 26, 40, 26
-_NAME = 150
 #: Beyond so many columns a cell is too small for its number, which the table has.
 _MOST_NUMBERS = 14
 _MOST_NAMES = 8
@@ -38,7 +38,7 @@ def correlations(
     scale = alt.Scale(zero=False, nice=True)
     numbers = alt.Axis(labelExpr=NO_ZERO, tickCount=6)
     base = alt.Chart().encode(
-        y=alt.Y("metric:N", sort=order, title=None, axis=alt.Axis(labelLimit=_NAME)),
+        y=alt.Y("metric:N", sort=order, title=None, axis=axis_of_names(order)),
         yOffset=alt.YOffset("grouping:N", sort=list(groupings)),
         color=alt.Color(
             "grouping:N",
@@ -76,10 +76,10 @@ def significance(rows: Rows, *, title: str, says: str, signature: str, table: Ro
     few = len(order) <= _MOST_NUMBERS
     size = (_CELL if few else max(10, 480 // len(order))) * len(order)
     short = len(order) <= 4 and max(map(len, order)) <= _SHORT_NAME
-    names = alt.Axis(labelLimit=_NAME, labelAngle=0 if short else -90, orient="top")
+    names = axis_of_names(order, labelAngle=0 if short else -90, orient="top")
     base = alt.Chart().encode(
         x=alt.X("column:N", sort=order, title=None, axis=names),
-        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=_NAME)),
+        y=alt.Y("row:N", sort=order, title=None, axis=axis_of_names(order)),
     )
     verdicts = [WORSE, BETTER]
     cells = (
@@ -142,9 +142,9 @@ def by_class(rows: Rows, *, title: str, what: str, says: str, signature: str, ta
     base = alt.Chart().encode(
         x=alt.X(
             f"{what}:N", sort=classes, title=None,
-            axis=alt.Axis(labelLimit=110, labelAngle=-45 if len(classes) > 3 else 0, orient="top"),
+            axis=axis_of_names(classes, limit=110, labelAngle=-45 if len(classes) > 3 else 0, orient="top"),
         ),
-        y=alt.Y("metric:N", sort=order, title=None, axis=alt.Axis(labelLimit=_NAME)),
+        y=alt.Y("metric:N", sort=order, title=None, axis=axis_of_names(order)),
     )  # fmt: skip
     cells = base.transform_filter("isValid(datum.value)").mark_rect().encode(
         opacity=alt.Opacity("value:Q", legend=None, scale=alt.Scale(range=[0.05, 0.6], zero=False))
@@ -188,7 +188,7 @@ def two_groups(
     order = list(dict.fromkeys(row[what] for row in rows))
     groups = list(dict.fromkeys(row[group] for row in rows))
     base = alt.Chart().encode(
-        y=alt.Y(f"{what}:N", sort=order, title=None, axis=alt.Axis(labelLimit=_NAME)),
+        y=alt.Y(f"{what}:N", sort=order, title=None, axis=axis_of_names(order)),
         yOffset=alt.YOffset(f"{group}:N", sort=groups),
         color=alt.Color(f"{group}:N", sort=groups, scale=alt.Scale(domain=groups)),
     )

@@ -3,12 +3,13 @@
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Count
 from pydantic import Field
 
-from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.counting import counting
+from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 from poll.models import Vote
 
@@ -38,6 +39,22 @@ class Poll(SimpleKind):
     name = "poll"
     label = "Poll: one question with options"
     config = PollConfig
+    suggested: ClassVar[Mapping[str, Any]] = {
+        "title": "Poll",
+        "reward": "0.10",
+        "redundancy": 10,
+        "expected_minutes": 0.5,
+    }
+
+    def listing(self, terms: HitTerms) -> Listing:
+        """How often one chooses, and what is asked."""
+        config = terms.config if isinstance(terms.config, PollConfig) else None
+        choices = terms.count("Choose an answer to a short question", "short questions")
+        return Listing(
+            f"{'' if terms.units == 1 else 'Answer '}{choices}{terms.time}",
+            f"{f'“{config.question}” ' if config else ''}There is nothing to write.",
+            "poll, short",
+        )
 
     def pending(self, stage: Stage) -> Iterable[Pending]:
         """Items with fewer good votes than the stage wants."""
@@ -106,9 +123,7 @@ class Poll(SimpleKind):
     def settle(self, stage: Stage) -> dict[str, Any]:
         """How often each option was chosen about each item."""
         counts: dict[str, Counter[str]] = {}
-        good = Vote.objects.filter(
-            stage=stage, assignment__state__in=Assignment.GOOD, unit__startswith="item:"
-        )
+        good = Vote.objects.filter(counting("assignment"), stage=stage, unit__startswith="item:")
         for unit, choice in good.values_list("unit", "choice").iterator():
             counts.setdefault(unit, Counter())[choice] += 1
         return {unit: dict(counter) for unit, counter in sorted(counts.items())}

@@ -96,6 +96,7 @@ class Event(models.Model):
     action = models.CharField(max_length=60)
     subject = models.CharField(max_length=200, blank=True)
     details = models.JSONField(default=dict)
+    address = models.CharField(max_length=45, blank=True, help_text="From where; empty: the system.")
 
     objects = AppendOnlyQuerySet.as_manager()
 

@@ -6,7 +6,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from accounts import acting, security
 from projects.models import Event, Membership, Project
+from revisions.seen import Seen
 
 #: Every action that the event log knows, with its words for people.
 ACTIONS = {
@@ -65,6 +67,7 @@ def record(
         action=action,
         subject=subject[:200],
         details=details or {},
+        address=acting.actor().address,
     )
 
 
@@ -120,6 +123,24 @@ def create_project(
 
 
 @transaction.atomic
+def edit_project(
+    *, project: Project, changes: dict[str, Any], budget_cents: int, seen: Seen, actor: Any = None
+) -> Project:
+    """Save the form of a project, all of it or nothing; ConflictError where the project is not as `seen`.
+
+    Where it holds these values already, nothing is done.
+    """
+    row = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    wanted = {**changes, "budget_cents": budget_cents}
+    if any(getattr(row, name) != value for name, value in wanted.items()):
+        seen.check(row)
+    change_project(project=row, changes=changes, actor=actor)
+    if row.budget_cents != budget_cents:
+        set_budget(project=row, budget_cents=budget_cents, actor=actor)
+    return row
+
+
+@transaction.atomic
 def change_project(*, project: Project, changes: dict[str, Any], actor: Any = None) -> Project:
     """Change title, language, licence or wage floor; the budget has `set_budget`, the slug never changes.
 
@@ -149,10 +170,20 @@ def change_project(*, project: Project, changes: dict[str, Any], actor: Any = No
 
 
 @transaction.atomic
-def set_role(*, project: Project, user: Any, role: str, actor: Any = None) -> Membership:
-    """Give somebody a role; the last owner stays one."""
+def set_role(
+    *, project: Project, user: Any, role: str, actor: Any = None, seen: Seen | None = None
+) -> Membership:
+    """Give somebody a role; the last owner stays one.
+
+    With `seen`, ConflictError where the person has another role than the form showed.
+    """
     if role not in Membership.Role.values:
         raise ProjectError(f"There is no role {role!r}; there are {', '.join(Membership.Role.values)}.")
+    # Whoever changes roles waits for the project, so that two owners cannot take the role from each other.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    there = Membership.objects.filter(project=project, user=user).first()
+    if seen is not None and there is not None and there.role != role:
+        seen.check(there)
     if role != Membership.Role.OWNER:
         _keep_an_owner(project, user)
     member, _ = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
@@ -163,15 +194,18 @@ def set_role(*, project: Project, user: Any, role: str, actor: Any = None) -> Me
         actor=actor,
         details={"role": role},
     )
+    security.log("member.set", project=project.slug, subject=user.get_username(), role=role)
     return member
 
 
 @transaction.atomic
 def remove_member(*, project: Project, user: Any, actor: Any = None) -> None:
     """Take somebody out of a project; the last owner stays."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     _keep_an_owner(project, user)
     if Membership.objects.filter(project=project, user=user).delete()[0]:
         record(project=project, action="member.removed", subject=user.get_username(), actor=actor)
+        security.log("member.removed", project=project.slug, subject=user.get_username())
 
 
 def _keep_an_owner(project: Project, user: Any) -> None:

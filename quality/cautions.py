@@ -33,13 +33,19 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
         said.append(
             "There is only one item: its raters cannot agree on differences, alpha is 0 by construction."
         )
+    elif int((n > 1).sum()) == 1:
+        said.append(
+            "Only one item has two ratings: its raters cannot agree on differences, alpha is 0 by "
+            "construction."
+        )
     if single:
         said.append(f"{single:,} of {len(n):,} items have one rating: they say nothing about agreement.")
     counts = np.bincount(ratings.scores.astype(np.int64) - ratings.scale.low)
     if counts.max() > _SKEWED * counts.sum():
         said.append(
             f"{counts.max() / counts.sum():.0%} of all ratings are "
-            f"{ratings.scale.low + int(counts.argmax())}: on such skewed ratings alpha and kappa are "
+            f"{ratings.scale.text(ratings.scale.low + int(counts.argmax()))}: on such skewed ratings alpha "
+            f"and kappa are "
             "low even where nearly everybody agrees; read percent agreement beside them."
         )
     return said

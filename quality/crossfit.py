@@ -1,33 +1,77 @@
-"""Alpha after worker removal, cross-fitted: decided on one half of the items, measured on the other.
+"""Workers judged on other items: cross-fitting.
 
-Who is removed for disagreeing on an item must not make the agreement on that same item look better. Both
-halves take both roles, over several random halvings; the figure is the mean.
+Who is removed for disagreeing on an item must not make the agreement on that same item look better. So the
+items are dealt into ten folds; for each fold the rules about workers run on the ratings of the other nine,
+and what they decide is applied to the ratings of the fold. A worker is judged on nine tenths of their
+ratings, and rules that need a number of them need nine tenths of it. Deciding on one half of the items
+instead leaves workers with ten to twenty ratings undecided; the figures then are those of a worse study.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from quality.alpha import Level, alpha
-from quality.counts import value_counts
+from quality.alpha import Level, alpha_of
 from quality.figure import Figure
-from quality.halves import doubled, doubled_checks, halves_of_items
-from quality.ratings import Ratings
+from quality.ratings import Mask, Ratings
 from quality.recipes import Recipe
-from quality.run import Checks, run, without_response_filter
+from quality.run import Checks, Floats, run, without_response_filter
 from quality.seeds import generator
 
-Floats = npt.NDArray[np.float64]
+FOLDS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Which ratings (mask of length n) are by workers who stand, as judged on the items of the other folds.
+
+    `removed_workers` says how many a fold removed on average.
+    """
+
+    standing: Mask
+    removed_workers: float
 
 
 @dataclass(frozen=True, slots=True)
 class CrossFitted:
-    """The mean alpha of the halves that were measured; how many workers a half removed on average."""
+    """The mean alpha of the ratings that stand over the rounds; how many workers a fold removed on
+    average."""
 
     alpha: Figure
     removed_workers: float
-    halvings: int
+    rounds: int
+
+
+def held_out(
+    ratings: Ratings,
+    recipe: Recipe,
+    rng: np.random.Generator,
+    *,
+    checks: Checks | None = None,
+    seconds: Floats | None = None,
+) -> HeldOut:
+    """Runs the recipe's rules about workers without the items that their decision is applied to.
+
+    `ratings` must be without repeated ratings of a worker on an item. What workers did in attention checks is
+    known to every fold: checks are no items.
+    """
+    rated = np.flatnonzero(np.bincount(ratings.items, minlength=ratings.n_items))
+    folds = min(FOLDS, len(rated))
+    if not recipe.judges_workers or folds < 2:  # two folds are the fewest
+        return HeldOut(np.ones(len(ratings), dtype=np.bool_), 0.0)
+    fold_of = np.zeros(ratings.n_items, dtype=np.int8)
+    fold_of[rng.permutation(rated)] = np.arange(len(rated)) % folds
+    fold = fold_of[ratings.items]
+    rules = _for_a_part(without_response_filter(recipe), folds)
+    standing = np.ones(len(ratings), dtype=np.bool_)
+    removed = 0
+    for each in range(folds):
+        here = fold == each
+        known = None if seconds is None else seconds[~here]
+        gone = run(ratings.only(~here), rules, checks=checks, seconds=known, repeated=False).removed_workers
+        standing[here] = ~gone[ratings.workers[here]]
+        removed += int(gone.sum())
+    return HeldOut(standing, removed / folds)
 
 
 def cross_fitted(
@@ -37,33 +81,27 @@ def cross_fitted(
     checks: Checks | None = None,
     seconds: Floats | None = None,
     level: Level = "interval",
-    halvings: int = 10,
+    rounds: int = 3,
     seed: int = 0,
 ) -> CrossFitted:
     """Cross-fitted alpha after the recipe's rules about workers; its response filter takes no part.
 
-    `ratings` must be without repeated ratings of a worker on an item.
+    Each round deals the items into other folds. `ratings` as for `held_out`.
     """
-    about_workers = without_response_filter(recipe)
-    twice = doubled_checks(checks)
-    rng = generator(seed, "halves of items")
-    values, removed = [], []
-    reason = ""
-    for _ in range(halvings):
-        second = halves_of_items(ratings, rng)
-        beside = doubled(ratings, second[ratings.items], items=False)
-        decided = run(beside, about_workers, checks=twice, seconds=seconds, repeated=False)
-        gone = decided.removed_workers
-        # A worker of the first half is 2 c: flipping the last bit asks what the other half decided.
-        measured = ratings.only(~gone[beside.workers ^ 1])
-        counts = value_counts(measured)
-        for half in (second, ~second):
-            figure = alpha(counts[half], ratings.scale.values, level)
-            if figure.value is None:
-                reason = figure.reason
-            else:
-                values.append(figure.value)
-        removed.append(int(gone.sum()) / 2)
+    rng = generator(seed, "folds of items")
+    found = [held_out(ratings, recipe, rng, checks=checks, seconds=seconds) for _ in range(rounds)]
+    figures = [alpha_of(ratings.only(each.standing), level) for each in found]
+    values = [figure.value for figure in figures if figure.value is not None]
+    removed = float(np.mean([each.removed_workers for each in found]))
     if not values:
-        return CrossFitted(Figure(None, reason), float(np.mean(removed or [0])), halvings)
-    return CrossFitted(Figure(float(np.mean(values))), float(np.mean(removed)), halvings)
+        return CrossFitted(figures[-1], removed, rounds)
+    return CrossFitted(Figure(float(np.mean(values))), removed, rounds)
+
+
+def _for_a_part(recipe: Recipe, folds: int) -> Recipe:
+    """The recipe with the numbers of ratings that its rules need, for all folds but one."""
+
+    def part(least: int) -> int:
+        return max(1, -(-least * (folds - 1) // folds))
+
+    return replace(recipe, kappa_least=part(recipe.kappa_least), technical_least=part(recipe.technical_least))

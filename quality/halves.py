@@ -1,8 +1,7 @@
-"""Two halves of a study beside each other: of the ratings of each item, or of the items.
+"""Two halves of the ratings of each item beside each other.
 
-Both halves are one study with twice as many workers (and items): code 2 c belongs to the first half and
-2 c + 1 to the second. A filter that runs on it treats the halves, in one pass, as if neither
-knew of the other.
+Both halves are one study with twice as many workers and items: code 2 c belongs to the first half and 2 c + 1
+to the second. A filter that runs on it treats the halves, in one pass, as if neither knew of the other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,20 +10,11 @@ from typing import overload
 import numpy as np
 
 from quality.ratings import Mask, Ratings
-from quality.run import Checks
 
 _BITS = 63
 _LEAST_RANDOM = 12
 _MANY = 100_000
 _PAIRED_ANEW = 5
-
-
-def halves_of_items(ratings: Ratings, rng: np.random.Generator) -> Mask:
-    """For each item whether it is in the second half; of the items that have ratings, half are."""
-    rated = np.flatnonzero(np.bincount(ratings.items, minlength=ratings.n_items))
-    second = np.zeros(ratings.n_items, dtype=np.bool_)
-    second[rng.permutation(rated)[: (len(rated) + 1) // 2]] = True
-    return second
 
 
 def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -> Iterator[Mask]:
@@ -60,22 +50,17 @@ def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -
         yield second
 
 
-def doubled(ratings: Ratings, second: Mask, *, items: bool) -> Ratings:
-    """The two halves beside each other: workers are doubled, and items too where `items` says so."""
+def doubled(ratings: Ratings, second: Mask) -> Ratings:
+    """The two halves beside each other: items and workers are doubled."""
     half = second.astype(np.int32)
     return Ratings(
-        ratings.items * 2 + half if items else ratings.items,
+        ratings.items * 2 + half,
         ratings.workers * 2 + half,
         ratings.scores,
-        _Doubled(ratings.item_names) if items else ratings.item_names,
+        _Doubled(ratings.item_names),
         _Doubled(ratings.worker_names),
         ratings.scale,
     )
-
-
-def doubled_checks(checks: Checks | None) -> Checks | None:
-    """Each half knows all checks of its workers: they are not about items."""
-    return None if checks is None else Checks(checks.presented.repeat(2), checks.failed.repeat(2))
 
 
 class _Doubled(Sequence[str]):

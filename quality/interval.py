@@ -36,6 +36,10 @@ DEFINED = 0.9
 # Items in a block, and weights of workers over all replicates that are made together: what fits a cache.
 ITEMS = 2048
 WEIGHTS = 1 << 20
+# Up to so many scores, pairs of them are looked at one by one.
+FEW = 11
+# A spread of scores, squared, below which they are the same but for rounding.
+NOTHING = 1e-12
 
 
 def alpha_interval(
@@ -70,7 +74,7 @@ def alpha_interval(
 
 
 def _over_items(
-    counts: Counts, values: Counts, level: Level, replicates: int, rng: np.random.Generator
+    counts: Counts, values: npt.NDArray[np.number], level: Level, replicates: int, rng: np.random.Generator
 ) -> Floats:
     """Alphas of samples of these items.
 
@@ -119,19 +123,31 @@ def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.G
     found = []
     for start in range(0, replicates, together_at_once):
         width = min(together_at_once, replicates - start)
-        of_worker, of_item = _drawn(len(people), width, rng), _drawn(len(present), width, rng)
-        sums = _Sums(ratings.scale.size, width)
+        of_worker, of_item = _drawn(len(people), width, rng, least=2), _drawn(len(present), width, rng)
+        sums = (
+            _Moments(width)
+            if level == "interval" and ratings.scale.size > FEW
+            else _Sums(ratings.scale.size, width)
+        )
         for block in blocks:
             sums.add(block, of_worker, of_item[block.items])
         found += [sums.alpha(replicate, values, level) for replicate in range(width)]
     return np.array(found)
 
 
-def _drawn(size: int, width: int, rng: np.random.Generator) -> Weights:
-    """How often each of `size` is drawn in `size` draws with replacement, for each of `width` replicates."""
+def _drawn(size: int, width: int, rng: np.random.Generator, least: int = 1) -> Weights:
+    """How often each of `size` is drawn in `size` draws with replacement, for each of `width` replicates.
+
+    Draws of fewer than `least` different ones are drawn again: a single worker has nobody to agree with, and
+    of three workers every ninth draw would be one.
+    """
     drawn = np.empty((size, width), dtype=np.float32)
     for replicate in range(width):
-        drawn[:, replicate] = np.bincount(rng.integers(size, size=size, dtype=np.int32), minlength=size)
+        while True:
+            counts = np.bincount(rng.integers(size, size=size, dtype=np.int32), minlength=size)
+            if np.count_nonzero(counts) >= least:
+                break
+        drawn[:, replicate] = counts
     return drawn
 
 
@@ -142,6 +158,8 @@ class _Block:
     items: slice
     by_cell: "csr_array"
     by_item: "csr_array"
+    first: "csr_array"
+    second: "csr_array"
 
 
 def _blocks(ratings: Ratings) -> Iterator[_Block]:
@@ -150,7 +168,9 @@ def _blocks(ratings: Ratings) -> Iterator[_Block]:
     counts = value_counts(ratings)
     items, size = counts.shape
     # Sorted by item, then by score: the same column of workers serves both matrices.
-    columns = ratings.workers[np.argsort(cells(ratings, slice(None)), kind="stable")]
+    order = np.argsort(cells(ratings, slice(None)), kind="stable")
+    columns = ratings.workers[order]
+    far = ratings.scores[order] - np.float64(ratings.scores.mean())
     ones = np.ones(len(columns), dtype=np.float32)
     ends = np.concatenate(([0], np.cumsum(counts.ravel()))).astype(np.int32)
     for start in range(0, items, ITEMS):
@@ -163,7 +183,43 @@ def _blocks(ratings: Ratings) -> Iterator[_Block]:
             slice(start, stop),
             csr_array((*parts, cell_ends - cell_ends[0]), shape=(shape[0] * size, shape[1])),
             csr_array((*parts, cell_ends[::size] - cell_ends[0]), shape=shape),
+            csr_array((far[rows], columns[rows], cell_ends[::size] - cell_ends[0]), shape=shape),
+            csr_array((far[rows] ** 2, columns[rows], cell_ends[::size] - cell_ends[0]), shape=shape),
         )
+
+
+class _Moments:
+    """The same as `_Sums` for squared distances, which follow from sums of scores and of their squares.
+
+    The work does not grow with the number of scores: for sliders.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.observed, self.own, self.total = np.zeros(width), np.zeros(width), np.zeros(width)
+        self.first, self.second = np.zeros(width), np.zeros(width)
+
+    def add(self, block: _Block, of_worker: Weights, of_item: Weights) -> None:
+        """Adds the disagreement of a block of items, weighted by how often items and workers are drawn."""
+        drawn = of_worker.astype(np.float64)
+        m, first, second = block.by_item @ drawn, block.first @ drawn, block.second @ drawn
+        copies = block.by_item @ np.square(drawn)
+        pairs = m * m - copies
+        counted = of_item * (pairs > 0)
+        weight = np.divide(counted * m, pairs, out=np.zeros_like(m), where=counted > 0)
+        self.observed += (weight * 2 * (m * second - first * first)).sum(axis=0)
+        self.total += (counted * m).sum(axis=0)
+        self.first += (counted * first).sum(axis=0)
+        self.second += (counted * second).sum(axis=0)
+        self.own += (np.square(counted) * copies).sum(axis=0)
+
+    def alpha(self, replicate: int, _values: Floats, _level: Level) -> float:
+        """Alpha of one replicate, nan where all its ratings are the same."""
+        total = float(self.total[replicate])
+        expected = 2 * float(total * self.second[replicate] - self.first[replicate] ** 2)
+        if expected <= NOTHING * total * total:
+            return float("nan")
+        observed = float(self.observed[replicate]) / total
+        return 1 - observed * (total * total - float(self.own[replicate])) / expected
 
 
 class _Sums:

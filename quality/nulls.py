@@ -2,7 +2,7 @@
 
 Each worker's scores are dealt out anew over the items that this worker rated: how workers use the scale
 stays, what they say about items is gone. The same filter on such ratings shows how much agreement it
-manufactures; `corrected` says how much of the way from there to full agreement the true ratings go.
+manufactures out of nothing. What it makes of a crowd that does agree: `quality.likened`.
 """
 
 from dataclasses import dataclass
@@ -60,15 +60,6 @@ def null_alpha(
         float(np.std(values, ddof=1)) if len(values) > 1 else None,
         permutations,
     )
-
-
-def corrected(after: Figure, null: Figure) -> Figure:
-    """(after - null) / (1 - null); not defined where the null is 1 or where either is not."""
-    if after.value is None or null.value is None:
-        return Figure(None, after.reason or null.reason)
-    if null.value >= 1:
-        return Figure(None, "not defined: the filter leaves full agreement even in noise")
-    return Figure((after.value - null.value) / (1 - null.value))
 
 
 def _dealt(ratings: Ratings, by_worker: np.ndarray, rng: np.random.Generator) -> Ratings:

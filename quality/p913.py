@@ -77,7 +77,10 @@ def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> Adjusted:
         bias = divided(above, n)
         settled = bool(np.nanmax(np.abs(quality - before)) < _STILL)
     shift = float(np.nanmean(bias))
-    return Adjusted(quality + shift + middle, bias - shift, np.sqrt(variance), rounds, settled)
+    unit = float(ratings.scale.unit)
+    return Adjusted(
+        (quality + shift + middle) * unit, (bias - shift) * unit, np.sqrt(variance) * unit, rounds, settled
+    )
 
 
 def _variances(sums: Floats, squares: Floats, n: npt.NDArray[np.int64], shrink: float) -> Floats:

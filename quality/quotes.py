@@ -32,12 +32,16 @@ def _reliability(report: Mapping[str, Any]) -> list[str]:
     per_item = f"{kept:.1f} kept ratings per item on average" if kept is not None else "no kept ratings"
     if said["spearman_brown"] is None:
         why = said["reason"]["spearman_brown"]
-        return [f"Reliability of the published means: {why}; {per_item}."]
-    return [
-        f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])} "
-        "(split-half with the "
-        f"whole filter inside each half, Spearman-Brown, mean of {said['splits']} splits), with {per_item}."
-    ]
+        return [f"Nothing can be quoted: the published means have no reliability, because {why}; {per_item}."]
+    ci = said.get("ci")
+    ends = f", 95 % interval {ci[0]:.3f} to {ci[1]:.3f}" if ci else ""
+    quoted = (
+        f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])}{ends} "
+        f"(split-half, Spearman-Brown, mean of {said['splits']} splits; workers judged on other items, "
+        f"responses "
+        f"filtered inside each half), with {per_item}."
+    )
+    return [" ".join([quoted, *said.get("cautions", ())])]
 
 
 def _alpha(alpha: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
@@ -71,8 +75,11 @@ def _after_z(after: Mapping[str, Any]) -> list[str]:
     if after["interval"] is None or after["null"] is None:
         return []
     return [
-        f"After removing single responses by z, alpha is {figure(after['interval'])}, but the same "
-        "filter makes "
-        f"{figure(after['null'])} of ratings that were permuted within worker. What is left of it: "
-        f"{figure(after['corrected'])}. Never quote the first of these figures without the second."
+        f"After removing single responses by z, alpha is {figure(after['interval'])}. That is no agreement "
+        f"between "
+        f"people: the same filter makes {figure(after.get('expected'))} of crowds that agree as much as "
+        f"yours did "
+        f"before it, and {figure(after['null'])} of ratings that were permuted within worker. Never quote "
+        f"the first "
+        "of these figures without the other two."
     ]

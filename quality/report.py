@@ -7,7 +7,7 @@ to quote is the split-half reliability (`quality.reliability`). What is not defi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,26 +16,30 @@ from quality import tables
 from quality.alpha import Level, alpha_of, coincidences, from_coincidences, pearson_two, percent_agreement
 from quality.cautions import warnings_of
 from quality.counts import value_counts
-from quality.crossfit import cross_fitted
+from quality.crossfit import FOLDS, cross_fitted
 from quality.figure import Figure
 from quality.icc import ONE_ITEM, one_way
 from quality.interval import alpha_interval
-from quality.nulls import Null, corrected, null_alpha
+from quality.likened import Likened, likened_alpha
+from quality.nulls import Null, null_alpha
 from quality.p913 import adjusted
+from quality.quoting import cautions_about, refusal
 from quality.ratings import Ratings
 from quality.recipes import KAPPA, Recipe, Z
-from quality.reliability import SplitHalf, split_half
+from quality.reliability import SplitHalf, replicates_of, split_half
 from quality.run import Checks, Floats, Run, run
 from quality.scores import item_scores
 from quality.stated import stated, with_reasons
 from quality.sums import sums_of
 
-METHODS = 1
+METHODS = 2
 SPLITS = 20
 _LEVELS: tuple[Level, ...] = ("interval", "ordinal", "nominal")
 _MANY = 100_000
 _ENOUGH = 250_000
 _LEAST_SPLITS = 5
+_ROUNDS = 3
+_CROWDS = 10
 _NO_Z = "the recipe removes no single responses"
 _NO_INTERVAL = "no interval was asked for (0 replicates)"
 
@@ -133,7 +137,8 @@ def report(
             "changed": list(task.recipe.changed),
         },
         "seed": seed,
-        "scale": [ratings.scale.low, ratings.scale.high],
+        "scale": list(ratings.scale.ends),
+        "step": ratings.scale.step,
         "n_ratings": len(ratings),
         "n_items": int((np.bincount(ratings.items, minlength=ratings.n_items) > 0).sum()),
         "n_workers": int((np.bincount(ratings.workers, minlength=ratings.n_workers) > 0).sum()),
@@ -149,6 +154,7 @@ def report(
         "warnings": warnings_of(ratings, done, checks, seconds),
     }
     said["signatures"] = _signatures(task)
+    said["warnings"] += said["reliability"]["cautions"]
     if rows:
         said["removed_workers"] = tables.removed_workers(ratings, done)
         said["undetermined_workers"] = tables.undetermined_workers(ratings, done)
@@ -168,7 +174,7 @@ def _alpha(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
             task.recipe,
             checks=task.checks,
             seconds=None if task.seconds is None else task.seconds[task.run.distinct],
-            halvings=task.repeats(10),
+            rounds=task.repeats(_ROUNDS),
             seed=task.seed,
         )
         if task.recipe.judges_workers
@@ -185,18 +191,25 @@ def _alpha(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
 
 def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
     if not task.recipe.has(Z):
-        names = ("interval", "ordinal", "nominal", "null", "corrected")
+        names = ("interval", "ordinal", "nominal", "null", "expected")
         said = stated({name: Figure(None, _NO_Z) for name in names})
         return with_reasons({**said, "ci": None}, {"ci": _NO_Z})
     said = _stage(task, stages["after_z"])
     null = null_alpha(stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed)
-    after = Figure(said["interval"], _reason(said, "interval"))
-    said = _joined(said, {"null": null.after, "corrected": corrected(after, null.after)})
-    return {**said, **_about(null)}
+    like = likened_alpha(stages["after_workers"], task.recipe, crowds=task.repeats(_CROWDS), seed=task.seed)
+    said = _joined(said, {"null": null.after, "expected": like.after})
+    return {**said, **_about(null, like)}
 
 
-def _about(null: Null) -> dict[str, Any]:
-    return {"null_sd": null.sd, "null_before": null.before.value, "permutations": null.permutations}
+def _about(null: Null, like: Likened) -> dict[str, Any]:
+    return {
+        "null_sd": null.sd,
+        "null_before": null.before.value,
+        "permutations": null.permutations,
+        "expected_sd": like.sd,
+        "expected_before": like.before.value,
+        "crowds": like.crowds,
+    }
 
 
 def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
@@ -211,9 +224,16 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
         why = ONE_ITEM
     elif task.replicates:
         ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)
-        why = "not defined: too few items or workers to resample"
+        why = _too_few(ratings)
     said["ci"] = None if ci is None else list(ci)
     return said if ci is not None else with_reasons(said, {"ci": why})
+
+
+def _too_few(ratings: Ratings) -> str:
+    """Why ratings that have an alpha have no interval of it."""
+    workers = len(np.unique(ratings.workers))
+    items = int((np.bincount(ratings.items) > 1).sum())
+    return f"not defined: {items:,} items with two ratings by {workers:,} workers are too few to draw from"
 
 
 def alphas(ratings: Ratings) -> dict[str, Figure]:
@@ -246,10 +266,23 @@ def _reliability(task: _Task) -> dict[str, Any]:
         checks=task.checks,
         seconds=task.seconds,
         splits=task.halvings,
+        replicates=replicates_of(task.replicates, len(task.ratings)),
         seed=task.seed,
     )
+    if none := refusal(task.ratings, task.run):
+        halves = replace(halves, half=Figure(None, none), whole=Figure(None, none), sd=None, no_interval=none)
     said = stated({"split_half": halves.half, "spearman_brown": halves.whole})
-    said |= {"sd": halves.sd, "splits": halves.splits, "items": halves.items}
+    ci = halves.whole.ci
+    said |= {
+        "ci": None if ci is None else list(ci),
+        "sd": halves.sd,
+        "splits": halves.splits,
+        "items": halves.items,
+        "removed_workers": halves.removed_workers,
+        "cautions": cautions_about(task.ratings, task.run, halves),
+    }
+    if ci is None:
+        with_reasons(said, {"ci": halves.no_interval})
     if halves.sd is None:
         with_reasons(said, {"sd": halves.whole.reason or "needs two splits"})
     return said
@@ -299,9 +332,18 @@ def _signatures(task: _Task) -> dict[str, str]:
         ),
         "alpha": task.signature("krippendorff-alpha", levels="interval,ordinal,nominal"),
         "ci": task.signature("two-way-percentile-bootstrap", level="interval", replicates=task.replicates),
-        "cross_fitted": task.signature("cross-fitted-alpha", halvings=task.repeats(10)),
+        "cross_fitted": task.signature("cross-fitted-alpha", folds=FOLDS, rounds=task.repeats(_ROUNDS)),
+        "expected": task.signature("alpha-of-crowds-as-agreed-before", crowds=task.repeats(_CROWDS)),
         "null": task.signature("alpha-permuted-within-worker", permutations=task.repeats(20)),
-        "reliability": task.signature("split-half", filter="inside-each-half", splits=task.halvings),
+        "reliability": task.signature(
+            "split-half",
+            workers="judged-on-other-items",
+            folds=FOLDS,
+            responses="filtered-inside-each-half",
+            splits=task.halvings,
+            interval="items+workers-ratings",
+            replicates=replicates_of(task.replicates, len(task.ratings)),
+        ),
         "icc": task.signature("icc1-one-way"),
         "kappa": task.signature(
             "cohen-kappa",

@@ -60,7 +60,7 @@ class ZRemoved:
     def z(self) -> Floats:
         """The signed z of each rating inside its item, length n; 0 where the item has no variation."""
         counts = value_counts(self._ratings)
-        x = self._ratings.scale.values
+        x = self._ratings.scale.steps
         n, s, q = counts.sum(axis=1), counts @ x, counts @ (x * x)
         several = n > self._ddof
         variance = (n * q - s * s) / np.maximum(1, n * (n - self._ddof))

@@ -32,17 +32,17 @@ class ItemScores:
 def item_scores(ratings: Ratings, kept: Mask | None = None) -> ItemScores:
     """Scores of all items from the rows that `kept` (one truth per rating) keeps; without it from all."""
     counts = value_counts(ratings if kept is None else ratings.only(kept))
-    values = ratings.scale.values
+    values, unit = ratings.scale.steps, float(ratings.scale.unit)
     n = counts.sum(axis=1)
     sums = Sums(n, counts @ values, counts @ (values * values))
     upto = counts.cumsum(axis=1)
     return ItemScores(
         n_raw=np.bincount(ratings.items, minlength=ratings.n_items).astype(np.int64),
         n_kept=n,
-        mean=sums.mean,
-        sd=np.sqrt(sums.variance),
-        median=_median(upto, n, values),
-        trimmed=_trimmed(upto, n, values),
+        mean=sums.mean * unit,
+        sd=np.sqrt(sums.variance) * unit,
+        median=_median(upto, n, values) * unit,
+        trimmed=_trimmed(upto, n, values) * unit,
     )
 
 

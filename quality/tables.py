@@ -244,9 +244,9 @@ def histogram(ratings: Ratings, done: Run) -> Row:
     """How often each score was given, before and after the filters."""
     return {
         name: {
-            str(value): int(count)
-            for value, count in zip(
-                ratings.scale.values,
+            text: int(count)
+            for text, count in zip(
+                ratings.scale.texts,
                 np.bincount(
                     ratings.scores[mask].astype(np.int64) - ratings.scale.low, minlength=ratings.scale.size
                 ),

@@ -10,7 +10,7 @@ from typing import Any
 from releases.tables import TABLES
 
 #: Grows when the manifest has other fields.
-FORM = 1
+FORM = 2
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 
 

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, BinaryIO
 
+from django.contrib.auth.models import User
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
+from accounts.epochs import epoch_of
 from projects.models import Event
 from projects.services import record
 from releases import serving, storage
@@ -122,15 +125,19 @@ def archive(request: HttpRequest, release: Release, *, user: Any = None) -> Http
 
 def link_for(release: Release, user: Any) -> str:
     """A token with which a program downloads files of a release as this person, without a log-in."""
-    return signing.dumps({"release": release.pk, "user": user.pk}, salt=_SALT, compress=True)
+    given = {"release": release.pk, "user": user.pk, "epoch": epoch_of(user)}
+    return signing.dumps(given, salt=_SALT, compress=True)
 
 
 def read_link(token: str) -> tuple[int, int]:
-    """The keys of release and person of a token; Http404 where it is none or too old."""
+    """The keys of release and person of a token; Http404 where it is none, or has ended."""
     try:
         given = signing.loads(token, salt=_SALT, max_age=LINK_LIFE)
     except signing.BadSignature as error:
         raise Http404("This address is not valid any more.") from error
+    user = User.objects.filter(pk=given["user"], is_active=True).first()
+    if user is None or not constant_time_compare(given.get("epoch", ""), epoch_of(user)):
+        raise Http404("This address ended with the password it was made under.")
     return int(given["release"]), int(given["user"])
 
 

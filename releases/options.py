@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS
+from releases.groups import OPTIONAL
 from releases.tables import SPLITS
 
 _EVERYTHING = (1.0, 0.0, 0.0)
@@ -27,6 +28,9 @@ class Options(BaseModel):
         Annotated[float, Field(ge=0, le=1)],
         Annotated[float, Field(ge=0, le=1)],
     ] = Field(default=_EVERYTHING, description="Shares of train, validation and test; together 1.")
+    include: tuple[str, ...] = Field(
+        default=(), max_length=20, description="Groups of what is not accepted that go in all the same."
+    )
     answers: dict[str, Annotated[str, Field(max_length=10_000)]] = Field(
         default_factory=dict, max_length=100, description="Answers to the data card's questions, by key."
     )
@@ -38,6 +42,14 @@ class Options(BaseModel):
             if name not in FORMATS:
                 raise ValueError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
         return tuple(name for name in FORMATS if name in given)
+
+    @field_validator("include")
+    @classmethod
+    def _known_groups(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for name in given:
+            if name not in OPTIONAL:
+                raise ValueError(f"there is no group {name!r} to bring in; there are {', '.join(OPTIONAL)}")
+        return tuple(name for name in OPTIONAL if name in given)
 
     @field_validator("shares")
     @classmethod

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from accounts.keys import note_use
 from projects.selectors import project_for
 from releases import offering, summaries
 from releases.models import Release
@@ -62,4 +63,7 @@ def linked(request: HttpRequest, *, token: str, path: str) -> HttpResponseBase:
     if user is None:
         raise Http404("This address is not valid any more.")
     project_for(user, release.project.slug)
+    name = f"Files of {release.project.title} {release.version}"
+    if not note_use(token=token, user=user, name=name, life=offering.LINK_LIFE):
+        raise Http404("This address was ended by the person it was made for.")
     return offering.file(request, release, path, user=user)

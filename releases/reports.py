@@ -8,7 +8,8 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
 from crowd.selectors.wage import wage
-from judgments.models import AgreementReport
+from judgments.models import AgreementReport, Judgment
+from judgments.selectors.ratings import good
 from judgments.selectors.stamps import stamp_of
 from judgments.services import reporting
 from projects.models import Project
@@ -31,7 +32,8 @@ def agreement(judged: Judged, people: People, progress: Progress) -> dict[str, A
     row = AgreementReport.objects.filter(stage=stage, stamp=stamp).first()
     if row is None:
         row = reporting.make(stage, progress)
-    said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, **row.report}
+    said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "simulated": _simulated(stage)}
+    said |= row.report
     said |= {name: row.rows[name] for name in _LISTS if name in row.rows}
     pairs = said.get("pairs")
     if isinstance(pairs, dict) and pairs.get("workers"):
@@ -41,6 +43,13 @@ def agreement(judged: Judged, people: People, progress: Progress) -> dict[str, A
     cleaned = json.dumps(without_accounts(said, accounts_of(judged)), sort_keys=True)
     in_order: dict[str, Any] = json.loads(cleaned)
     return in_order
+
+
+def _simulated(stage: Stage) -> dict[str, int] | None:
+    """How many of the good ratings programs gave in place of people; None where they gave none."""
+    rows = good(Judgment.objects.filter(stage=stage), stage)
+    by_programs = rows.filter(worker__simulated=True).count()
+    return {"ratings": by_programs, "of": rows.count()} if by_programs else None
 
 
 def accounts_of(judged: Judged) -> tuple[str, ...]:

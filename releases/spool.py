@@ -28,7 +28,8 @@ _LEAST_ALLOCATIONS = 50_000
 class Spool:
     """Tables on disk. `rows` by table and split, `digests` of the lines by file, `longest` line in bytes.
 
-    `verdicts` counts ratings by stage and rule, "" for those that are kept.
+    `verdicts` counts ratings by stage and rule, "" for those that are kept; `simulated` counts rows of each
+    table that a program made in place of a person.
     """
 
     folder: Path
@@ -37,6 +38,7 @@ class Spool:
     digests: dict[str, str] = field(default_factory=dict)
     longest: int = 0
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    simulated: Counter[str] = field(default_factory=Counter)
 
     @property
     def lines(self) -> Path:
@@ -92,6 +94,9 @@ def spooled(tables: Mapping[str, Filled], folder: Path, progress: Progress, tota
                                 lines.write(split, rows)
                         if table is RATINGS:
                             _count(spool, batch)
+                        if "simulated" in table.names:
+                            mark = table.place("simulated")
+                            spool.simulated[name] += sum(row[mark] for row in batch)
                         done += len(batch)
                         progress(done, max(done, total), f"Reading {table.title.lower()}")
             finally:

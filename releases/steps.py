@@ -4,16 +4,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, QuerySet
 
-from annotation.models import Answer, Query, QuerySource
-from annotation.selectors.answers import COUNTED
+from annotation.models import Query, QuerySource
 from annotation.selectors.funnel import funnel
-from crowd.models import Assignment, Stage
-from judgments.models import Candidate, Judgment
-from judgments.selectors.candidates import OUT
+from crowd.models import Stage
+from judgments.models import Judgment
+from judgments.selectors.ratings import not_good
 from projects.models import Project
-from releases.rows.scope import Scope
+from releases.groups import GROUPS
+from releases.rows.acceptance import answers_of, inside, queries_of
+from releases.rows.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, Scope
 
 Step = dict[str, Any]
 _WORDS = {"screening": "screened", "curation": "curated", "distillation": "answered"}
@@ -67,17 +68,8 @@ def _queries(scope: Scope) -> list[Step]:
                 )
             )
     if total:
-        out = Query.objects.filter(project=project, status__in=OUT).count()
-        found.append(
-            step(
-                "queries",
-                "released",
-                total,
-                len(scope.queries),
-                taken_out=out,
-                nothing_collected=total - out - len(scope.queries),
-            )
-        )
+        rows = queries_of(project, scope.using, scope.include)
+        found.append(step("queries", "released", total, len(scope.queries), **_left_out(rows, scope)))
     return found
 
 
@@ -96,44 +88,37 @@ def _imported(project: Project) -> tuple[int, Counter[str]]:
     return records, reasons
 
 
+def _left_out(rows: QuerySet[Any], scope: Scope) -> Counter[str]:
+    """Rows with `why` that are not in the release, by group in the order of the groups."""
+    counts: dict[str, int] = dict(rows.order_by().values_list("why").annotate(n=Count("pk")))
+    taken = inside(scope.include)
+    return Counter({name: counts[name] for name in GROUPS if name in counts and name not in taken})
+
+
 def _answers(scope: Scope, released: int) -> list[Step]:
-    mine = Answer.objects.using(scope.using).filter(query__project=scope.project)
-    counts = mine.aggregate(
-        written=Count("pk"),
-        counted=Count("pk", filter=COUNTED),
-        excluded=Count("pk", filter=Q(state=Answer.State.EXCLUDED)),
-        replaced=Count("pk", filter=Q(state=Answer.State.REPLACED)),
-    )
-    if not counts["written"]:
+    mine = answers_of(scope.project, scope.using)
+    written = mine.count()
+    if not written:
         return []
-    aside = scope.held_out
-    work = counts["written"] - counts["counted"] - counts["excluded"] - counts["replaced"]
+    reasons = _left_out(mine, scope)
+    taken, aside = written - reasons.total(), scope.held_out
     return [
-        step(
-            "answers",
-            "counted",
-            counts["written"],
-            counts["counted"],
-            excluded=counts["excluded"],
-            replaced=counts["replaced"],
-            work_not_accepted=work,
-        ),
-        step(
-            "answers", "released", counts["counted"], released, query_taken_out=counts["counted"] - released
-        ),
+        step("answers", "accepted", written, taken, **reasons),
+        step("answers", "released", taken, released, **{QUERY_LEFT_OUT: taken - released}),
         step("answers", "references", released, released - aside, held_out=aside),
     ]
 
 
 def _candidates(scope: Scope) -> list[Step]:
-    mine = Candidate.objects.using(scope.using).filter(system__project=scope.project).order_by()
-    by = dict(mine.exclude(query__status__in=OUT).values_list("aside").annotate(n=Count("pk")))
-    total = mine.count()
+    inside, reasons = len(scope.candidates), Counter(scope.without.values())
+    total = inside + reasons.total()
     if not total:
         return []
-    inside = sum(by.values())
-    judge = by.pop("", 0)
-    return [step("candidates", "judged", total, judge, query_taken_out=total - inside, **by)]
+    by = {name: count for name, count in sorted(scope.asides.items()) if name}
+    return [
+        step("candidates", "released", total, inside, **reasons),
+        step("candidates", "judged", inside, inside - sum(by.values()), **by),
+    ]
 
 
 def _judgments(scope: Scope, verdicts: Counter[tuple[str, str]]) -> list[Step]:
@@ -141,18 +126,15 @@ def _judgments(scope: Scope, verdicts: Counter[tuple[str, str]]) -> list[Step]:
     for judged in scope.judged:
         slug = judged.stage.slug
         mine = Judgment.objects.using(scope.using).filter(stage=judged.stage)
-        states: Counter[str] = Counter()
-        bad = Assignment.objects.filter(stage=judged.stage).exclude(state__in=Assignment.GOOD)
-        if bad.exists():
-            rows = mine.filter(assignment__in=bad.values("pk")).order_by()
-            states.update(dict(rows.values_list("assignment__state").annotate(n=Count("pk"))))
-        total = mine.count()
-        good, said = total - sum(states.values()), sum(n for (name, _), n in verdicts.items() if name == slug)
+        total, aside = mine.count(), not_good(mine, judged.stage)
+        counted = total - sum(aside.values())
+        said = sum(n for (name, _), n in verdicts.items() if name == slug)
+        passed_over = {why: scope.passed_over[slug, why] for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT)}
         kept = verdicts[slug, ""]
         rules = {rule: n for (name, rule), n in sorted(verdicts.items()) if name == slug and rule}
         found += [
-            step(f"judgments of {slug}", "good", total, good, **states),
-            step(f"judgments of {slug}", "released", good, said, query_taken_out=good - said),
+            step(f"judgments of {slug}", "good", total, counted, **aside),
+            step(f"judgments of {slug}", "released", counted, said, **passed_over),
             step(f"judgments of {slug}", "kept", said, kept, **rules),
         ]
     return found

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from releases.groups import GROUPS
 from releases.tables import SPLITS
 
 Manifest = Mapping[str, Any]
@@ -76,7 +77,9 @@ def steps(manifest: Manifest) -> list[StepRow]:
         given = each.get("reasons")
         reasons: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
         words = ", ".join(
-            f"{str(name).replace('_', ' ')} {_number(count):,}" for name, count in reasons.items()
+            f"{GROUPS[name].label.lower() if name in GROUPS else str(name).replace('_', ' ')} "
+            f"{_number(count):,}"
+            for name, count in reasons.items()
         )
         found.append(
             StepRow(
@@ -97,6 +100,7 @@ def facts(manifest: Manifest) -> list[tuple[str, str]]:
     assert isinstance(splits, Mapping)
     shares = splits.get("shares") if isinstance(splits.get("shares"), Mapping) else {}
     assert isinstance(shares, Mapping)
+    brought: Mapping[str, Any] = given.get("brought_in") or {}
     code = manifest.get("code") if isinstance(manifest.get("code"), Mapping) else {}
     assert isinstance(code, Mapping)
     found = {
@@ -105,6 +109,11 @@ def facts(manifest: Manifest) -> list[tuple[str, str]]:
         "Formats": ", ".join(map(str, given.get("formats") or ())),
         "Splits": ", ".join(f"{name} {float(share):.0%}" for name, share in shares.items() if share),
         "Seed of the splits": splits.get("seed"),
+        "Brought in, not accepted": ", ".join(
+            f"{brought.get(name, 0):,} {GROUPS[name].words}"
+            for name in GROUPS
+            if name in (given.get("include") or ())
+        ),
         "Spans blacked out": given.get("redacted_spans"),
         "Made with": ", ".join(f"{name} {version}" for name, version in code.items()),
     }

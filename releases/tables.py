@@ -12,6 +12,8 @@ from typing import Any
 Row = tuple[Any, ...]
 #: Rows, some thousands at a time, in an order that is always the same.
 Batches = Iterator[list[Row]]
+#: The stage of scores that were collected elsewhere.
+ELSEWHERE = "imported"
 
 
 class Kind(StrEnum):
@@ -22,6 +24,7 @@ class Kind(StrEnum):
     NUMBER = "number"
     FLAG = "flag"
     INTEGERS = "integers"
+    NAMES = "names"
     TURNS = "turns"
     PASSAGES = "passages"
     ANSWERS = "answers"
@@ -47,6 +50,7 @@ RECORDS: dict[Kind, tuple[tuple[str, Kind], ...]] = {
         ("text", Kind.TEXT),
         ("opinion", Kind.TEXT),
         ("entities", Kind.ENTITIES),
+        ("simulated", Kind.FLAG),
     ),
     Kind.RATINGS: (("worker", Kind.TEXT), ("score", Kind.NUMBER)),  # imported ones may be fractions
     Kind.ASPECTS: (("name", Kind.TEXT), ("score", Kind.INTEGER)),
@@ -118,7 +122,8 @@ REFERENCES = Table(
 ANSWERS = Table(
     "answers",
     "Answers",
-    "One row per answer that a person wrote and that counts, also those held out as candidates.",
+    "One row per answer that a person wrote and that was accepted or brought in, also those held out as "
+    "candidates.",
     (
         Column("answer_id", Kind.TEXT, "Id of the answer."),
         _QUERY,
@@ -127,7 +132,9 @@ ANSWERS = Table(
         Column("opinion", Kind.TEXT, "Yes, No or Depends for yes-no queries, else empty."),
         Column("entities", Kind.ENTITIES, "Names that the writer marked in the answer, in characters."),
         Column("approved", Kind.FLAG, "A reviewer looked at it and approved it."),
+        Column("flags", Kind.NAMES, "What the checks noticed about it, by name; empty: nothing."),
         Column("held_out", Kind.FLAG, "It is no reference but a candidate of the system human."),
+        Column("simulated", Kind.FLAG, "A program wrote it in place of a person."),
         _SPLIT,
     ),
 )
@@ -145,6 +152,7 @@ CANDIDATES = Table(
         Column(
             "aside", Kind.TEXT, "Why nobody judged it: exact, empty or withdrawn; empty where it is judged."
         ),
+        Column("simulated", Kind.FLAG, "It was held out and a program wrote it in place of a person."),
         _SPLIT,
     ),
 )
@@ -165,13 +173,17 @@ SCORES = Table(
         Column("trimmed", Kind.NUMBER, "Their mean without the lowest and highest 20 %."),
         Column("adjusted", Kind.NUMBER, "Mean without workers' biases (ITU-T P.913, 12.6)."),
         Column("kept", Kind.RATINGS, "The kept ratings."),
+        Column(
+            "simulated", Kind.FLAG, "A program gave at least one of the kept ratings in place of a person."
+        ),
         _SPLIT,
     ),
 )
 RATINGS = Table(
     "ratings",
     "Ratings",
-    "One row per rating that a person gave, with what the filters decided about it. Nothing is left out.",
+    "One row per rating of an answer that is in the release, with what the filters decided about it; none is "
+    "left out because of its value.",
     (
         Column("rating_id", Kind.TEXT, "Id of the rating; ratings are in the order of submission."),
         _STAGE,
@@ -184,6 +196,7 @@ RATINGS = Table(
         Column("kept", Kind.FLAG, "It counts: no filter removed it."),
         Column("rule", Kind.TEXT, "The filter that removed it, empty where it is kept."),
         Column("reason", Kind.TEXT, "Why, in words."),
+        Column("simulated", Kind.FLAG, "A program gave it in place of a person."),
         _SPLIT,
     ),
 )

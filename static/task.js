@@ -98,7 +98,7 @@
   }
   async function save(last = false) {
     clearTimeout(timer);
-    if (sending || (busy && !last)) return;
+    if (sending || (busy && !last) || !form.dataset.draft) return;
     const now = fields();
     const body = JSON.stringify({ fields: changes(now), telemetry: telemetry() });
     since = 0;
@@ -165,7 +165,7 @@
   function advance(from) {
     const after = groups.slice(groups.indexOf(from) + 1).find(open) ?? groups.find(open);
     (after ? inputs(after)[0] : button).focus();
-    (after ?? button).scrollIntoView({ block: "nearest" });
+    (after?.closest(".together") ?? after ?? button).scrollIntoView({ block: "nearest" });
   }
   function help() {
     if (before?.isConnected) {
@@ -193,6 +193,15 @@
   form.addEventListener("focusin", mark);
   shown();
   mark();
+
+  // What a kind wants to be seen together is seen: instructions that push it out of the window fold.
+  function makeRoom() {
+    const together = form.querySelector(".together");
+    if (!together || window.scrollY > 0) return;
+    if (together.getBoundingClientRect().bottom > window.innerHeight) instructions.open = false;
+  }
+  if (document.readyState === "complete") makeRoom();
+  else window.addEventListener("load", makeRoom);
 
   document.addEventListener("keydown", (event) => {
     if (!keys.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;

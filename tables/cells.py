@@ -1,16 +1,32 @@
-"""Texts of strangers in files that people open with a spreadsheet."""
+"""Texts of strangers in files that people open with a spreadsheet.
 
+A spreadsheet runs what begins like a formula: also behind blanks, line breaks or a byte order mark, with the
+wide signs of East Asian keyboards, and inside of a text where it takes a semicolon for the end of a cell.
+Each such place gets an apostrophe. `unguarded` takes them out again, so a table can be read back as it was.
+"""
+
+import re
 from datetime import datetime
 from decimal import Decimal
 
-#: A cell that begins so is run as a formula by spreadsheets.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: How a text begins that is guarded, and what is guarded inside of it; RE2, which Arrow has, knows them too.
+BEGINNING = "^(?:[\t\r]|[\\s\ufeff\u200b]*[=+\\-@＝＋－＠])"  # noqa: RUF001
+INSIDE = "([;\r\n][\\s\ufeff\u200b]*)([=@＝＠]|[+\\-＋－][0-9A-Za-z(])"  # noqa: RUF001
+_BEGINNING, _INSIDE = re.compile(BEGINNING), re.compile(INSIDE)
+_GUARDED = re.compile("([;\r\n][\\s\ufeff\u200b]*)'(?=[=@＝＠]|[+\\-＋－][0-9A-Za-z(])")  # noqa: RUF001
 Cell = str | int | float | Decimal | None
 
 
 def cell(text: str) -> str:
     """The text as a cell that no spreadsheet runs: with an apostrophe before what would begin a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    guarded = _INSIDE.sub(r"\1'\2", text)
+    return f"'{guarded}" if _BEGINNING.match(text) else guarded
+
+
+def unguarded(text: str) -> str:
+    """The text that a cell was made of."""
+    plain_text = _GUARDED.sub(r"\1", text)
+    return plain_text[1:] if plain_text.startswith("'") and _BEGINNING.match(plain_text[1:]) else plain_text
 
 
 def plain(value: object) -> Cell:

@@ -96,7 +96,7 @@ class RunningServer:
             command += ["-c", "distillery/gunicorn_conf.py"]
         command += ["--workers", str(self._workers), "--threads", str(self._threads)]
         # Loaded once and forked: half the processor time of a start, of which the tests make a hundred.
-        command += ["--preload", "--worker-class", "gthread", "--no-control-socket"]
+        command += ["--preload", "--no-control-socket"]
         command += ["--bind", f"127.0.0.1:{self._port}"]
         with self._log_path.open("ab") as log:
             self._process = subprocess.Popen(

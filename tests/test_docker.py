@@ -3,6 +3,7 @@
 import itertools
 import re
 import shlex
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -174,3 +175,29 @@ def test_prepare_refuses_what_is_no_host_name(tmp_path, host):
     assert answer.returncode == 2
     assert "is not a host name" in answer.stderr
     assert not (tmp_path / "secrets").exists()
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSE["services"]))
+def test_a_container_has_no_more_rights_than_it_needs(name):
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["pids_limit"] and service["mem_limit"]
+    assert set(service.get("cap_add", [])) <= {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}
+    assert name == "postgres" or "cap_add" not in service
+
+
+def test_database_and_messages_have_no_way_out_and_messages_a_password(tmp_path):
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+    for name in ("postgres", "redis"):
+        assert COMPOSE["services"][name]["networks"] == ["inside"]
+        assert "ports" not in COMPOSE["services"][name]
+    assert SEARCH["services"]["opensearch"]["networks"] == ["inside"]
+    shutil.copy(DOCKER / "prepare", tmp_path / "prepare")
+    subprocess.run([tmp_path / "prepare", "localhost"], check=True, capture_output=True)
+    secrets = tmp_path / "secrets"
+    password = (secrets / "redis_password").read_text(encoding="utf-8")
+    assert len(password) == 64
+    assert (secrets / "redis_conf").read_text(encoding="utf-8") == f"requirepass {password}\n"
+    assert (secrets / "redis_url").read_text(encoding="utf-8") == f"redis://:{password}@redis:6379/0"

@@ -1,13 +1,18 @@
 """Forms of corpora: what a file holds, how its documents are split, what is done with repetitions."""
 
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
 
+from retrieval.reading import Layout
+from retrieval.reading.fields import NAMES
+from retrieval.reading.looking import Look
+from retrieval.reading.tables import DELIMITERS
 from retrieval.services.corpora import Adding
 from retrieval.text.windows import Splitting
+from tables.encodings import USUAL
 
 _SPLIT = {
     "": "no: each record is a passage",
@@ -19,16 +24,49 @@ _REPEATS = {
     "skip": "leave them out",
     "keep": "do not look",
 }
+_SAME_ID = {
+    "refuse": "refuse the file",
+    "first": "keep the first, leave the others out",
+    "number": "number them: id-2, id-3, …",
+}
+_READING = ("encoding", "delimiter", "sheet")
+#: What is chosen for a field that no column holds.
+NONE = "\N{EM DASH}"
+_FIELDS = {
+    "id": "Id",
+    "text": "Text",
+    "title": "Title",
+    "url": "URL",
+    "group": "Page it is from",
+    "start": "Its first character there",
+    "end": "Its last character there",
+}
 _ABOUT = ("title", "language", "licence", "attribution")
 
 
-class FileForm(forms.Form):
-    """A file of passages or documents, and how it goes in."""
+class UploadForm(forms.Form):
+    """A file, which is looked at before anything of it goes in."""
 
     file = forms.FileField(
         label="File",
-        help_text="JSONL, CSV or TSV with id and text, Parquet, MS MARCO or TREC CAR; plain, or packed with "
-        "gzip, bzip2, xz or Zstandard. All or nothing: a file with a fault is not taken.",
+        help_text="JSONL, CSV or TSV, a workbook (.xlsx, .ods), Parquet, MS MARCO or TREC CAR; plain, or "
+        "packed with gzip, bzip2, xz or Zstandard. The next page shows how it is read.",
+    )
+
+
+class FileForm(forms.Form):
+    """How a file of passages or documents is read, and how it goes in; `look` is what it seems to hold."""
+
+    encoding = forms.ChoiceField(choices=[("", "find out"), *USUAL.items()], required=False, label="Encoding")
+    delimiter = forms.ChoiceField(
+        choices=[("", "find out"), *DELIMITERS.items()], required=False, label="Cells are separated by"
+    )
+    sheet = forms.ChoiceField(choices=[("", "the first with data")], required=False, label="Sheet")
+    same_id = forms.ChoiceField(
+        choices=list(_SAME_ID.items()),
+        initial="refuse",
+        label="An id that is there already, with another text",
+        help_text="A row that says the same again is left out and counted, whatever is chosen here.",
     )
     split = forms.ChoiceField(
         choices=list(_SPLIT.items()), required=False, label="Split documents into passages"
@@ -54,14 +92,31 @@ class FileForm(forms.Form):
     )
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
+    def __init__(self, *args: Any, look: Look | None = None, **named: Any) -> None:
+        super().__init__(*args, **named)
+        look = look or Look()
+        self.columns = _add_columns(self, look)
+        if look.sheets:
+            sheets = self.fields["sheet"]
+            assert isinstance(sheets, forms.ChoiceField)
+            sheets.choices = [("", "the first with data"), *((each, each) for each in look.sheets)]
+        text = look.format in ("csv", "tsv", "marco", "jsonl")
+        gone = {"sheet": len(look.sheets) < 2, "encoding": not text, "delimiter": look.format != "csv"}
+        for name, is_gone in gone.items():
+            if is_gone and look.format:
+                del self.fields[name]
+
     def groups(self) -> list[tuple[str, str, list[Any]]]:
         """Parts of the form: a heading, a sentence, fields."""
+        reading = "If this is not what the file holds, change it and look again."
+        how = [self[name] for name in (*_READING, *self.columns) if name in self.fields]
         split = "Passages are windows of whole sentences, with their place in the document."
         repeats = "Compared with what the corpus has already, and with what stands further up in the file."
         known = [self["skip_known"]] if "skip_known" in self.fields else []
         return [
-            ("The file", "", [self["file"], *known]),
+            ("How to read it", reading, how),
             ("Long documents", split, [self[name] for name in ("split", "size", "stride")]),
+            ("Ids", "", [self["same_id"], *known]),
             ("Repetitions", repeats, [self["repeats"], self["near"]]),
         ]
 
@@ -74,11 +129,6 @@ class FileForm(forms.Form):
             except ValueError as error:
                 self.add_error(None, str(error))
         return cleaned
-
-    def upload(self) -> "UploadedFile[bytes]":
-        """The file."""
-        upload: UploadedFile[bytes] = self.cleaned_data["file"]
-        return upload
 
 
 class CorpusForm(FileForm):
@@ -121,11 +171,71 @@ def payload_of(cleaned: dict[str, Any]) -> dict[str, Any]:
         "repeats": cleaned["repeats"],
         "near": cleaned["near"] if cleaned["repeats"] != "keep" else None,
         "skip_known": bool(cleaned.get("skip_known")),
+        "same_id": cleaned["same_id"],
+        "layout": {
+            **{name: cleaned.get(name, "") for name in _READING},
+            "columns": {
+                field: "" if chosen == NONE else chosen
+                for field in NAMES
+                if (chosen := cleaned.get(f"column_{field}", ""))
+            },
+        },
     }
+
+
+def layout_of(payload: dict[str, Any]) -> Layout:
+    """How the file is to be read; found out where a job of before says nothing."""
+    return Layout(**payload.get("layout", {}))
+
+
+def asked_layout(data: Mapping[str, str]) -> Layout:
+    """The same from what was entered, before it is checked: columns depend on it."""
+    chosen = {field: data.get(f"column_{field}", "") for field in NAMES}
+    columns = {field: "" if each == NONE else each for field, each in chosen.items() if each}
+    return Layout(columns, *(data.get(name, "") for name in ("encoding", "delimiter", "sheet")))
+
+
+def entered_as(options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a form from the options of a job, to begin another one with."""
+    layout = options.get("layout", {})
+    fields = {
+        name: options.get(name) for name in ("size", "stride", "repeats", "near", "skip_known", "same_id")
+    }
+    columns = {f"column_{field}": name or NONE for field, name in layout.get("columns", {}).items()}
+    reading = {name: layout.get(name, "") for name in _READING}
+    return (
+        {name: value for name, value in fields.items() if value is not None}
+        | columns
+        | reading
+        | {"split": options.get("by", "")}
+    )
+
+
+def _add_columns(form: forms.Form, look: Look) -> list[str]:
+    """A select for each field of a passage where the file has columns of its own."""
+    if not look.columns or look.format in ("marco", "car"):
+        return []
+    for field, label in _FIELDS.items():
+        none = "number the passages" if field == "id" else "not in the file"
+        choices = [(NONE, none)] if field != "text" else []
+        choices += [(name, name[:80]) for name in look.columns if name and name != NONE]
+        form.fields[f"column_{field}"] = forms.ChoiceField(
+            choices=[("", "choose") if field in ("id", "text") else ("", "find out"), *choices],
+            initial=look.mapping.get(field, ""),
+            required=False,
+            label=label,
+        )
+    return [f"column_{field}" for field in _FIELDS]
 
 
 def adding_of(payload: dict[str, Any]) -> Adding:
     """Options as the service wants them; ValueError for what cannot be."""
     by = payload["by"]
     splitting = Splitting(payload["size"], payload["stride"], by) if by else None
-    return Adding(splitting, payload["repeats"], payload["near"], payload["skip_known"])
+    return Adding(
+        splitting,
+        payload["repeats"],
+        payload["near"],
+        payload["skip_known"],
+        payload.get("same_id", "refuse"),
+    )

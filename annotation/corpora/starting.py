@@ -14,10 +14,17 @@ _WORDS = {INDEX: "its index is brought up to date", NETWORK: "its network is bro
 
 
 def add_upload(
-    seat: Seat, corpus: Corpus, file: staging.Staged, *, options: dict[str, Any], once: str, made: bool
+    seat: Seat,
+    corpus: Corpus,
+    file: staging.Staged,
+    *,
+    options: dict[str, Any],
+    once: str,
+    made: bool,
+    about: dict[str, str],
 ) -> Job:
     """Add a staged file; a form that is sent twice gives one job."""
-    given = {"sha256": file.sha256, "name": file.name, "options": options, "made": made}
+    given = {"sha256": file.sha256, "name": file.name, "options": options, "made": made, "about": about}
     return enqueue(kind=ADD, payload=_payload(seat, corpus) | given, effect=f"corpus:{corpus.pk}:{once}")
 
 

@@ -3,12 +3,21 @@
 from typing import Any
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.corpora import selectors, starting
-from annotation.corpora.forms import CorpusForm, FileForm, payload_of
+from annotation.corpora.forms import (
+    CorpusForm,
+    FileForm,
+    UploadForm,
+    asked_layout,
+    entered_as,
+    payload_of,
+)
 from annotation.services import staging
 from annotation.services.importing import ImportRefusedError
 from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, show
@@ -16,6 +25,8 @@ from jobs.models import Job
 from projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
+from retrieval.reading.file import FOUND_OUT
+from retrieval.reading.looking import Look, look
 from retrieval.selectors import corpora_of
 from retrieval.services.corpora import create_corpus, slug_for
 
@@ -43,33 +54,29 @@ def corpus(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
 def new(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """A new corpus with its first file."""
-    form = _form(CorpusForm, request)
-    if request.method == "POST" and form.is_valid():
-        assert isinstance(form, CorpusForm)
-        try:
-            job = _start(seat, None, form)
-        except (ImportRefusedError, RetrievalError) as error:
-            form.add_error(None, str(error))
-        else:
-            return redirect("annotation:corpus_job", seat.project.slug, job.pk)
-    return _show_form(request, seat, form)
+    """The first file of a new corpus."""
+    return _upload(request, seat, None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
 def add(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
     """Another file for a corpus."""
-    row = _corpus(seat.project, corpus)
-    form = _form(FileForm, request)
-    if request.method == "POST" and form.is_valid():
-        try:
-            job = _start(seat, row, form)
-        except (ImportRefusedError, RetrievalError) as error:
-            form.add_error("file", str(error))
-        else:
-            return redirect("annotation:corpus_job", seat.project.slug, job.pk)
-    return _show_form(request, seat, form, corpus=row)
+    return _upload(request, seat, _corpus(seat.project, corpus))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.MANAGER)
+def new_look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
+    """The first file of a new corpus as it is read; `start` makes the corpus and adds it."""
+    return _look(request, seat, None, sha256)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_project(Role.MANAGER)
+def add_look(request: HttpRequest, seat: Seat, *, corpus: str, sha256: str) -> HttpResponse:
+    """Another file as it is read; `start` adds it."""
+    return _look(request, seat, _corpus(seat.project, corpus), sha256)
 
 
 @posted
@@ -111,30 +118,112 @@ def _corpus(project: Project, slug: str) -> Corpus:
     return row
 
 
-def _form(kind: type[FileForm], request: HttpRequest) -> FileForm:
+def _upload(request: HttpRequest, seat: Seat, corpus: Corpus | None) -> HttpResponse:
     posted = request.method == "POST"
-    return kind(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
-
-
-def _start(seat: Seat, corpus: Corpus | None, form: FileForm) -> Job:
-    upload = form.upload()
-    name = upload.name or "passages"
-    file = staging.stage(project=seat.project, name=name, pieces=upload.chunks(), command="corpus add")
-    made = corpus is None
-    if corpus is None:
-        assert isinstance(form, CorpusForm)
-        slug = form.cleaned_data["slug"] or slug_for(name)
-        corpus = create_corpus(project=seat.project, slug=slug, actor=seat.user, **form.about())
-    return starting.add_upload(
-        seat,
-        corpus,
-        file,
-        options=payload_of(form.cleaned_data),
-        once=form.cleaned_data["once"].hex,
-        made=made,
+    form = UploadForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
+    if posted and form.is_valid():
+        try:
+            return redirect(_address(seat, corpus, _staged(seat, form.cleaned_data["file"])))
+        except ImportRefusedError as error:
+            form.add_error("file", str(error))
+    status = 422 if form.errors else 200
+    return show(
+        request, "corpus_add.html", seat, folder=FOLDER, tab=TAB, form=form, corpus=corpus, status=status
     )
 
 
-def _show_form(request: HttpRequest, seat: Seat, form: FileForm, **context: Any) -> HttpResponse:
+def _staged(seat: Seat, upload: "UploadedFile[bytes]") -> staging.Staged:
+    name = upload.name or "passages"
+    return staging.stage(project=seat.project, name=name, pieces=upload.chunks(), command="corpus add")
+
+
+def _address(seat: Seat, corpus: Corpus | None, file: staging.Staged) -> str:
+    if corpus is None:
+        return reverse("annotation:corpus_new_look", args=[seat.project.slug, file.sha256])
+    return reverse("annotation:corpus_add_look", args=[seat.project.slug, corpus.slug, file.sha256])
+
+
+def _look(request: HttpRequest, seat: Seat, corpus: Corpus | None, sha256: str) -> HttpResponse:
+    file = staging.staged(project=seat.project, sha256=sha256)
+    if file is None:
+        raise Http404("There is no such upload.")
+    kind = FileForm if corpus else CorpusForm
+    if request.method != "POST":
+        before = _before(request, seat)
+        seen = look(file.path, name=file.name, layout=asked_layout(before) if before else FOUND_OUT)
+        return _show_look(
+            request,
+            seat,
+            corpus,
+            file,
+            seen=seen,
+            form=kind(look=seen, initial=before, label_suffix=""),
+        )
+    trouble = ""
+    if (upload := request.FILES.get("file")) is not None:  # another file, with the form as it is
+        try:
+            file = _staged(seat, upload)
+        except ImportRefusedError as error:
+            trouble = str(error)
+    seen = look(file.path, name=file.name, layout=asked_layout(request.POST))
+    form = kind(request.POST, look=seen, label_suffix="")
+    if trouble:
+        form.add_error(None, trouble)
+    elif form.is_valid() and "start" in request.POST and upload is None:
+        try:
+            job = _start(seat, corpus, file, form)
+        except (ImportRefusedError, RetrievalError) as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("annotation:corpus_job", seat.project.slug, job.pk)
+    return _show_look(request, seat, corpus, file, seen=seen, form=form)
+
+
+def _before(request: HttpRequest, seat: Seat) -> dict[str, Any]:
+    """What was entered for the work that `like` names, so that another try begins with it."""
+    like = request.GET.get("like", "")
+    job = (
+        Job.objects.filter(pk=like, kind=selectors.ADD).first() if like.isdigit() and len(like) < 19 else None
+    )
+    if job is None or job.payload.get("project") != seat.project.pk:
+        return {}
+    about: dict[str, Any] = job.payload.get("about", {})
+    return entered_as(job.payload["options"]) | about
+
+
+def _show_look(
+    request: HttpRequest,
+    seat: Seat,
+    corpus: Corpus | None,
+    file: staging.Staged,
+    *,
+    seen: Look,
+    form: FileForm,
+) -> HttpResponse:
     status = 422 if form.errors else 200
-    return show(request, "corpus_add.html", seat, folder=FOLDER, tab=TAB, form=form, status=status, **context)
+    return show(
+        request,
+        "corpus_look.html",
+        seat,
+        folder=FOLDER,
+        tab=TAB,
+        corpus=corpus,
+        file=file,
+        look=seen,
+        form=form,
+        address=_address(seat, corpus, file),
+        status=status,
+    )
+
+
+def _start(seat: Seat, corpus: Corpus | None, file: staging.Staged, form: FileForm) -> Job:
+    made = corpus is None
+    about: dict[str, str] = {}
+    if corpus is None:
+        assert isinstance(form, CorpusForm)
+        slug = form.cleaned_data["slug"] or slug_for(file.name)
+        about = form.about() | {"slug": form.cleaned_data["slug"]}
+        corpus = create_corpus(project=seat.project, slug=slug, actor=seat.user, **form.about())
+    options = payload_of(form.cleaned_data)
+    once = form.cleaned_data["once"].hex
+    return starting.add_upload(seat, corpus, file, options=options, once=once, made=made, about=about)

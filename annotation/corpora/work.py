@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib.auth import get_user_model
 
-from annotation.corpora.forms import adding_of
+from annotation.corpora.forms import adding_of, layout_of
 from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE
 from annotation.services import staging
 from jobs.errors import PermanentError
@@ -39,7 +39,7 @@ def add(context: JobContext) -> None:
     def work() -> None:
         add_file(
             corpus=corpus,
-            file=open_passages(file.path, name=file.name),
+            file=open_passages(file.path, name=file.name, layout=layout_of(given["options"])),
             options=adding_of(given["options"]),
             actor=_actor(context),
             progress=progress,

@@ -9,9 +9,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
 from annotation.desk.columns import UNDECIDED
-from annotation.models import Query
+from annotation.models import Doubt, Query
 from annotation.selectors import adjudication as selectors
+from annotation.selectors.doubts import doubts_about
 from annotation.services import adjudication as services
+from annotation.services.doubts import ask_again, keep_decision, leave_out
+from annotation.services.queries import accept_by_hand, exclude_by_hand
 from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
 from crowd.desk.forms import Form
 from crowd.desk.grids import respond
@@ -26,7 +29,7 @@ class AdjudicationForm(Form):
 @require_safe
 @on_project()
 def queue(request: HttpRequest, seat: Seat) -> HttpResponseBase:
-    """Tied and disputed queries."""
+    """Queries that are tied, disputed, excluded by one flag, or decided on work that no longer counts."""
     return respond(
         request,
         seat,
@@ -52,6 +55,8 @@ def case(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
         folder="annotation",
         tab="adjudication",
         query=row,
+        waits=selectors.waits_for_us(row),
+        doubted=doubts_about(row),
         votes=selectors.votes_on(row),
         weighing=selectors.selections_on(row),
     )
@@ -70,10 +75,11 @@ def following(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
 @posted
 @on_project(Role.MANAGER)
 def accept(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
-    """Accept a tied query."""
+    """Accept a query that is tied, or that one flag excluded."""
 
     def do(row: Query, reason: str) -> str:
-        services.accept(query=row, actor=seat.user, reason=reason)
+        accepting = accept_by_hand if row.status == Query.Status.EXCLUDED else services.accept
+        accepting(query=row, actor=seat.user, reason=reason)
         return "Accepted."
 
     return _decided(request, seat, query, do)
@@ -82,10 +88,11 @@ def accept(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
 @posted
 @on_project(Role.MANAGER)
 def exclude(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
-    """Exclude a tied query."""
+    """Exclude a query that is tied, or leave out one that one flag excluded."""
 
     def do(row: Query, reason: str) -> str:
-        services.exclude(query=row, actor=seat.user, reason=reason)
+        excluding = exclude_by_hand if row.status == Query.Status.EXCLUDED else services.exclude
+        excluding(query=row, actor=seat.user, reason=reason)
         return "Excluded."
 
     return _decided(request, seat, query, do)
@@ -114,6 +121,32 @@ def unanswerable(request: HttpRequest, seat: Seat, *, query: int) -> HttpRespons
         return "Taken out: its passages cannot answer it."
 
     return _decided(request, seat, query, do)
+
+
+@posted
+@on_project(Role.MANAGER)
+def settle_doubt(request: HttpRequest, seat: Seat, *, query: int, doubt: int) -> HttpResponse:
+    """Say what becomes of a decision whose work no longer counts."""
+    found = get_object_or_404(
+        Doubt.objects.select_related("stage"), query=query, query__project=seat.project, pk=doubt
+    )
+
+    def do(_: Query, reason: str) -> str:
+        try:
+            settle, said = _SETTLED[request.POST.get("decision", "")]
+        except KeyError:
+            raise NotEnteredError("Choose what becomes of the decision.") from None
+        settle(doubt=found, actor=seat.user, reason=reason)
+        return said
+
+    return _decided(request, seat, query, do)
+
+
+_SETTLED: dict[str, tuple[Callable[..., None], str]] = {
+    "keep": (keep_decision, "The decision stays."),
+    "again": (ask_again, "People are asked again."),
+    "out": (leave_out, "The query is left out."),
+}
 
 
 def _decided(request: HttpRequest, seat: Seat, query: int, do: Callable[[Query, str], str]) -> HttpResponse:

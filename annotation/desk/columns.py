@@ -3,8 +3,8 @@
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from annotation.selectors import adjudication, reviewing
 from annotation.selectors import queries as selectors
-from annotation.selectors import reviewing
 from tables.grids import Choices, Column, Grid, Words
 
 #: Their file has columns of its own, which are read without a model instance per row.
@@ -35,8 +35,8 @@ UNDECIDED = Grid(
     columns=(
         Column("id", "Id", attrgetter("key"), on_page=False),
         Column("query", "Query", attrgetter("text"), by="text"),
-        Column("state", "State", attrgetter("status"), by="status"),
-        Column("why", "Why", attrgetter("status_reason"), by="status_reason"),
+        Column("state", "State", attrgetter("state"), by="state"),
+        Column("why", "Why", attrgetter("why"), by="why"),
         Column("since", "Since", attrgetter("since"), by="since", gaps=True),
         Column("number", "Number", by="pk", on_page=False),
     ),
@@ -44,7 +44,7 @@ UNDECIDED = Grid(
         Choices(
             "state",
             "Which queries to show",
-            {"all": "All", "tied": "Tied in screening", "disputed": "Disputed in curation"},
+            adjudication.WAITING_FOR_US,
             tabs=True,
         ),
     ),

@@ -1,6 +1,7 @@
 """The form of an import: how to read the file, what to leave out, what to draw, where queries begin."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ from annotation.importing.design import DESIGNS, MOST, STRATA, Design
 from annotation.importing.detect import FORMATS
 from annotation.importing.screening import LONGEST, RULES, SHORTEST
 from annotation.services.importing import START_AT, ImportRefusedError, Options
+from tables.encodings import USUAL
 
 _FIELD_WORDS = {
     "text": "Query",
@@ -21,6 +23,10 @@ _FIELD_WORDS = {
     "conversation": "Conversation",
     "turn": "Turn",
     "passages": "Candidate passages",
+    "passage_id": "Id of the passage",
+    "passage_title": "Title of the passage",
+    "passage_url": "Address of the passage",
+    "selected": "Whether the passage is selected",
     "references": "Reference answers",
     "context": "Earlier turns",
 }
@@ -33,19 +39,26 @@ _DESIGN_WORDS = {
 _QUOTAS = tuple(dict.fromkeys(name for names in STRATA.values() for name in names))
 
 
+def encoding_field() -> forms.ChoiceField:
+    """Which encoding a file has, from the usual ones; nothing has it guessed."""
+    return forms.ChoiceField(
+        choices=[("", "find out from the file"), *USUAL.items()], required=False, label="Encoding"
+    )
+
+
 class UploadForm(forms.Form):
     """A file."""
 
-    file = forms.FileField(label="File", help_text="Plain or gzip; UTF-8 unless you say otherwise.")
+    file = forms.FileField(
+        label="File", help_text="Plain or gzip, or a workbook (.xlsx). The encoding is found out and shown."
+    )
 
 
 class ImportForm(forms.Form):
     """All options, with a select per field where the file has columns of its own."""
 
     format = forms.ChoiceField(choices=list(FORMATS.items()), label="Format", initial="auto")
-    encoding = forms.CharField(
-        max_length=40, required=False, label="Encoding", help_text="Empty: UTF-8, or as the file's mark says."
-    )
+    encoding = encoding_field()
     without = forms.MultipleChoiceField(
         choices=list(RULES.items()),
         required=False,
@@ -79,8 +92,17 @@ class ImportForm(forms.Form):
     strict = forms.BooleanField(required=False, label="One bad line refuses the whole file")
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
-    def __init__(self, data: Any = None, *, columns: list[str], mapping: dict[str, str]) -> None:
+    def __init__(
+        self, data: Any = None, *, columns: list[str], mapping: dict[str, str], sheets: Sequence[str] = ()
+    ) -> None:
         super().__init__(data, label_suffix="")
+        self.sheets = ["sheet"] if len(sheets) > 1 else []
+        if self.sheets:
+            self.fields["sheet"] = forms.ChoiceField(
+                choices=[("", "the first one with data"), *((name, name) for name in sheets)],
+                required=False,
+                label="Sheet",
+            )
         choices = [("", "not in the file"), *((name, name[:80]) for name in columns if name)]
         self.columns = [f"column_{name}" for name in FIELDS] if columns else []
         for name in FIELDS if columns else ():
@@ -92,25 +114,34 @@ class ImportForm(forms.Form):
                 min_value=0, max_value=MOST, required=False, label=name.capitalize()
             )
 
-    def groups(self) -> list[tuple[str, str, list[Any]]]:
-        """Parts of the form: a heading, a sentence, fields."""
+    def groups(self) -> list[tuple[str, str, list[Any], str]]:
+        """Parts of the form: a heading, a sentence, fields, a class; quotas show for a stratified sample."""
         columns = [self[name] for name in self.columns]
         quotas = [self[f"quota_{name}"] for name in _QUOTAS]
+        sheets = [self[name] for name in self.sheets]
         reading = "If this is not what the file holds, change it and look again."
+        how = [self["format"], self["encoding"], *sheets, *columns, self["strict"]]
         return [
-            ("How to read it", reading, [self["format"], self["encoding"], *columns, self["strict"]]),
+            ("How to read it", reading, how, "in-columns"),
             (
                 "What nobody should see",
                 "All rules are on unless you switch one off.",
                 [self["without"], self["shortest"], self["longest"]],
+                "",
             ),
             (
                 "Which queries",
                 "Drawn without replacement; the weight of each is 1 / its probability.",
-                [self["by"], self["size"], self["seed"], self["strata"]],
+                [self["by"], self["size"], self["seed"]],
+                "in-columns",
             ),
-            ("Quotas", "For a stratified sample. Leave all empty to share the sample equally.", quotas),
-            ("Where they begin", "", [self["start_at"]]),
+            (
+                "Strata and quotas",
+                "Leave all quotas empty to share the sample equally.",
+                [self["strata"], *quotas],
+                "in-columns only-stratified",
+            ),
+            ("Where they begin", "", [self["start_at"]], ""),
         ]
 
     def clean(self) -> dict[str, Any]:
@@ -130,7 +161,8 @@ class ImportForm(forms.Form):
         quotas = {name: given[f"quota_{name}"] for name in STRATA[strata] if given.get(f"quota_{name}")}
         return Options(
             format=given["format"],
-            encoding=given["encoding"].strip(),
+            encoding=given["encoding"],
+            sheet=given.get("sheet", ""),
             columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
             without=tuple(given["without"]),
             shortest=given["shortest"],

@@ -5,12 +5,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.desk.importform import ImportForm, UploadForm
+from annotation.importing.wording import differences_in_words, nothing_new
 from annotation.models import QuerySource
 from annotation.services import staging
 from annotation.services.importing import ImportRefusedError, Options, Preview, preview
@@ -20,6 +21,7 @@ from crowd.desk.doors import Role, Seat, on_project, posted, show
 from jobs.models import Job, JobState
 from jobs.services import enqueue
 from projects.models import Project
+from tables.encodings import USUAL
 
 FOLDER = "annotation"
 
@@ -56,7 +58,7 @@ def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
     form = _form(None, seen)
     if request.method == "POST":
         # The columns to choose from are those of the format chosen.
-        form = _form(request.POST, _look(file, Options(format=request.POST.get("format", "auto"))))
+        form = _form(request.POST, _look(file, _asked(request.POST)))
         if form.is_valid():
             seen = _look(file, form.options())
             if seen.found is not None and "start" in request.POST:
@@ -85,18 +87,29 @@ class _Seen:
     trouble: str
     columns: list[str]
     mapping: dict[str, str]
+    sheets: list[str]
 
 
 def _look(file: staging.Staged, options: Options) -> _Seen:
     try:
         found = preview(file.path, name=file.name, options=options)
     except ImportRefusedError as error:
-        return _Seen(None, str(error), error.columns, {})
-    return _Seen(found, "", found.columns, found.mapping)
+        return _Seen(None, str(error), error.columns, {}, [])
+    return _Seen(found, "", found.columns, found.mapping, found.sheets)
+
+
+def _asked(post: QueryDict) -> Options:
+    """The parts of a form on which it depends which columns there are."""
+    encoding = post.get("encoding", "")
+    return Options(
+        format=post.get("format", "auto"),
+        encoding=encoding if encoding in USUAL else "",
+        sheet=post.get("sheet", ""),
+    )
 
 
 def _form(data: Any, seen: _Seen) -> ImportForm:
-    return ImportForm(data, columns=seen.columns, mapping=seen.mapping)
+    return ImportForm(data, columns=seen.columns, mapping=seen.mapping, sheets=seen.sheets)
 
 
 def _start(request: HttpRequest, seat: Seat, file: staging.Staged, form: ImportForm) -> HttpResponse:
@@ -166,5 +179,13 @@ def source(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """What an import read, dropped, refused and drew; examples are for managers only."""
     row = get_object_or_404(QuerySource.objects.select_related("created_by"), pk=pk, project=seat.project)
     return show(
-        request, "import_source.html", seat, folder=FOLDER, tab="queries", source=row, report=row.report
+        request,
+        "import_source.html",
+        seat,
+        folder=FOLDER,
+        tab="queries",
+        source=row,
+        report=row.report,
+        differences=list(differences_in_words(row.report)),
+        nothing_new=nothing_new(row.report),
     )

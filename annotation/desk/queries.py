@@ -6,9 +6,10 @@ from itertools import islice
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -18,10 +19,11 @@ from annotation.models import Query
 from annotation.selectors import queries as selectors
 from annotation.selectors.history import history
 from annotation.selectors.queries import Filters, Progress
-from annotation.services.queries import put_back, withdraw
-from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from annotation.services import queries as services
+from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
+from crowd.errors import CrowdError
 from tables.cells import cell
 from tables.grids import Choices
 
@@ -68,7 +70,7 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
         folder="annotation",
         rows_as="page",
         file_at=reverse("annotation:queries_csv", args=[seat.project.slug]),
-        about=lambda rows: {"rows": rows},
+        about=lambda rows: {"rows": rows, "choosable": seat.manages and bool(rows), "why_form": WhyForm()},
         tab="queries",
     )
 
@@ -128,6 +130,8 @@ def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         beside=links_of_query(seat.project, row),
         history=history(row),
         why_form=WhyForm(),
+        can_accept=services.can_be_accepted(row),
+        can_exclude=services.can_be_excluded(row),
     )
 
 
@@ -139,7 +143,7 @@ def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 
     def do() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
-        withdraw(query=row, reason=reason, actor=seat.user)
+        services.withdraw(query=row, reason=reason, actor=seat.user)
         return "Taken out. Nobody is asked about it any more; what people did stays, and is paid."
 
     return act(request, do, QUERY, seat.project.slug, pk)
@@ -153,7 +157,64 @@ def back(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 
     def do() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
-        put_back(query=row, reason=reason, actor=seat.user)
+        services.put_back(query=row, reason=reason, actor=seat.user)
         return f"Put back: {row.get_status_display()}."
 
     return act(request, do, QUERY, seat.project.slug, pk)
+
+
+#: What is said of one query that was decided about, and of several.
+_DONE = {
+    "accept": "accepted by hand",
+    "exclude": "excluded by hand",
+    "take_back": "decided by the votes again",
+}
+#: Refusals that the note after a decision about many spells out.
+_TOLD = 10
+
+
+@posted
+@on_project(Role.MANAGER)
+def decide(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+    """Accept or exclude one query by hand, or take that back."""
+    row = _query(seat, pk)
+
+    def do() -> str:
+        decision = request.POST.get("decision", "")
+        if decision not in services.DECISIONS:
+            raise NotEnteredError("Choose what to do with the query.")
+        reason = entered(WhyForm(request.POST))["reason"]
+        services.DECISIONS[decision](query=row, reason=reason, actor=seat.user)
+        return f"It is {_DONE[decision]}: {row.get_status_display()}."
+
+    return act(request, do, QUERY, seat.project.slug, pk)
+
+
+@posted
+@on_project(Role.MANAGER)
+def decide_chosen(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Decide about the queries that are ticked in the table, which comes back as it was filtered."""
+    given = request.POST.getlist("chosen")
+    chosen = [int(pk) for pk in given if pk.isascii() and pk.isdigit() and len(pk) < 19]
+    decision = request.POST.get("decision", "")
+    try:
+        outcome = services.decide_chosen(
+            project=seat.project,
+            chosen=chosen,
+            decision=decision,
+            reason=entered(WhyForm(request.POST))["reason"],
+            actor=seat.user,
+        )
+    except (CrowdError, NotEnteredError) as error:
+        messages.error(request, str(error))
+    else:
+        if outcome.done:
+            many = "query is" if outcome.done == 1 else "queries are"
+            messages.success(request, f"{outcome.done} {many} {_DONE[decision]}.")
+        for text, why in outcome.refused[:_TOLD]:
+            messages.warning(request, f"“{text[:80]}” stays as it is. {why}")
+        if len(outcome.refused) > _TOLD:
+            messages.warning(request, f"{len(outcome.refused) - _TOLD} more stay as they are.")
+    address = reverse("annotation:queries", args=[seat.project.slug])
+    filters = request.GET.urlencode()
+    return redirect(f"{address}?{filters}" if filters else address)

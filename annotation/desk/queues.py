@@ -7,7 +7,9 @@ from django.urls import reverse
 
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.selectors.adjudication import undecided_queries
-from crowd.desk.queues import Queue, add_queue
+from annotation.services.reviewed_work import DECISIONS
+from crowd.desk.queues import Queue, add_queue, decide_elsewhere
+from crowd.models import Assignment, MarketOperation
 from projects.models import Project
 
 
@@ -28,12 +30,30 @@ def _flagged(project: Project) -> QuerySet[Answer]:
 
 
 def _unflagged(project: Project) -> QuerySet[Answer]:
+    """Those on which it hangs whether their work is approved; of work that was decided none."""
     flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
-    return _answers(project).filter(~Exists(flags), stage__approve_at_once=False)
+    decided = MarketOperation.objects.filter(assignment=OuterRef("assignment"), kind__in=DECISIONS)
+    return _answers(project).filter(
+        ~Exists(flags),
+        ~Exists(decided.exclude(state=MarketOperation.State.REFUSED)),
+        stage__approve_at_once=False,
+        assignment__state__in=(Assignment.State.STORED, Assignment.State.SUBMITTED),
+    )
 
 
 def _answers(project: Project) -> QuerySet[Answer]:
-    return Answer.objects.filter(query__project=project, state=Answer.State.UNDECIDED)
+    """Undecided answers of work that was not rejected, and about which nobody decides as a whole."""
+    return Answer.objects.filter(
+        query__project=project,
+        state=Answer.State.UNDECIDED,
+        assignment__state__in=Assignment.GOOD,
+        assignment__held=False,
+    )
+
+
+def _with_answers_to_decide() -> Exists:
+    """Work that is decided by deciding about its answers."""
+    return Exists(Answer.objects.filter(assignment=OuterRef("pk"), state=Answer.State.UNDECIDED))
 
 
 def _of_answers(
@@ -52,6 +72,7 @@ def _of_answers(
 
 def everything() -> None:
     """All queues of this room."""
+    decide_elsewhere(_with_answers_to_decide)
     add_queue(
         Queue(
             "tied",
@@ -59,6 +80,27 @@ def everything() -> None:
             "As many editors said yes as no. Read the query and decide whether it stays.",
             *_of_queries("tied"),
             position=10,
+        )
+    )
+    add_queue(
+        Queue(
+            "one-flag",
+            "Excluded by one flag",
+            "One editor flagged sensitive or adult content, and most found the query fit. Accept it after "
+            "all, or leave it out.",
+            *_of_queries("one-flag"),
+            position=11,
+        )
+    )
+    add_queue(
+        Queue(
+            "doubt",
+            "Decisions in doubt",
+            "The work that a query was decided on no longer counts, and later stages have used the decision. "
+            "Keep it, ask people again, or leave the query out.",
+            *_of_queries("doubt"),
+            position=5,
+            pressing=True,
         )
     )
     add_queue(
@@ -84,7 +126,8 @@ def everything() -> None:
         Queue(
             "answers",
             "Answers to review",
-            "Answers of stages that you approve by hand, without a flag. All of a query go with one button.",
+            "Answers of stages that you approve by hand, without a flag. All of a query go with one button, "
+            "and work whose answers are all decided is approved with them.",
             *_of_answers(_unflagged, "answers"),
             position=31,
         )

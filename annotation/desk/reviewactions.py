@@ -95,8 +95,9 @@ def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Exclude, with a reason."""
 
     def decide(answer: Answer, seen: str, reason: str) -> str:
-        reviewing.exclude(answer=answer, actor=seat.user, seen=seen, reason=reason)
-        return "Excluded. The work stays as it was decided, and is paid."
+        rejecting = request.POST.get("work") == "reject"
+        reviewing.exclude(answer=answer, actor=seat.user, seen=seen, reason=reason, reject_work=rejecting)
+        return "Excluded, and its work is being rejected." if rejecting else "Excluded. Its work is paid."
 
     return _act(request, seat, pk, decide)
 

@@ -1,8 +1,9 @@
 """What a new project needs of this room."""
 
-from annotation.models import QuerySource
+from annotation.models import CandidatePassage, QuerySource
 from crowd.desk.steps import Step, add_step
 from projects.models import Project
+from retrieval.models import Corpus
 
 #: Kinds of stages that ask about queries; a project without any stage may have some of them later.
 _ASK_ABOUT_QUERIES = frozenset({"screening", "curation", "distillation", "judging"})
@@ -16,8 +17,30 @@ def _done(project: Project) -> bool:
     return QuerySource.objects.filter(project=project, state=QuerySource.State.READY).exists()
 
 
+def _curates(_: Project, kinds: frozenset[str]) -> bool:
+    return "curation" in kinds
+
+
+def _has_passages(project: Project) -> bool:
+    """Its queries came with passages, or it has a corpus that can be searched for some."""
+    came_with = CandidatePassage.objects.filter(query__project=project).exists()
+    return came_with or Corpus.objects.filter(project=project, passages__isnull=False).exists()
+
+
 def everything() -> None:
-    """Queries."""
+    """Queries, and passages from which they are answered."""
+    add_step(
+        Step(
+            "passages",
+            "Add passages",
+            "Editors choose from passages. Add a corpus that is searched for every query, or import queries "
+            "that bring their passages.",
+            "annotation:corpora",
+            done=_has_passages,
+            wanted=_curates,
+            position=25,
+        )
+    )
     add_step(
         Step(
             "queries",

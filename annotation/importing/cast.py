@@ -17,7 +17,7 @@ from annotation.importing.conversations import MOST_TURNS
 from annotation.importing.documents import items
 from annotation.importing.jsonlines import Object, ObjectReader
 from annotation.importing.jsonstream import JsonStream
-from annotation.importing.records import BadFieldError, Record, Refuse
+from annotation.importing.records import BadFieldError, Record, Refuse, RefuseRecord
 from annotation.importing.source import Source
 
 _TEXT = ("raw_utterance", "utterance", "text")
@@ -68,7 +68,7 @@ class CastReader(ObjectReader):
         stream.finish()
         yield 1, value
 
-    def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
+    def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """The user's turns of a topic. What another path of the same topic gave already is passed over."""
         given = value.get("turn", value.get("turns"))
         if not isinstance(given, list):

@@ -19,6 +19,10 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "turn": ("turn", "turn_number", "turn_id", "turn_no"),
     "passages": ("passages", "candidates", "passage", "contexts"),
+    "passage_id": ("passage_id", "pid", "docid", "doc_id", "document_id"),
+    "passage_title": ("passage_title", "doc_title", "document_title"),
+    "passage_url": ("passage_url", "doc_url", "document_url"),
+    "selected": ("is_selected", "selected"),
     "references": ("references", "answers", "reference_answers", "reference", "answer"),
     "context": ("context_turns", "history", "previous_turns"),
 }

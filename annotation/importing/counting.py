@@ -40,19 +40,24 @@ class Counting:
             rf"^(?!(?=.{{{max(1, screen.least)},{most}}}$)[a-z ]*+(?:[0-9][a-z ]*+){{0,5}}+\??$).+$",
             re.MULTILINE,
         )
-        self.records = 0
+        self.records = self.unreadable = 0
         self.dropped: Counter[str] = Counter()
         self.examples: dict[str, list[tuple[int, str]]] = {}
 
     def run(self, reader: Reader) -> None:
         """Count everything that the reader gives."""
-        for batch in reader.batches(self._refusals):
+        for batch in reader.batches(self._unread):
             self.records += len(batch.texts)
             if batch.contexts and any(batch.contexts):
                 self._with_contexts(batch)
             else:
                 self._alone(batch)
         self._tally.settle()
+
+    def _unread(self, line: int, reason: str, /, field: str = "") -> None:
+        """A line of which the reader makes no record."""
+        self.unreadable += 1
+        self._refusals(line, reason, field)
 
     def _alone(self, batch: Batch) -> None:
         lines = self._plain_lines(batch.texts)
@@ -108,14 +113,15 @@ class Counting:
     def _add(self, batch: Batch, digests: list[bytes], gone: list[int]) -> None:
         ordinals = np.asarray(batch.ordinals, dtype=np.int64)
         counts = np.asarray(batch.counts, dtype=np.int64)
-        ids, labels = batch.ids, batch.labels
+        ids, labels, brings = batch.ids, batch.labels, batch.brings
         if gone:
             out = set(gone)
             ordinals = np.delete(ordinals, gone)
             counts = np.delete(counts, gone) if len(counts) else counts
             ids = [each for place, each in enumerate(ids) if place not in out]
             labels = [each for place, each in enumerate(labels) if place not in out]
-        self._tally.add(digests, ordinals, counts, ids, labels)
+            brings = [each for place, each in enumerate(brings) if place not in out]
+        self._tally.add(digests, ordinals, counts, ids, labels=labels, brings=brings)
 
 
 def masked(rule: str, text: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from annotation.importing.reader import BATCH, ignore
 from annotation.importing.records import FileRefusedError, Refuse
 from annotation.importing.source import Source
+from tables.workbooks import Workbook
 
 if TYPE_CHECKING:
     import _csv
@@ -43,9 +44,8 @@ class Table(ABC):
     ) -> None:
         self.source = source
         self.format = format
-        first = self._first_line()
-        self.delimiter = "\t" if format == "tsv" else _delimiter(first)
-        row: Row = next(self._split([first]), [])
+        self.delimiter = "," if source.workbook else "\t" if format == "tsv" else ""
+        row: Row = self._first_row()
         self.header, self.columns, self.mapping = self.find_columns(row, dict(given or {}), header)
         self.width = len(row)
         self.places = {ours: self.columns.index(theirs) for ours, theirs in self.mapping.items()}
@@ -60,7 +60,25 @@ class Table(ABC):
     def said(self) -> str:
         """The format in words."""
         named = "with a header" if self.header else "without a header"
+        if self.source.workbook:
+            return f"a workbook, sheet {self.source.workbook.sheet!r}, {named}"
         return f"{self.format.upper()}, {DELIMITERS[self.delimiter]}-separated, {named}"
+
+    def _first_row(self) -> Row:
+        """The first row that holds something; what separates its columns is found out by it."""
+        if self.source.workbook:
+            for _number, row in self.source.workbook.rows():
+                return row
+            raise FileRefusedError(f"{self.source.name}: the sheet {self.source.workbook.sheet!r} is empty.")
+        first = self._first_line()
+        self.delimiter = self.delimiter or _delimiter(first)
+        try:
+            return next(self._split([first]), [])
+        except csv.Error as error:
+            raise FileRefusedError(
+                f"{self.source.name}: the first line that is not empty cannot be read ({error}). "
+                "Write the names of the columns there, or one row."
+            ) from error
 
     def _first_line(self) -> str:
         for _line, text in self.source.chunks(ignore):
@@ -94,6 +112,9 @@ class Table(ABC):
         `step` rows are given at a time, and none where `wanted` says no to their first and last line.
         """
         step = step or BATCH
+        if self.source.workbook:
+            yield from self._of_workbook(self.source.workbook, step, wanted)
+            return
         chunks = self.source.chunks(refuse)
         quotes = self.format != "tsv"
         for line, text in chunks:
@@ -107,6 +128,16 @@ class Table(ABC):
                 if wanted is None or wanted(numbers[0], numbers[-1]):
                     rows = [each.split(self.delimiter) for each in lines[begin : begin + step]]
                     yield rows, numbers
+
+    def _of_workbook(
+        self, workbook: Workbook, step: int, wanted: Callable[[int, int], bool] | None
+    ) -> Iterator[tuple[list[Row], list[int]]]:
+        """Rows with their numbers in the sheet."""
+        found = workbook.rows()
+        while some := list(islice(found, step)):
+            numbers = [number for number, _ in some]
+            if wanted is None or wanted(numbers[0], numbers[-1]):
+                yield [row for _, row in some], numbers
 
     def _quoted(
         self, chunks: Iterable[tuple[int, str]], line: int, refuse: Refuse

@@ -45,6 +45,10 @@ def open_reader(
     """A reader of the file; `room` is a folder for temporary files. FileRefusedError where none fits."""
     if format not in FORMATS:
         raise FileRefusedError(f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+    if source.workbook:
+        if format not in ("auto", "csv", "tsv"):
+            raise FileRefusedError(f"{source.name} is a workbook, not {FORMATS[format]}.")
+        return TableReader(source, room, format="xlsx", given=given, header=header)
     head = _head(source)
     columnwise = _columnwise(head)
     if format == "auto":

@@ -6,7 +6,14 @@ from typing import Any
 from annotation.importing import fields
 from annotation.importing.jsonlines import JsonLinesReader, Object, ObjectReader
 from annotation.importing.jsonstream import JsonStream
-from annotation.importing.records import BadFieldError, FileRefusedError, Passage, Record, Refuse
+from annotation.importing.records import (
+    BadFieldError,
+    FileRefusedError,
+    Passage,
+    Record,
+    Refuse,
+    RefuseRecord,
+)
 from annotation.importing.source import Source
 
 
@@ -71,7 +78,7 @@ class SquadReader(ObjectReader):
         if not found:
             raise FileRefusedError(f"{self.source.name} has no member 'data', so it is no SQuAD file.")
 
-    def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
+    def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """The questions of an article; one that is wrong is refused on its own."""
         paragraphs = value.get("paragraphs")
         if not isinstance(paragraphs, list):

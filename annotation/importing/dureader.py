@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.importing import fields
 from annotation.importing.jsonlines import Object, ObjectReader
-from annotation.importing.records import BadFieldError, Passage, Record, Refuse
+from annotation.importing.records import BadFieldError, Passage, Record, RefuseRecord
 
 _OPINIONS = {"Yes", "No", "Depends", "No_Opinion"}
 _KINDS = {"ENTITY": "ENTITY", "DESCRIPTION": "DESCRIPTION", "YES_NO": ""}
@@ -26,7 +26,7 @@ class DuReaderReader(ObjectReader):
         """The format in words."""
         return "DuReader, a question per line"
 
-    def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
+    def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """One question."""
         kind = str(value.get("question_type") or "").strip().upper()
         if kind and kind not in _KINDS:

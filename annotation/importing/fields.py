@@ -5,12 +5,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.importing.records import MOST_COUNT, TYPES, BadFieldError, Passage, Record
+from annotation.importing.records import MOST_COUNT, MOST_PASSAGES, TYPES, BadFieldError, Passage, Record
 
 _YES = {"1", "true", "yes", "y", "yes_no", "yes-no"}
 _NO = {"0", "false", "no", "n", ""}
 _MOST_ID = 200
-_MOST_PASSAGES = 1000
+#: Fields that say something about the one passage of a line.
+OF_PASSAGE = ("passage_id", "passage_title", "passage_url", "selected")
 _MOST_URL = 2000
 
 
@@ -19,8 +20,14 @@ def record_of(values: Mapping[str, Any], *, line: int, ordinal: int, extra: dict
     text = values.get("text")
     if not isinstance(text, str) or not text.strip():
         raise BadFieldError(
-            "The query has no text." if text in (None, "") else "The query's text is no text."
+            "The query has no text." if text in (None, "") else "The query's text is no text.", "text"
         )
+    passages = passages_of(values.get("passages"))
+    about = {name: values[name] for name in OF_PASSAGE if values.get(name) not in (None, "")}
+    if about and len(passages) == 1:
+        _describe(passages[0], about)
+    elif about:
+        extra = extra | {"columns": extra.get("columns", {}) | about}
     return Record(
         line=line,
         ordinal=ordinal,
@@ -33,10 +40,19 @@ def record_of(values: Mapping[str, Any], *, line: int, ordinal: int, extra: dict
         turn=turn_of(values.get("turn")),
         context=texts_of(values.get("context"), "context"),
         replies=replies_of(values.get("context")),
-        passages=passages_of(values.get("passages")),
+        passages=passages,
         references=texts_of(values.get("references"), "references"),
         extra=extra,
     )
+
+
+def _describe(passage: Passage, about: Mapping[str, Any]) -> None:
+    """What columns beside a passage say about it, where it does not say so itself."""
+    passage.key = passage.key or id_of(about.get("passage_id"), "passage_id")
+    passage.title = passage.title or str(about.get("passage_title") or "")
+    passage.url = passage.url or web_address(about.get("passage_url"))
+    if "selected" in about:
+        passage.selected = yes_no_of(about["selected"], field="selected") or False
 
 
 def count_of(value: Any) -> int:
@@ -48,7 +64,9 @@ def count_of(value: Any) -> int:
     except (TypeError, ValueError):
         count = 0
     if isinstance(value, bool) or not 1 <= count <= MOST_COUNT:
-        raise BadFieldError(f"The count {_shown(value)} is no whole number from 1 to {MOST_COUNT:,}.")
+        raise BadFieldError(
+            f"The count {_shown(value)} is no whole number from 1 to {MOST_COUNT:,}.", "count"
+        )
     return count
 
 
@@ -57,10 +75,10 @@ def id_of(value: Any, name: str = "id") -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise BadFieldError(f"The {name} {_shown(value)} is neither text nor a number.")
+        raise BadFieldError(f"The {name} {_shown(value)} is neither text nor a number.", name)
     text = str(value).strip()
     if len(text) > _MOST_ID:
-        raise BadFieldError(f"The {name} is longer than {_MOST_ID} characters.")
+        raise BadFieldError(f"The {name} is longer than {_MOST_ID} characters.", name)
     return text
 
 
@@ -72,11 +90,11 @@ def type_of(value: Any) -> str:
     if word in ("YES_NO", "YES-NO", "YESNO", "NONE", ""):
         return ""
     if word not in TYPES:
-        raise BadFieldError(f"The type {_shown(value)} is none of {', '.join(TYPES)}.")
+        raise BadFieldError(f"The type {_shown(value)} is none of {', '.join(TYPES)}.", "type")
     return word
 
 
-def yes_no_of(value: Any, type_value: Any = None) -> bool | None:
+def yes_no_of(value: Any, type_value: Any = None, *, field: str = "yes_no") -> bool | None:
     """Whether the answer is yes or no; None where the file does not say."""
     if value is None or value == "":
         said = str(type_value or "").strip().upper()
@@ -86,7 +104,7 @@ def yes_no_of(value: Any, type_value: Any = None) -> bool | None:
         return True
     if word in _NO:
         return False
-    raise BadFieldError(f"The yes-no flag {_shown(value)} is neither yes nor no.")
+    raise BadFieldError(f"The yes-no flag {_shown(value)} is neither yes nor no.", field)
 
 
 def turn_of(value: Any) -> int | None:
@@ -98,7 +116,7 @@ def turn_of(value: Any) -> int | None:
     except (TypeError, ValueError):
         turn = 0
     if not 1 <= turn <= 10_000:
-        raise BadFieldError(f"The turn {_shown(value)} is no whole number from 1 on.")
+        raise BadFieldError(f"The turn {_shown(value)} is no whole number from 1 on.", "turn")
     return turn
 
 
@@ -111,7 +129,7 @@ def texts_of(value: Any, name: str) -> list[str]:
     found = value if isinstance(value, list) else [value]
     texts = [each.get("text") if isinstance(each, dict) else each for each in found]
     if not all(isinstance(each, str) for each in texts):
-        raise BadFieldError(f"The {name} are no list of texts.")
+        raise BadFieldError(f"The {name} are no list of texts.", name)
     return [each for each in texts if isinstance(each, str) and each.strip()]
 
 
@@ -121,7 +139,7 @@ def replies_of(value: Any) -> list[str]:
     turns = [each for each in value if _is_turn(each)] if isinstance(value, list) else []
     replies = [each.get("answer", each.get("response")) if isinstance(each, dict) else "" for each in turns]
     if not all(reply is None or isinstance(reply, str) for reply in replies):
-        raise BadFieldError("A turn of the context has an answer that is no text.")
+        raise BadFieldError("A turn of the context has an answer that is no text.", "context")
     return [reply or "" for reply in replies] if any(replies) else []
 
 
@@ -137,8 +155,8 @@ def passages_of(value: Any) -> list[Passage]:
     if isinstance(value, str):
         value = _json_in(value)
     found = value if isinstance(value, list) else [value]
-    if len(found) > _MOST_PASSAGES:
-        raise BadFieldError(f"There are more than {_MOST_PASSAGES} passages.")
+    if len(found) > MOST_PASSAGES:
+        raise BadFieldError(f"There are more than {MOST_PASSAGES} passages.", "passages")
     return [passage for each in found if (passage := _passage(each)) is not None]
 
 
@@ -146,15 +164,15 @@ def _passage(value: Any) -> Passage | None:
     if isinstance(value, str):
         return Passage(text=value) if value.strip() else None
     if not isinstance(value, dict):
-        raise BadFieldError("A passage is neither text nor an object.")
+        raise BadFieldError("A passage is neither text nor an object.", "passages")
     text = value.get("text", value.get("passage_text", value.get("passage")))
     if not isinstance(text, str):
-        raise BadFieldError("A passage has no text.")
+        raise BadFieldError("A passage has no text.", "passages")
     if not text.strip():
         return None
     start, end = value.get("start"), value.get("end")
     if (start is None) != (end is None) or not (start is None or _region(start, end)):
-        raise BadFieldError("A passage's start and end are no region of its page.")
+        raise BadFieldError("A passage's start and end are no region of its page.", "passages")
     return Passage(
         text=text,
         title=str(value.get("title") or ""),

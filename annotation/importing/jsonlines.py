@@ -10,8 +10,15 @@ from typing import Any
 from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
 from annotation.importing.jsonstream import no_constant
-from annotation.importing.reader import Reader
-from annotation.importing.records import BadFieldError, FileRefusedError, Record, Refuse, UnmappedError
+from annotation.importing.reader import Reader, ignore
+from annotation.importing.records import (
+    BadFieldError,
+    FileRefusedError,
+    Record,
+    Refuse,
+    RefuseRecord,
+    UnmappedError,
+)
 from annotation.importing.source import Source
 
 Object = dict[str, Any]
@@ -54,7 +61,7 @@ class ObjectReader(Reader):
         """The objects with their numbers."""
         return objects(self.source, refuse)
 
-    def records(self, refuse: Refuse) -> Iterator[Record]:
+    def records(self, refuse: RefuseRecord) -> Iterator[Record]:
         """All records, numbered through."""
         ordinal = 0
         for line, value in self.objects(refuse):
@@ -65,10 +72,10 @@ class ObjectReader(Reader):
                     record.ordinal = ordinal
                     yield record
             except BadFieldError as error:
-                refuse(line, str(error))
+                refuse(line, str(error), error.field)
 
     @abstractmethod
-    def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
+    def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """Records of one object; BadFieldError refuses the rest of it."""
 
 
@@ -90,7 +97,7 @@ class JsonLinesReader(ObjectReader):
         self._check_first()
 
     def _check_first(self) -> None:
-        first = next((value for _, value in self.objects(lambda _line, _reason: None)), None)
+        first = next((value for _, value in self.objects(ignore)), None)
         if first is None:
             raise FileRefusedError(f"{self.source.name} has no line that is a JSON object.")
         self.columns = list(first)
@@ -122,12 +129,12 @@ class JsonLinesReader(ObjectReader):
                 self._mappings[key] = known
         return known
 
-    def records(self, refuse: Refuse) -> Iterator[Record]:
+    def records(self, refuse: RefuseRecord) -> Iterator[Record]:
         """All records; a pass begins without a conversation."""
         self._conversations = Conversations()
         return super().records(refuse)
 
-    def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
+    def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """One record, or the turns of one conversation."""
         if isinstance(value.get("turns"), list):
             yield from turns_of(value, value["turns"], line)

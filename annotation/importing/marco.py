@@ -15,7 +15,14 @@ from typing import Any
 from annotation.importing import fields
 from annotation.importing.jsonlines import Object, ObjectReader
 from annotation.importing.jsonstream import JsonStream
-from annotation.importing.records import BadFieldError, FileRefusedError, Passage, Record, Refuse
+from annotation.importing.records import (
+    BadFieldError,
+    FileRefusedError,
+    Passage,
+    Record,
+    Refuse,
+    RefuseRecord,
+)
 from annotation.importing.source import Source
 
 COLUMNS = ("query", "query_id", "query_type", "answers", "passages", "wellFormedAnswers")
@@ -42,7 +49,7 @@ class MarcoReader(ObjectReader):
         """Records with their numbers."""
         return self._joined() if self.columnwise else super().objects(refuse)
 
-    def in_object(self, value: Object, line: int, refuse: Refuse) -> Iterator[Record]:
+    def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """One record."""
         kind = value.get("query_type")
         answers = fields.texts_of(value.get("answers"), "answers")

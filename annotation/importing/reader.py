@@ -1,15 +1,16 @@
 """What all formats have in common: a file that gives records in two passes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from annotation.importing.records import Record, Refuse
+from annotation.importing.records import Record, RefuseRecord
 from annotation.importing.source import Source
 
 BATCH = 20_000
+_SIXTY_FOUR_BITS = 2**64 - 1
 
 
 @dataclass(slots=True)
@@ -23,6 +24,7 @@ class Batch:
     counts: list[int] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     labels: list[tuple[str, bool | None]] = field(default_factory=list)
+    brings: list[int] = field(default_factory=list)
 
 
 class Reader(ABC):
@@ -41,10 +43,10 @@ class Reader(ABC):
         return self.format
 
     @abstractmethod
-    def records(self, refuse: Refuse) -> Iterator[Record]:
+    def records(self, refuse: RefuseRecord) -> Iterator[Record]:
         """All records in the order of the file; what cannot be read is refused with its line."""
 
-    def batches(self, refuse: Refuse) -> Iterator[Batch]:
+    def batches(self, refuse: RefuseRecord) -> Iterator[Batch]:
         """The same, as lists."""
         records = self.records(refuse)
         while rows := list(islice(records, BATCH // 20)):
@@ -56,18 +58,36 @@ class Reader(ABC):
                 counts=[row.count for row in rows],
                 ids=[row.id for row in rows],
                 labels=[(row.type, row.yes_no) for row in rows],
+                brings=[brought_by(row) for row in rows],
             )
 
-    def take(self, wanted: set[int], refuse: Refuse) -> Iterator[Record]:
-        """The records with these ordinals, in the order of the file."""
-        left = len(wanted)
+    def take(self, wanted: Iterable[int], refuse: RefuseRecord) -> Iterator[Record]:
+        """The records with these ordinals, which ascend, in the order of the file."""
+        left = iter(wanted)
+        ordinal = next(left, 0)
+        if not ordinal:
+            return
         for record in self.records(refuse):
-            if record.ordinal in wanted:
+            if record.ordinal == ordinal:
                 yield record
-                left -= 1
-                if not left:
+                ordinal = next(left, 0)
+                if not ordinal:
                     return
 
 
-def ignore(_line: int, _reason: str) -> None:
+def brought_by(record: Record) -> int:
+    """A hash of what a record has beside its query, passages and references; 0 if it has neither.
+
+    Equal in one process only: nobody outside can aim at it.
+    """
+    if not record.passages and not record.references:
+        return 0
+    passages = tuple(
+        (each.text, each.title, each.url, each.key, each.page, each.start, each.end, each.selected)
+        for each in record.passages
+    )
+    return hash((passages, tuple(record.references))) & _SIXTY_FOUR_BITS or 1
+
+
+def ignore(_line: int, _reason: str, /, field: str = "") -> None:
     """For a second pass: what it refuses was refused before."""

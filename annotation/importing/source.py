@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from annotation.importing.records import FileRefusedError, Limits, Refuse
+from tables.encodings import MARKS, EncodingError, Guess, guess_encoding, text_encoding
+from tables.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 
 BLOCK = 2**20
 _GZIP = b"\x1f\x8b"
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+#: Bytes that texts are made of in most encodings: all but control characters.
+_TEXTUAL = bytes([7, 8, 9, 10, 11, 12, 13, 27, *range(32, 127), *range(128, 256)])
+_MOST_STRANGE, _STRANGE_SHARE, _NUL_SHARE = 8, 0.02, 0.1
+_LOOK = 2**14
 _WIDE = ("utf-16", "utf-32")  # with or without -le, -be
 
 Progress = Callable[[int, int], None]
@@ -42,6 +41,11 @@ def fingerprint(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def encoding_of(source: "Source") -> dict[str, str]:
+    """Of a report: how the file was read, by name and in words."""
+    return {"encoding": source.encoding, "encoding_words": source.encoding_said}
+
+
 class Source:
     """A file that can be read from its start any number of times.
 
@@ -54,6 +58,7 @@ class Source:
         *,
         name: str = "",
         encoding: str = "",
+        sheet: str = "",
         limits: Limits | None = None,
         progress: Progress | None = None,
     ) -> None:
@@ -63,21 +68,47 @@ class Source:
         try:
             self.size = path.stat().st_size
             with path.open("rb") as file:
-                self.packed = file.read(2) == _GZIP
+                start = file.read(max(map(len, MAGIC)))
         except OSError as error:
             raise FileRefusedError(f"{self.name} cannot be read: {error.strerror}.") from error
-        self.encoding = self._encoding(encoding)
+        self.packed = start.startswith(_GZIP)
+        #: The sheet to read, where the file is a workbook of a spreadsheet.
+        self.workbook = self._workbook(sheet) if start.startswith(MAGIC) else None
+        #: What the encoding was guessed to be, where nobody named it.
+        self.guess: Guess | None = None
+        self.encoding = "utf-8" if self.workbook else self._encoding(encoding)
+
+    def _workbook(self, sheet: str) -> Workbook:
+        try:
+            return open_workbook(self.path, name=self.name, sheet=sheet)
+        except WorkbookError as error:
+            raise FileRefusedError(str(error)) from error
 
     def _encoding(self, wanted: str) -> str:
-        start = next(self._raw(4), b"")
+        start = next(self._raw(_LOOK), b"")
         if not start:
             raise FileRefusedError(f"{self.name} is empty.")
-        marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), "")
+        marked = next((name for mark, name in MARKS.items() if start.startswith(mark)), "")
         try:
-            wanted = codecs.lookup(wanted).name if wanted else ""
-        except LookupError as error:
-            raise FileRefusedError(f"{wanted!r} is no encoding that Python knows.") from error
-        return marked or wanted or "utf-8"
+            wanted = text_encoding(wanted) if wanted else ""
+        except EncodingError as error:
+            raise FileRefusedError(str(error)) from error
+        if marked or wanted:
+            return marked or wanted
+        self.guess = guess_encoding(self._raw())
+        if not self.guess.encoding.startswith(_WIDE) and _is_binary(start):
+            raise FileRefusedError(
+                f"{self.name} is no text but binary data (a picture, a program, a packed file). Give a table "
+                "as CSV, TSV, JSON or .xlsx."
+            )
+        return self.guess.encoding
+
+    @property
+    def encoding_said(self) -> str:
+        """The encoding in words, with a caution where it is a guess; nothing for a workbook."""
+        if self.workbook:
+            return ""
+        return self.guess.said if self.guess else Guess(self.encoding, 1).said
 
     def _raw(self, block: int = BLOCK) -> Iterator[bytes]:
         """The file's bytes, unpacked."""
@@ -228,6 +259,18 @@ class _Unpacked:
                 f"{self._source.size:,} bytes, which no query log does. Unpack it yourself if you trust it."
             )
         return data
+
+
+def _is_binary(start: bytes) -> bool:
+    """Whether it begins like no text in any encoding: many bytes that print nothing, and no UTF-8."""
+    strange = len(start.translate(None, delete=_TEXTUAL))
+    if strange < _MOST_STRANGE or strange < len(start) * _STRANGE_SHARE:
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return True
+    return start.count(0) > len(start) * _NUL_SHARE
 
 
 def _line_ends(data: bytes) -> int:

@@ -4,19 +4,19 @@ Columns are taken out with comprehensions. Rows that need care (a wrong number o
 none) send their batch through the slow way.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
 from annotation.importing.delimited import BLANK, Row, Table
-from annotation.importing.reader import Batch, Reader
+from annotation.importing.reader import Batch, Reader, brought_by
 from annotation.importing.records import (
     MOST_COUNT,
     BadFieldError,
     FileRefusedError,
     Record,
-    Refuse,
+    RefuseRecord,
     UnmappedError,
 )
 from annotation.importing.source import Source
@@ -71,7 +71,7 @@ class TableReader(Table, Reader):
             )
         return header, names if header else numbers, mapping
 
-    def batches(self, refuse: Refuse) -> Iterator[Batch]:
+    def batches(self, refuse: RefuseRecord) -> Iterator[Batch]:
         """Columns of whole batches; conversations and lists need records."""
         if "conversation" in self.places or "context" in self.places:
             yield from super().batches(refuse)
@@ -108,7 +108,7 @@ class TableReader(Table, Reader):
                 return None
         return None if "" in batch.texts else batch
 
-    def _careful(self, rows: list[Row], numbers: list[int] | range, refuse: Refuse) -> Batch:
+    def _careful(self, rows: list[Row], numbers: list[int] | range, refuse: RefuseRecord) -> Batch:
         found = [
             record
             for row, line in zip(rows, numbers, strict=True)
@@ -121,9 +121,10 @@ class TableReader(Table, Reader):
             counts=[each.count for each in found],
             ids=[each.id for each in found],
             labels=[(each.type, each.yes_no) for each in found],
+            brings=[brought_by(each) for each in found],
         )
 
-    def _record(self, row: Row, line: int, refuse: Refuse) -> Record | None:
+    def _record(self, row: Row, line: int, refuse: RefuseRecord) -> Record | None:
         if row in BLANK:
             return None
         if len(row) != self.width:
@@ -137,10 +138,10 @@ class TableReader(Table, Reader):
                 values, line=line, ordinal=line, extra={"columns": extra} if extra else {}
             )
         except BadFieldError as error:
-            refuse(line, str(error))
+            refuse(line, str(error), error.field)
             return None
 
-    def records(self, refuse: Refuse) -> Iterator[Record]:
+    def records(self, refuse: RefuseRecord) -> Iterator[Record]:
         """Rows as records; earlier turns of a conversation become the context."""
         conversations = Conversations()
         for rows, numbers in self.rows(refuse):
@@ -149,24 +150,24 @@ class TableReader(Table, Reader):
                 if record is not None and conversations.joins(record, refuse):
                     yield record
 
-    def take(self, wanted: set[int], refuse: Refuse) -> Iterator[Record]:
-        """Rows with these ordinals; other rows are only split."""
+    def take(self, wanted: Iterable[int], refuse: RefuseRecord) -> Iterator[Record]:
+        """Rows with these ordinals, which ascend; other rows are only split."""
         if "conversation" in self.places:
             yield from super().take(wanted, refuse)
             return
-        left = sorted(wanted, reverse=True)
+        left = iter(wanted)
+        line = next(left, 0)
 
         def has_wanted(_first: int, last: int) -> bool:
-            return bool(left) and left[-1] <= last
+            return 0 < line <= last
 
         for rows, numbers in self.all_rows(refuse, _FEW, has_wanted):
-            while left and rows and left[-1] <= numbers[-1]:
-                line = left.pop()
-                at = numbers.index(line)
-                record = self._record(rows[at], line, refuse)
+            while rows and 0 < line <= numbers[-1]:
+                record = self._record(rows[numbers.index(line)], line, refuse)
+                line = next(left, 0)
                 if record is not None:
                     yield record
-            if not left:
+            if not line:
                 return
 
 

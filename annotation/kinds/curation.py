@@ -16,10 +16,10 @@ from annotation.rules.curation import Verdict, decide
 from annotation.selectors.candidates import ShownCandidate, first, shown_candidates
 from annotation.selectors.curation import selection_counts, undecided
 from annotation.selectors.wording import texts_of
-from annotation.services.curation import keep_selection, settle_curation
+from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
 from annotation.truth import truth_of
 from annotation.units import of_query, query_of
-from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 
 _WORDS_MARKED = 8
@@ -153,6 +153,24 @@ class Curation(SimpleKind):
     name = "curation"
     label = "Passage curation: which passages answer it?"
     config = CurationConfig
+    suggested: ClassVar[Mapping[str, Any]] = {
+        "title": "Curation",
+        "reward": "0.50",
+        "redundancy": 1,
+        "expected_minutes": 3.0,
+    }
+
+    def listing(self, terms: HitTerms) -> Listing:
+        """Passages to choose from."""
+        most = terms.config.candidates if isinstance(terms.config, CurationConfig) else None
+        passages = f"Up to {most} short passages" if most and most > 1 else "Short passages"
+        one = terms.units == 1
+        return Listing(
+            f"Choose the passages that answer {terms.count('a query', 'queries')}{terms.time}",
+            f"{passages}{'' if one else ' for each query'}; choose the one, or the few, that answer "
+            f"{'the query' if one else 'it'}.",
+            "reading, passages",
+        )
 
     def pending(self, stage: Stage) -> Iterable[Pending]:
         """Queries with fewer good selections than wanted, and one more where equal ones are asked for."""
@@ -162,18 +180,20 @@ class Curation(SimpleKind):
         provide_for(stage.project, config.recipe())
         more = set(self._wants_more(stage, config))
         for pk, chosen in selection_counts(stage, screened=config.screened):
-            missing = stage.redundancy - chosen if chosen < stage.redundancy else int(pk in more)
+            missing = max(0, stage.redundancy - chosen)
+            if chosen == stage.redundancy and pk in more:
+                missing = 1
             if missing:
                 yield Pending(of_query(pk), missing)
 
     def _wants_more(self, stage: Stage, config: CurationConfig) -> Iterator[int]:
         if config.merging != "exact":
             return
-        for chosen in undecided(stage, screened=config.screened):
-            if len(chosen.selections) == stage.redundancy:
-                decision = decide(chosen.selections, wanted=stage.redundancy, merging=config.merging)
+        for query, selections in undecided(stage, screened=config.screened).items():
+            if len(selections) == stage.redundancy:
+                decision = decide(selections, wanted=stage.redundancy, merging=config.merging)
                 if decision.verdict == Verdict.MORE:
-                    yield chosen.query
+                    yield query
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """The query and its candidates in the order of their ranks."""
@@ -218,7 +238,11 @@ class Curation(SimpleKind):
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Make curated sets of the selections of queries that have enough of them."""
         config = _config(stage)
-        return dict(settle_curation(stage, screened=config.screened, merging=config.merging))
+        return settle_curation(stage, screened=config.screened, merging=config.merging)
+
+    def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
+        """Decide again about queries whose selections began or ceased to count."""
+        reconsider_curation(stage, _config(stage).merging, changed)
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query's text."""

@@ -5,7 +5,9 @@ Paper 000, section 3.3, with the labels of paper 003 (opinions of yes-no queries
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
+
+from django.db import transaction
 
 from annotation import scopes
 from annotation.kinds.distillation_config import DistillationConfig, distillation_config
@@ -14,11 +16,13 @@ from annotation.kinds.distillation_simulation import simulated_answer
 from annotation.models import Answer, Query
 from annotation.selectors.answers import waiting
 from annotation.selectors.material import material
-from annotation.services.answering import bring_up_to_date, record_answer
+from annotation.services.answering import bring_up_to_date, reconsider_answers, record_answer
 from annotation.services.flagging import canary_phrase, check_new
 from annotation.services.holdout import draw_configured
+from annotation.services.reviewed_work import approve_reviewed_work
+from annotation.services.reviewing import approve_answers_of, undecided_words
 from annotation.units import of_query, query_of
-from crowd.kinds import Page, Parsed, Pending, SimpleKind
+from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
 
@@ -29,6 +33,22 @@ class Distillation(SimpleKind):
     name = "distillation"
     label = "Distillation: answers in editors' own words"
     config = DistillationConfig
+    suggested: ClassVar[Mapping[str, Any]] = {
+        "title": "Distillation",
+        "reward": "0.40",
+        "redundancy": 20,
+        "expected_minutes": 2.0,
+        "approve": "by-hand",
+    }
+
+    def listing(self, terms: HitTerms) -> Listing:
+        """Questions to answer."""
+        question = "answer the question" if terms.units == 1 else "answer each question"
+        return Listing(
+            f"Answer {terms.count('a question', 'questions')} in your own words{terms.time}",
+            f"Read one or a few short passages, then {question} in your own words.",
+            "reading, writing, question, answer",
+        )
 
     def pending(self, stage: Stage) -> Iterator[Pending]:
         """Curated queries with fewer answers that count than the stage wants."""
@@ -68,7 +88,9 @@ class Distillation(SimpleKind):
         record_answer(assignment=assignment, query=query_of(unit), response=response)
 
     def settle(self, stage: Stage) -> dict[str, Any]:
-        """Flag new answers, and move on queries that have theirs."""
+        """Flag new answers, approve work that was reviewed before it was listed, move on complete queries."""
+        with transaction.atomic():
+            approve_reviewed_work(stage)
         checked = check_new(stage)
         moved = bring_up_to_date(stage)
         drawn = draw_configured(stage)
@@ -78,6 +100,18 @@ class Distillation(SimpleKind):
             "reopened": moved.reopened,
             "held_out": drawn,
         }
+
+    def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
+        """Move queries whose answers began or ceased to count."""
+        reconsider_answers(stage, changed)
+
+    def accept(self, assignment: Assignment, actor: Any) -> None:
+        """Its undecided answers without flags are approved."""
+        approve_answers_of(assignment, actor)
+
+    def undecided(self, assignment: Assignment) -> str:
+        """Answers with flags keep a decision of their own."""
+        return undecided_words(assignment)
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The queries' texts."""

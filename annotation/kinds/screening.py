@@ -11,10 +11,10 @@ from annotation.kinds.screening_questions import QUESTIONS, YES_NO
 from annotation.models import Query
 from annotation.selectors.screening import missing_votes
 from annotation.selectors.wording import texts_of
-from annotation.services.screening import keep_vote, settle_screening
+from annotation.services.screening import Rules, keep_vote, reconsider_screening, settle_screening
 from annotation.truth import truth_of
 from annotation.units import PREFIX, of_query, query_of
-from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 
 Intent = Literal["navigational", "transactional", "informational"]
@@ -72,12 +72,33 @@ def _config(stage: Stage) -> ScreeningConfig:
     return config
 
 
+def _rules(stage: Stage) -> Rules:
+    config = _config(stage)
+    return Rules(config.tolerated_sensitive, config.tolerated_adult, config.ties_wait)
+
+
 class Screening(SimpleKind):
     """Units are `query:PK`, waiting queries of the project, and `check:N` for attention checks."""
 
     name = "screening"
     label = "Query screening: can one short passage settle it?"
     config = ScreeningConfig
+    suggested: ClassVar[Mapping[str, Any]] = {
+        "title": "Screening",
+        "reward": "0.30",
+        "redundancy": 3,
+        "units_per_hit": 5,
+        "expected_minutes": 1.5,
+    }
+
+    def listing(self, terms: HitTerms) -> Listing:
+        """Queries to look at."""
+        query = "it is" if terms.units == 1 else "each is"
+        return Listing(
+            f"Look at {terms.count('a search query', 'search queries')}{terms.time}",
+            f"Say what kind of query {query}, and whether a short text could answer it. Nothing to write.",
+            "queries, reading, short",
+        )
 
     def pending(self, stage: Stage) -> Iterable[Pending]:
         """Waiting queries with fewer good votes than the stage wants."""
@@ -134,15 +155,11 @@ class Screening(SimpleKind):
 
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Accept, exclude or set aside the queries that have enough votes."""
-        config = _config(stage)
-        return dict(
-            settle_screening(
-                stage,
-                tolerated_sensitive=config.tolerated_sensitive,
-                tolerated_adult=config.tolerated_adult,
-                ties_wait=config.ties_wait,
-            )
-        )
+        return settle_screening(stage, _rules(stage))
+
+    def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
+        """Decide again about queries whose votes began or ceased to count."""
+        reconsider_screening(stage, _rules(stage), changed)
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query's text."""

@@ -2,6 +2,7 @@
 
 from annotation.models.answers import Answer, AnswerFlag, AnswerReview, HeldOutWorker
 from annotation.models.curation import CandidatePassage, CuratedPassage, CuratedSet, PassageSelection
+from annotation.models.doubts import Doubt
 from annotation.models.queries import Query, QuerySource, QueryStep
 from annotation.models.screening import ScreeningVote
 
@@ -12,6 +13,7 @@ __all__ = [
     "CandidatePassage",
     "CuratedPassage",
     "CuratedSet",
+    "Doubt",
     "HeldOutWorker",
     "PassageSelection",
     "Query",

@@ -75,6 +75,9 @@ class Query(models.Model):
     extra = models.JSONField(default=dict, help_text="What else its file said and an export gives back.")
     status = models.CharField(max_length=12, choices=Status, default=Status.WAITING)
     status_reason = models.CharField(max_length=300, blank=True)
+    by_hand = models.BooleanField(
+        default=False, help_text="A person accepted or excluded it; votes do not change that."
+    )
 
     class Meta:
         constraints = [

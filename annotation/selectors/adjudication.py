@@ -2,25 +2,62 @@
 
 from dataclasses import dataclass
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
 from annotation.models import PassageSelection, Query, QueryStep, ScreeningVote
 from annotation.selectors.candidates import ShownCandidate, shown_candidates
+from annotation.selectors.doubts import open_doubts
+from annotation.selectors.screening import excluded_by_one_flag
 from projects.models import Project
 
 TIED, DISPUTED = Query.Status.TIED, Query.Status.DISPUTED
-#: Statuses in which a query waits for a researcher, by what an address calls them.
-WAITING_FOR_US = {"all": (TIED, DISPUTED), "tied": (TIED,), "disputed": (DISPUTED,)}
+_WORK = ("assignment__worker", "assignment__stage", "stage")
+#: Why a query waits for a researcher, by what an address calls it.
+WAITING_FOR_US = {
+    "all": "All",
+    "tied": "Tied in screening",
+    "one-flag": "Excluded by one flag",
+    "disputed": "Disputed in curation",
+    "doubt": "Decided on work that no longer counts",
+}
 
 
 def undecided_queries(project: Project, state: str = "all") -> QuerySet[Query]:
-    """Tied and disputed queries of a project as they were imported; `since` is when they became so."""
+    """Queries of a project on which a researcher decides, as they were imported.
+
+    `since` is when they came to be so; `state` tells why they wait, as WAITING_FOR_US names it.
+    """
     latest = QueryStep.objects.filter(query=OuterRef("pk")).order_by("-pk")
+    doubt = open_doubts(project).filter(query=OuterRef("pk")).order_by("-pk")
+    reasons = {
+        "doubt": Q(Exists(doubt)),
+        "tied": Q(status=TIED),
+        "disputed": Q(status=DISPUTED),
+        "one-flag": Q(pk__in=excluded_by_one_flag(project)),
+    }
+    wanted = Q()
+    for name, reason in reasons.items():
+        if state in ("all", name):
+            wanted |= reason
     return (
-        Query.objects.filter(project=project, status__in=WAITING_FOR_US[state])
-        .annotate(since=Subquery(latest.values("at")[:1]))
+        Query.objects.filter(wanted, project=project)
+        .annotate(
+            since=Coalesce(Subquery(doubt.values("raised_at")[:1]), Subquery(latest.values("at")[:1])),
+            state=Case(
+                *(When(reason, then=Value(name)) for name, reason in reasons.items()),
+                default=Value(""),
+                output_field=CharField(),
+            ),
+            why=Coalesce(Subquery(doubt.values("why")[:1]), F("status_reason")),
+        )
         .order_by("pk")
     )
+
+
+def waits_for_us(query: Query) -> str:
+    """Why this query waits for a researcher; nothing where it does not."""
+    return str(getattr(undecided_queries(query.project).filter(pk=query.pk).first(), "state", ""))
 
 
 def next_undecided(project: Project, after: int) -> int | None:
@@ -31,7 +68,7 @@ def next_undecided(project: Project, after: int) -> int | None:
 
 def votes_on(query: Query) -> list[ScreeningVote]:
     """All screening votes on a query, oldest first, with who gave them; also those that do not count."""
-    rows = ScreeningVote.objects.filter(query=query).select_related("assignment__worker", "stage")
+    rows = ScreeningVote.objects.filter(query=query).select_related(*_WORK)
     return list(rows.order_by("pk"))
 
 
@@ -66,7 +103,7 @@ class Weighing:
 
 def selections_on(query: Query) -> Weighing:
     """All selections on a query, oldest first, beside its candidates; also those that do not count."""
-    rows = PassageSelection.objects.filter(query=query).select_related("assignment__worker", "stage")
+    rows = PassageSelection.objects.filter(query=query).select_related(*_WORK)
     selections = list(rows.order_by("pk"))
     candidates = shown_candidates([query.pk]).get(query.pk, [])
     pks = dict(query.candidates.values_list("key", "pk"))

@@ -13,7 +13,8 @@ from annotation.agreement import (
     set_alpha,
 )
 from annotation.models import CandidatePassage, PassageSelection, ScreeningVote
-from crowd.models import Assignment, Stage
+from crowd.counting import counting
+from crowd.models import Stage
 
 #: Questions of the screening form, as they are stored, with what researchers read.
 _QUESTIONS = {
@@ -49,7 +50,7 @@ class QuestionAgreement:
 def screening_agreement(stage: Stage) -> list[QuestionAgreement]:
     """Agreement per question of a screening stage, in one question to the database."""
     rows = (
-        ScreeningVote.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
+        ScreeningVote.objects.filter(counting("assignment"), stage=stage)
         .order_by("query_id")
         .values_list("query_id", *_QUESTIONS)
     )
@@ -90,7 +91,7 @@ def curation_agreement(stage: Stage) -> CurationAgreement:
     set says that the passages cannot answer the query.
     """
     rows = (
-        PassageSelection.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
+        PassageSelection.objects.filter(counting("assignment"), stage=stage)
         .order_by("query_id")
         .values_list("query_id", "answerable", "passages")
     )

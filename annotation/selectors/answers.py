@@ -9,16 +9,19 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.models import Answer, HeldOutWorker, Query, QueryStep
+from crowd.counting import counting
 from crowd.models import Assignment, Stage
 
-#: Answers that count towards what their query needs.
-COUNTED = Q(state__in=Answer.COUNTED, assignment__state__in=Assignment.GOOD)
+#: Answers that count: references, and towards what their query needs.
+COUNTED = Q(state__in=Answer.COUNTED) & counting("assignment")
+#: Those, and answers whose work waits for a person: while it does, nobody else is asked in their place.
+GIVEN = Q(state__in=Answer.COUNTED, assignment__state__in=Assignment.GOOD)
 
 
-def with_counts(queries: QuerySet[Query], stage: Stage) -> QuerySet[Any]:
-    """Queries with `counted`: how many answers of the stage count for each."""
+def with_counts(queries: QuerySet[Query], stage: Stage, which: Q = COUNTED) -> QuerySet[Any]:
+    """Queries with `counted`: how many answers of the stage count for each, or are as `which` says."""
     counts = (
-        Answer.objects.filter(COUNTED, stage=stage, query=OuterRef("pk"))
+        Answer.objects.filter(which, stage=stage, query=OuterRef("pk"))
         .order_by()
         .values("query")
         .annotate(n=Count("pk"))
@@ -28,11 +31,11 @@ def with_counts(queries: QuerySet[Query], stage: Stage) -> QuerySet[Any]:
 
 
 def waiting(stage: Stage) -> QuerySet[Any, Any]:
-    """Curated queries of the stage's project that lack answers, with how many answers count."""
+    """Curated queries of the stage's project that lack answers, with how many they have."""
     queries = Query.objects.filter(
         project=stage.project_id, status=Query.Status.CURATED, curated_set__isnull=False
     )
-    lacking = with_counts(queries, stage).filter(counted__lt=stage.redundancy)
+    lacking = with_counts(queries, stage, GIVEN).filter(counted__lt=stage.redundancy)
     return lacking.order_by("pk").values_list("pk", "counted")
 
 

@@ -1,7 +1,6 @@
 """Queries whose passages are to be chosen, and what editors chose."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -9,6 +8,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import CandidatePassage, PassageSelection, Query, QuerySource
 from annotation.rules.curation import Selection
+from crowd.counting import counting
 from crowd.models import Assignment, Stage
 
 Status = Query.Status
@@ -31,36 +31,36 @@ def to_curate(stage: Stage, *, screened: bool) -> QuerySet[Query]:
 
 
 def selection_counts(stage: Stage, *, screened: bool) -> Iterator[tuple[int, int]]:
-    """Queries to curate with the number of good selections that each has in this stage."""
+    """Queries to curate with the number of selections that each has in this stage.
+
+    Those that wait for a person's decision are there, though nothing is decided on them yet.
+    """
     good = Q(selections__stage=stage, selections__assignment__state__in=list(Assignment.GOOD))
     rows = to_curate(stage, screened=screened).annotate(chosen=Count("selections", filter=good))
     return iter(rows.order_by("pk").values_list("pk", "chosen").iterator())
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A query in the status that it was read with, and the good selections of its editors."""
-
-    query: int
-    status: str
-    selections: list[Selection]
-
-
-def undecided(stage: Stage, *, screened: bool) -> Iterator[Chosen]:
-    """Queries that still wait for a curated set and have good selections in this stage."""
-    rows = (
+def undecided(stage: Stage, *, screened: bool) -> dict[int, list[Selection]]:
+    """Selections of this stage that count, by query, of queries that still wait for a curated set."""
+    return _by_query(
         PassageSelection.objects.filter(
-            stage=stage,
-            assignment__state__in=Assignment.GOOD,
-            query__status__in=open_statuses(screened=screened),
+            counting("assignment"), stage=stage, query__status__in=open_statuses(screened=screened)
         )
-        .order_by("query_id", "pk")
-        .values_list("query_id", "query__status", "answerable", "passages")
     )
-    for pk, group in groupby(rows.iterator(), key=itemgetter(0)):
-        chosen = list(group)
-        selections = [frozenset(passages if answerable else ()) for _, _, answerable, passages in chosen]
-        yield Chosen(pk, chosen[0][1], selections)
+
+
+def selections_that_count(stage: Stage, queries: Collection[int]) -> dict[int, list[Selection]]:
+    """The selections of this stage that count, by query; a query without any has none."""
+    mine = PassageSelection.objects.filter(counting("assignment"), stage=stage, query__in=queries)
+    return {query: [] for query in queries} | _by_query(mine)
+
+
+def _by_query(selections: QuerySet[PassageSelection]) -> dict[int, list[Selection]]:
+    rows = selections.order_by("query_id", "pk").values_list("query_id", "answerable", "passages")
+    return {
+        pk: [frozenset(passages if answerable else ()) for _, answerable, passages in group]
+        for pk, group in groupby(rows.iterator(), key=itemgetter(0))
+    }
 
 
 def candidates_by_key(queries: Sequence[int]) -> dict[int, dict[str, int]]:

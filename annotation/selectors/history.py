@@ -22,7 +22,7 @@ from annotation.models import (
     ScreeningVote,
 )
 from annotation.selectors.provenance import Provenance, provenance_of
-from crowd.models import Assignment
+from crowd.counting import counts
 
 #: Members of `Query.extra` that say a turn so that it stands alone, with words for who wrote them.
 _REWRITES = {
@@ -51,7 +51,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """An editor's choice, with passages by their rank instead of their key; `counts` unless taken back."""
+    """An editor's choice, with passages by their rank instead of their key; `counts` as for a vote."""
 
     row: PassageSelection
     chosen: tuple[str, ...]
@@ -61,7 +61,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """An editor's form about the query; `counts` unless the work was rejected or given back."""
+    """An editor's form about the query; `counts` unless its work was rejected, or waits for a person."""
 
     row: ScreeningVote
     counts: bool
@@ -98,12 +98,12 @@ def history(query: Query) -> History:
     members = CuratedPassage.objects.filter(curated_set__query=query).values_list("candidate_id", "position")
     position = {candidate: place + 1 for place, (candidate, _) in enumerate(members.order_by("position"))}
     ranks = {passage.key: f"#{passage.rank}" for passage in passages}
-    work = ("stage", "assignment__worker")
+    work = ("stage", "assignment__worker", "assignment__stage")
     votes = ScreeningVote.objects.filter(query=query).select_related(*work).order_by("pk")
     selections = PassageSelection.objects.filter(query=query).select_related(*work).order_by("pk")
     return History(
         steps=list(QueryStep.objects.filter(query=query).select_related("stage", "actor").order_by("pk")),
-        votes=[Vote(row, _counts(row.assignment)) for row in votes],
+        votes=[Vote(row, counts(row.assignment)) for row in votes],
         candidates=[
             Candidate(
                 passage,
@@ -118,7 +118,7 @@ def history(query: Query) -> History:
                 row,
                 tuple(ranks.get(str(key), str(key)) for key in row.passages),
                 tuple(_conflict(pair, ranks) for pair in row.conflicts if isinstance(pair, dict)),
-                _counts(row.assignment),
+                counts(row.assignment),
             )
             for row in selections
         ],
@@ -127,10 +127,6 @@ def history(query: Query) -> History:
         turns=list(_turns(query.context)),
         rewrites=list(_rewrites(query.extra)),
     )
-
-
-def _counts(assignment: Assignment) -> bool:
-    return assignment.state in Assignment.GOOD
 
 
 def _overlaps(passage: CandidatePassage, others: Sequence[CandidatePassage]) -> tuple[int, ...]:

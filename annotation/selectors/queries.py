@@ -17,7 +17,8 @@ from annotation.models import (
     QueryStep,
     ScreeningVote,
 )
-from crowd.models import Assignment
+from annotation.selectors.screening import excluded_by_one_flag
+from crowd.counting import counting
 from projects.models import Project
 
 Status = Query.Status
@@ -52,7 +53,11 @@ ONLY: Mapping[str, str] = {
     "": "All",
     "rewrite": "With an answer to be rewritten",
     "flagged": "With a flagged answer that nobody reviewed",
+    "undecided": "With an answer without flags that nobody reviewed",
+    "no-answer": "Without an approved answer",
     "no-passages": "Without candidate passages",
+    "by-hand": "Accepted or excluded by hand",
+    "one-flag": "Excluded by one flag against a majority",
 }
 _LONGEST = 200
 _LARGEST_ID = 2**63 - 1
@@ -112,7 +117,7 @@ def rows(project: Project, filters: Filters) -> QuerySet[Query]:
         found = found.filter(source=filters.source)
     if filters.words:
         found = found.filter(Q(text__icontains=filters.words) | Q(key=filters.words))
-    found = _only(found, filters.only)
+    found = _only(project, found, filters.only)
     return found.select_related("source").order_by("pk")
 
 
@@ -129,15 +134,18 @@ def _in_status(found: QuerySet[Query], status: str) -> QuerySet[Query]:
     return found
 
 
-def _only(found: QuerySet[Query], only: str) -> QuerySet[Query]:
-    if only == "no-passages":
-        return found.filter(~Exists(CandidatePassage.objects.filter(query=OuterRef("pk"))))
+def _only(project: Project, found: QuerySet[Query], only: str) -> QuerySet[Query]:
     answers = Answer.objects.filter(query=OuterRef("pk"))
-    if only == "rewrite":
-        return found.filter(Exists(answers.filter(state=Answer.State.REWRITE)))
-    if only == "flagged":
-        return found.filter(Exists(answers.filter(state=Answer.State.UNDECIDED, flags__isnull=False)))
-    return found
+    wanted = {
+        "no-passages": ~Exists(CandidatePassage.objects.filter(query=OuterRef("pk"))),
+        "by-hand": Q(by_hand=True),
+        "one-flag": Q(pk__in=excluded_by_one_flag(project)),
+        "no-answer": ~Exists(answers.filter(state=Answer.State.APPROVED)),
+        "undecided": Exists(answers.filter(state=Answer.State.UNDECIDED, flags__isnull=True)),
+        "rewrite": Exists(answers.filter(state=Answer.State.REWRITE)),
+        "flagged": Exists(answers.filter(state=Answer.State.UNDECIDED, flags__isnull=False)),
+    }
+    return found.filter(wanted[only]) if only else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +160,10 @@ class Progress:
 def progress(queries: Iterable[int]) -> dict[int, Progress]:
     """Progress of these queries, in three questions to the database; queries that nobody saw are missing."""
     wanted = list(queries)
-    good = Q(assignment__state__in=Assignment.GOOD)
-    votes = _counts(ScreeningVote.objects.filter(good, query__in=wanted))
-    selections = _counts(PassageSelection.objects.filter(good, query__in=wanted))
-    answers = _counts(Answer.objects.filter(query__in=wanted, state__in=Answer.COUNTED))
+    that_count = counting("assignment")
+    votes = _counts(ScreeningVote.objects.filter(that_count, query__in=wanted))
+    selections = _counts(PassageSelection.objects.filter(that_count, query__in=wanted))
+    answers = _counts(Answer.objects.filter(that_count, query__in=wanted, state__in=Answer.COUNTED))
     return {
         pk: Progress(votes.get(pk, 0), selections.get(pk, 0), answers.get(pk, 0))
         for pk in votes.keys() | selections.keys() | answers.keys()

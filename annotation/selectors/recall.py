@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.models import CandidatePassage, PassageSelection
 from annotation.retrieving import drawn_below
-from crowd.models import Assignment
+from crowd.counting import counting
 from projects.models import Project
 
 _Z95 = 1.959964
@@ -69,13 +69,13 @@ class Recall:
 def recall_of(project: Project) -> Recall:
     """Estimated over the queries of a project with good selections; two statements."""
     chosen: dict[int, set[str]] = {}
-    selections = PassageSelection.objects.filter(
-        query__project=project, assignment__state__in=Assignment.GOOD
-    ).values_list("query", "passages")
+    selections = PassageSelection.objects.filter(counting("assignment"), query__project=project).values_list(
+        "query", "passages"
+    )
     for query, keys in selections.iterator():
         chosen.setdefault(query, set()).update(str(key) for key in keys)
     candidates = CandidatePassage.objects.filter(
-        query__project=project, folded_into=None, query__selections__assignment__state__in=Assignment.GOOD
+        counting("query__selections__assignment"), query__project=project, folded_into=None
     ).distinct()
     rows = candidates.order_by().values_list("pk", "query", "key", "retrieval").iterator()
     return estimate(_seen(((query, key, kept) for _, query, key, kept in rows), chosen))

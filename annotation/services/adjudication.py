@@ -67,7 +67,10 @@ def _decide(
         QueryStep.objects.filter(query=query, after=before).select_related("stage").order_by("-pk").first()
     )
     stage = asked.stage if asked else None
-    if not move(query=query, to=after, reason=reason, stage=stage, actor=actor, details=details):
+    by_hand = True if before == Status.TIED else None
+    if not move(
+        query=query, to=after, reason=reason, stage=stage, actor=actor, details=details, by_hand=by_hand
+    ):
         raise AdjudicationError("Somebody else decided about this query a moment ago.")
     record(
         project=query.project,

@@ -1,13 +1,15 @@
 """Answers come in, and queries that have all of theirs go on."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Answer, Query
 from annotation.selectors.answers import complete, incomplete_again
+from annotation.services.changed import Changed
 from annotation.services.steps import move
 from crowd.models import Assignment, Stage
 
@@ -71,6 +73,15 @@ def bring_up_to_date(
         for query in list(lacking.only(*_NEEDED))
     )
     return Moved(answered, reopened)
+
+
+@transaction.atomic
+def reconsider_answers(stage: Stage, changed: Mapping[int, str]) -> None:
+    """Bring queries up to date whose answers began or ceased to count: why, by assignment."""
+    rows = Answer.objects.filter(stage=stage, assignment__in=changed, revises=None).order_by("pk")
+    about = Changed.by(rows.values_list("query", "assignment"), changed)
+    for query, why in about.why.items():
+        bring_up_to_date(stage, [query], why=why)
 
 
 def _answers(count: int) -> str:

@@ -6,21 +6,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import CuratedPassage, CuratedSet, PassageSelection, Query
-from annotation.rules.curation import Decision, Verdict, decide
-from annotation.selectors.curation import Chosen, candidates_by_key, undecided
+from annotation.rules.curation import Decision, Selection, Verdict, decide
+from annotation.selectors.curation import (
+    candidates_by_key,
+    open_statuses,
+    selections_that_count,
+    undecided,
+)
+from annotation.selectors.doubts import later_work
+from annotation.services.changed import Changed, decided_in
+from annotation.services.doubts import lift_doubt, raise_doubt
 from annotation.services.steps import move
 from crowd.models import Assignment, Stage
 
 #: Queries moved in one transaction.
 _BATCH = 200
+Status = Query.Status
 _STATUS = {
     Verdict.CURATED: Query.Status.CURATED,
     Verdict.UNANSWERABLE: Query.Status.UNANSWERABLE,
     Verdict.DISPUTED: Query.Status.DISPUTED,
 }
+_DECIDED = frozenset(_STATUS.values())
 
 
 def keep_selection(*, assignment: Assignment, query: int, response: Mapping[str, Any]) -> PassageSelection:
@@ -55,41 +66,108 @@ def make_sets(sets: Iterable[NewSet], *, stage: Stage | None, actor: Any = None)
 
 
 def settle_curation(stage: Stage, *, screened: bool, merging: str) -> dict[str, int]:
-    """Decide about every query with enough good selections; how many went where.
+    """Decide about every query on which enough selections count; how many went where.
 
-    Called twice, or by two processes at once, each query is moved once and gets one curated set.
+    Called twice, or by two processes at once, each query is moved once and gets one curated set. Selections
+    are read while the query is held, so that none of them ceases to count unseen.
     """
-    decided = [
-        (chosen, decision)
-        for chosen in undecided(stage, screened=screened)
-        if len(chosen.selections) >= stage.redundancy
-        and (decision := decide(chosen.selections, wanted=stage.redundancy, merging=merging)).verdict
-        != Verdict.MORE
+    ready = [
+        query
+        for query, selections in undecided(stage, screened=screened).items()
+        if _decided(stage, merging, selections)
     ]
     moved: Counter[str] = Counter()
-    for start in range(0, len(decided), _BATCH):
-        moved.update(_move_batch(stage, decided[start : start + _BATCH]))
+    for start in range(0, len(ready), _BATCH):
+        moved.update(_settle_batch(stage, screened, merging, ready[start : start + _BATCH]))
     return dict(moved)
 
 
+def _decided(stage: Stage, merging: str, selections: Sequence[Selection]) -> Decision | None:
+    """What these selections decide; None where more are wanted."""
+    if len(selections) < stage.redundancy:
+        return None
+    decision = decide(selections, wanted=stage.redundancy, merging=merging)
+    return None if decision.verdict == Verdict.MORE else decision
+
+
 @transaction.atomic
-def _move_batch(stage: Stage, batch: Sequence[tuple[Chosen, Decision]]) -> list[str]:
-    known = candidates_by_key([chosen.query for chosen, _ in batch])
+def _settle_batch(stage: Stage, screened: bool, merging: str, ready: Sequence[int]) -> list[str]:
+    waiting = (
+        Query.objects.select_for_update(of=("self",), no_key=True)
+        .filter(pk__in=ready, status__in=open_statuses(screened=screened))
+        .only("pk", "status", "status_reason")
+        .order_by("pk")
+    )
+    held = {query.pk: query for query in waiting}
+    known = candidates_by_key(list(held))
     verdicts: list[str] = []
     sets: list[NewSet] = []
-    for chosen, decision in batch:
-        moved = move(
-            query=Query(pk=chosen.query, status=chosen.status),
+    for pk, selections in selections_that_count(stage, list(held)).items():
+        decision = _decided(stage, merging, selections)
+        if decision is None:
+            continue
+        move(
+            query=held[pk],
             to=_STATUS[decision.verdict],
             reason=decision.reason,
             stage=stage,
-            details={"selections": len(chosen.selections), "passages": sorted(decision.passages)},
+            details=_details(selections, decision),
         )
-        if not moved:
-            continue
         verdicts.append(decision.verdict)
         if decision.verdict == Verdict.CURATED:
-            by_rank = [pk for key, pk in known[chosen.query].items() if key in decision.passages]
-            sets.append(NewSet(chosen.query, by_rank, decision.rule))
+            sets.append(_set_of(pk, known[pk], decision))
     make_sets(sets, stage=stage)
     return verdicts
+
+
+def _details(selections: Sequence[Selection], decision: Decision | None) -> dict[str, Any]:
+    return {"selections": len(selections), "passages": sorted(decision.passages) if decision else []}
+
+
+def _set_of(query: int, known: Mapping[str, int], decision: Decision) -> NewSet:
+    by_rank = [pk for key, pk in known.items() if key in decision.passages]
+    return NewSet(query, by_rank, decision.rule)
+
+
+@transaction.atomic
+def reconsider_curation(stage: Stage, merging: str, changed: Mapping[int, str]) -> None:
+    """Decide again about queries whose selections began or ceased to count: why, by assignment.
+
+    The set of a query is made anew, or the query waits for passages again. Where answers were written from
+    the set, or are asked for, a person has to say what holds. What a person decided stays.
+    """
+    mine = PassageSelection.objects.filter(stage=stage, assignment__in=changed).order_by("pk")
+    about = Changed.by(mine.values_list("query", "assignment"), changed)
+    rows = decided_in(stage, _DECIDED, list(about.why)).filter(status__in=[*_DECIDED, Status.ANSWERED])
+    chosen = Q(curated_set=None) | Q(curated_set__stage=stage, curated_set__decided_by=None)
+    queries = list(rows.filter(chosen).only("pk", "status", "status_reason"))
+    pks = [query.pk for query in queries]
+    later, known = later_work("curation", pks), candidates_by_key(pks)
+    counted, sets = selections_that_count(stage, pks), _keys_of_sets(pks)
+    for query in queries:
+        selections = counted[query.pk]
+        decision = _decided(stage, merging, selections)
+        to = _STATUS[decision.verdict] if decision else Status(query.came_from)  # type: ignore[attr-defined]
+        said = decision.reason if decision else f"{len(selections)} of {stage.redundancy} selections count"
+        passages = decision.passages if decision else frozenset()
+        in_force = query.status if query.status in _DECIDED else Status.CURATED
+        if to == in_force and passages == sets.get(query.pk, frozenset()):
+            lift_doubt(query, stage)
+        elif in_force == Status.CURATED and later.get(query.pk):
+            raise_doubt(query, stage, why=about.why[query.pk], says=said)
+        else:
+            lift_doubt(query, stage)
+            CuratedSet.objects.filter(query=query).delete()
+            reason = f"{said}; decided again, for {about.why[query.pk]}"
+            move(query=query, to=to, reason=reason, stage=stage, details=_details(selections, decision))
+            if decision and decision.verdict == Verdict.CURATED:
+                make_sets([_set_of(query.pk, known[query.pk], decision)], stage=stage)
+
+
+def _keys_of_sets(queries: Sequence[int]) -> dict[int, frozenset[str]]:
+    """The keys of the passages of curated sets, by query."""
+    rows = CuratedPassage.objects.filter(curated_set__query__in=queries)
+    found: dict[int, set[str]] = {}
+    for query, key in rows.values_list("curated_set__query", "candidate__key"):
+        found.setdefault(query, set()).add(key)
+    return {query: frozenset(keys) for query, keys in found.items()}

@@ -1,8 +1,11 @@
 """Rows of the database that are made from an imported record."""
 
+from collections.abc import Sequence
+
 from annotation.importing.design import Drawn
 from annotation.importing.records import Record
 from annotation.models import CandidatePassage, Query, QuerySource
+from projects.models import Project
 
 IMPORTED_AS_SCREENED = "imported as screened"
 
@@ -63,3 +66,14 @@ def candidates_of(each: Record, query: Query) -> list[CandidatePassage]:
             )
         )
     return rows
+
+
+def texts_there(project: Project, digests: Sequence[str]) -> dict[str, set[str]]:
+    """Queries with these digests that the project has: the texts of their passages and references."""
+    queries = Query.objects.filter(project=project, digest__in=digests)
+    there = {digest: set(references) for digest, references in queries.values_list("digest", "references")}
+    if there:
+        passages = CandidatePassage.objects.filter(query__project=project, query__digest__in=list(there))
+        for digest, text in passages.values_list("query__digest", "text").iterator():
+            there[digest].add(text)
+    return there

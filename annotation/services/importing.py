@@ -14,24 +14,29 @@ from django.utils import timezone
 
 from annotation.importing.design import Design, Drawn
 from annotation.importing.detect import open_reader
+from annotation.importing.hints import refused_fields
 from annotation.importing.records import (
     BadFieldError,
     FileRefusedError,
     Limits,
-    Passage,
+    LookedEnoughError,
+    Part,
     Record,
+    Refusals,
     UnmappedError,
+    stored_record,
 )
 from annotation.importing.rewrites import MEMBER
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
-from annotation.importing.source import Source, fingerprint
+from annotation.importing.source import Source, encoding_of, fingerprint
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
 from annotation.services.folding import fold_candidates
-from annotation.services.import_rows import IMPORTED_AS_SCREENED, candidates_of, query_of
+from annotation.services.import_rows import IMPORTED_AS_SCREENED, candidates_of, query_of, texts_there
 from projects.models import Project
 from projects.services import record, why_read_only
+from tables.rowcounts import RowCounts
 
 START_AT = {
     "screening": "editors screen them first",
@@ -39,6 +44,10 @@ START_AT = {
     "distillation": "accepted, with the passages that the file has selected: answers are written next",
 }
 _BATCH = 500
+#: Lines that a look reads before it says how many faults there are.
+LOOKED_AT = 20_000
+_HAS_ALREADY = "The project has this query already:"
+_NOT_ADDED = "were not added. The passages of a query come with its first import."
 _STATUS = Query.Status
 #: Says what is done: words, how far, of how much.
 Progress = Callable[[str, int, int], None]
@@ -61,6 +70,8 @@ class Options:
 
     format: str = "auto"
     encoding: str = ""
+    #: Of a workbook; empty for the first one that holds data.
+    sheet: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     header: bool | None = None
     without: tuple[str, ...] = ()
@@ -137,7 +148,14 @@ def import_queries(
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="import-") as folder:
-            source = Source(path, name=name, encoding=options.encoding, limits=limits, progress=at)
+            source = Source(
+                path,
+                name=name,
+                encoding=options.encoding,
+                sheet=options.sheet,
+                limits=limits,
+                progress=at,
+            )
             sha256 = fingerprint(path)
             reader = open_reader(
                 source, Path(folder), format=options.format, given=options.columns, header=options.header
@@ -145,10 +163,16 @@ def import_queries(
             found = survey(
                 reader, screen=screen, design=options.design, room=Path(folder), strict=options.strict
             )
-            report = found.report() | {"file": name, "sha256": sha256, "start_at": options.start_at}
             stage = "Fetching the sample"
             spool = Path(folder) / "sample.jsonl"
             rewritten = _spool(found, spool, options.rewrites or {})
+            report = found.report() | {
+                "file": name,
+                "sha256": sha256,
+                "start_at": options.start_at,
+                **encoding_of(source),
+                "hints": refused_fields(reader, options.columns, found.refusals),
+            }
             if options.rewrites:
                 report["rewrites"] = _taken(rewritten, found, options.rewrites, name)
             if dry_run:
@@ -194,8 +218,7 @@ def _spooled(path: Path) -> Iterator[tuple[Record, Drawn]]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             values, drawn = json.loads(line)
-            passages = [Passage(**each) for each in values.pop("passages")]
-            yield Record(passages=passages, **values), Drawn(**drawn)
+            yield stored_record(values), Drawn(**drawn)
 
 
 class _Store:
@@ -243,6 +266,7 @@ class _Store:
                     f"{self.name}: another import brought in the same queries meanwhile. Import it again."
                 ) from error
             self.progress("Storing", self.stored + self.already, int(self.report["sampled"]))
+        RowCounts(**self.report["counts"])
         self.report |= {
             "source": source.pk,
             "stored": self.stored,
@@ -263,26 +287,48 @@ class _Store:
 
     def _batch(self, source: QuerySource, batch: list[tuple[Record, Drawn]]) -> None:
         digests = [query_digest(each.text, each.context) for each, _ in batch]
-        there = set(
-            Query.objects.filter(project=self.project, digest__in=digests).values_list("digest", flat=True)
-        )
-        fresh = [
-            (each, drawn, digest)
-            for (each, drawn), digest in zip(batch, digests, strict=True)
-            if digest not in there
-        ]
-        self.already += len(batch) - len(fresh)
+        there = texts_there(self.project, digests)
+        fresh = []
+        for (each, drawn), digest in zip(batch, digests, strict=True):
+            if digest in there:
+                self._already_there(each, there[digest])
+            else:
+                fresh.append((each, drawn, digest))
         keys = {each.id for each, _, _ in fresh if each.id}
         taken = set(Query.objects.filter(project=self.project, key__in=keys).values_list("key", flat=True))
         pairs = []
         for each, drawn, digest in fresh:
             if each.id in taken:
-                self._refuse(each.line, f"The project has another query with the id {each.id!r}.")
+                for part in each.parts or [Part(each.line)]:
+                    self._refuse(part.line, f"The project has another query with the id {each.id!r}.")
+                self._take_back(each)
             else:
                 pairs.append((each, query_of(source, each, drawn, digest, accepted=self._accepted)))
         queries = Query.objects.bulk_create([query for _, query in pairs])
         self.stored += len(queries)
         self._passages([(each, query) for (each, _), query in zip(pairs, queries, strict=True)])
+
+    def _already_there(self, each: Record, texts: set[str]) -> None:
+        """A query that the project has stays as it is; lines with something that it lacks are refused."""
+        self.already += 1
+        self._take_back(each)
+        for part in each.parts or [Part(each.line, list(range(len(each.passages))), each.references)]:
+            passages = sum(each.passages[at].text not in texts for at in part.passages)
+            references = sum(reference not in texts for reference in part.references)
+            if passages or references:
+                lacks = " and ".join(
+                    f"{number} {word}{'s' if number != 1 else ''}"
+                    for number, word in ((passages, "passage"), (references, "reference"))
+                    if number
+                )
+                self._refuse(part.line, f"{_HAS_ALREADY} {lacks} of this line {_NOT_ADDED}")
+            else:
+                self.report["counts"]["repeats"] += 1
+
+    def _take_back(self, each: Record) -> None:
+        """The lines of a query that is not stored after all are neither used nor merged."""
+        self.report["counts"]["used"] -= 1
+        self.report["counts"]["merged"] -= max(len(each.parts) - 1, 0)
 
     def _refuse(self, line: int, reason: str) -> None:
         if self.options.strict:
@@ -290,6 +336,7 @@ class _Store:
                 f"{self.name}, {self.report['unit']} {line}: {reason} Nothing was imported."
             )
         self.report["refused"] += 1
+        self.report["counts"]["refused"] += 1
         if len(self.report["refusals"]) < 1000:
             self.report["refusals"].append({"line": line, "reason": reason})
 
@@ -341,7 +388,11 @@ class _Store:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A file as it would be read: its format, its columns if it has any, and its first records."""
+    """The beginning of a file as it would be read: format, columns if it has any, the first records.
+
+    `faults` counts the lines that would be refused among those `read`; `whole`: these are all of the file.
+    `hints` name columns without which they could be read. `encoding` is in words, `sheets` a workbook's.
+    """
 
     format: str
     said: str
@@ -350,22 +401,34 @@ class Preview:
     mapping: dict[str, str]
     records: list[Record]
     refusals: list[tuple[int, str]]
+    faults: int = 0
+    read: int = 0
+    whole: bool = True
+    hints: list[str] = field(default_factory=list)
+    encoding: str = ""
+    sheets: list[str] = field(default_factory=list)
 
 
 def preview(path: Path, *, name: str = "", options: Options | None = None, size: int = 20) -> Preview:
-    """The first records of a file; ImportRefusedError as for the import."""
+    """The first records of a file, and its faults; ImportRefusedError as for the import."""
     options = options or Options()
-    refused: list[tuple[int, str]] = []
+    refusals = Refusals(name or path.name)
+    records: list[Record] = []
+    read, whole = 0, True
     try:
         with tempfile.TemporaryDirectory(prefix="import-") as folder:
+            source = Source(path, name=name, encoding=options.encoding, sheet=options.sheet)
             reader = open_reader(
-                Source(path, name=name, encoding=options.encoding),
-                Path(folder),
-                format=options.format,
-                given=options.columns,
-                header=options.header,
+                source, Path(folder), format=options.format, given=options.columns, header=options.header
             )
-            records = list(islice(reader.records(lambda line, why: _note(refused, line, why)), size))
+            for read, each in enumerate(reader.records(refusals.looking(LOOKED_AT)), 1):
+                if len(records) < size:
+                    records.append(each)
+                if read + refusals.total >= LOOKED_AT:
+                    whole = False
+                    break
+    except LookedEnoughError:
+        whole = False
     except UnmappedError as error:
         raise ImportRefusedError(str(error), error.columns) from error
     except (FileRefusedError, BadFieldError) as error:
@@ -377,10 +440,11 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         columns=list(getattr(reader, "columns", [])),
         mapping=dict(getattr(reader, "mapping", {})),
         records=records,
-        refusals=refused,
+        refusals=[(each.line, each.reason) for each in refusals.listed[:size]],
+        faults=refusals.total,
+        read=read + refusals.total,
+        whole=whole,
+        hints=refused_fields(reader, options.columns, refusals),
+        encoding=source.encoding_said,
+        sheets=source.workbook.sheets if source.workbook else [],
     )
-
-
-def _note(refused: list[tuple[int, str]], line: int, reason: str) -> None:
-    if len(refused) < 20:
-        refused.append((line, reason))

@@ -1,16 +1,36 @@
-"""What a researcher decides about a query by hand: taking it out of the project, and putting it back."""
+"""What a researcher decides about queries by hand: out of the project and back, accepted or excluded."""
 
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
-from annotation.models import Query, QueryStep
+from annotation.models import CuratedSet, Doubt, Query, QueryStep
+from annotation.selectors.doubts import later_work
+from annotation.services.changed import recheck
 from annotation.services.steps import move
 from crowd.errors import CrowdError
 from crowd.services.readonly import refuse_read_only
+from projects.models import Project
 from projects.services import record
 
 Status = Query.Status
+#: Queries that one request decides about.
+MOST_AT_ONCE = 200
+#: From where a query can be accepted by hand.
+ACCEPTABLE = frozenset({Status.WAITING, Status.TIED, Status.EXCLUDED})
+
+
+def can_be_accepted(query: Query) -> bool:
+    """Whether it is one of those that a person can accept."""
+    return query.status in ACCEPTABLE
+
+
+def can_be_excluded(query: Query) -> bool:
+    """Whether it is one of those that a person can exclude; also one that its votes alone exclude."""
+    return query.status != Status.WITHDRAWN and not (query.status == Status.EXCLUDED and query.by_hand)
 
 
 @transaction.atomic
@@ -27,7 +47,10 @@ def withdraw(*, query: Query, reason: str, actor: Any) -> None:
 
 @transaction.atomic
 def put_back(*, query: Query, reason: str, actor: Any) -> None:
-    """Put a query back to where it was before it was taken out. Raises CrowdError as `withdraw` does."""
+    """Put a query back to where it was before it was taken out. Raises CrowdError as `withdraw` does.
+
+    What was decided about it on work that no longer counts is decided again.
+    """
     refuse_read_only(query.project)
     if query.status != Status.WITHDRAWN:
         raise CrowdError("This query is not taken out.")
@@ -38,13 +61,122 @@ def put_back(*, query: Query, reason: str, actor: Any) -> None:
         .first()
     )
     _move(query, Status(before or Status.WAITING), reason, actor, "query.put_back")
+    _decide_again(query, "it was put back")
 
 
-def _move(query: Query, to: Status, reason: str, actor: Any, action: str) -> None:
+def accept_by_hand(*, query: Query, reason: str, actor: Any) -> None:
+    """Accept a query whatever its votes say; a set of passages that it has already is used again.
+
+    Later votes do not change it. Raises CrowdError as `withdraw` does.
+    """
+    has_set = CuratedSet.objects.filter(query=query).exists()
+    to = Status.CURATED if has_set else Status.ACCEPTED
+    _by_hand(query, to, reason, actor, "query.accepted")
+
+
+def exclude_by_hand(*, query: Query, reason: str, actor: Any) -> None:
+    """Exclude a query whatever its votes say, or leave it excluded: later votes do not change it.
+
+    Raises CrowdError as `withdraw` does.
+    """
+    _by_hand(query, Status.EXCLUDED, reason, actor, "query.excluded")
+
+
+@transaction.atomic
+def take_back(*, query: Query, reason: str, actor: Any) -> None:
+    """Take a decision by hand back: the query is where it was before, and its votes decide about it again.
+
+    Raises CrowdError also where later work was built on an acceptance by hand.
+    """
+    refuse_read_only(query.project)
+    if not query.by_hand:
+        raise CrowdError("Its votes decided about this query; there is no decision by hand to take back.")
+    steps = QueryStep.objects.filter(query=query, actor__isnull=False).order_by("-pk")
+    step = steps.filter(details__has_key="by_hand_before").first() or steps.filter(before=Status.TIED).first()
+    if step is None:
+        raise CrowdError("The history of this query does not say what it was before.")
+    to = Status(step.before)
+    accepted = query.status not in (Status.EXCLUDED, to)
+    if accepted and (query.status != step.after or later_work("screening", [query.pk])):
+        raise CrowdError("Later work is built on its acceptance. Exclude it instead, or take it out.")
+    before = bool(step.details.get("by_hand_before"))
+    _move(query, to, reason, actor, "query.taken_back", by_hand=before)
+    query.by_hand = before
+    if not before:
+        _decide_again(query, "the decision by hand was taken back")
+
+
+def _decide_again(query: Query, why: str) -> None:
+    recheck(query, why)
+    query.refresh_from_db(fields=["status", "status_reason"])
+
+
+@transaction.atomic
+def _by_hand(query: Query, to: Status, reason: str, actor: Any, action: str) -> None:
+    refuse_read_only(query.project)
+    possible = can_be_excluded if to == Status.EXCLUDED else can_be_accepted
+    if not possible(query):
+        raise CrowdError(f"This query is {query.get_status_display()}; that cannot be done with it.")
+    details = {"by_hand_before": query.by_hand}
+    _move(query, to, reason, actor, action, by_hand=True, details=details)
+    query.by_hand = True
+    Doubt.objects.filter(query=query, stage__kind="screening", outcome="").update(
+        outcome=Doubt.Outcome.OUT if to == Status.EXCLUDED else Doubt.Outcome.KEPT,
+        settled_at=timezone.now(),
+        settled_by=actor,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many queries were decided about, and each that was not: its text and why."""
+
+    done: int
+    refused: tuple[tuple[str, str], ...]
+
+
+#: What can be decided about many queries at once, by name.
+DECISIONS: dict[str, Callable[..., None]] = {
+    "accept": accept_by_hand,
+    "exclude": exclude_by_hand,
+    "take_back": take_back,
+}
+
+
+def decide_chosen(
+    *, project: Project, chosen: Collection[int], decision: str, reason: str, actor: Any
+) -> Outcome:
+    """Decide about these queries of the project, each in a transaction and with an event of its own.
+
+    One that cannot be decided about is refused in words and stops no other. Raises CrowdError, and nothing
+    happens, without a reason, where nothing or more than `MOST_AT_ONCE` is chosen, or for another decision.
+    """
+    if decision not in DECISIONS:
+        raise CrowdError("Choose what to do with the queries.")
+    if not reason.strip():
+        raise CrowdError("Say why; the reason stays in the history of each query.")
+    wanted = set(chosen)
+    if not wanted:
+        raise CrowdError("Nothing is chosen. Tick the queries first.")
+    if len(wanted) > MOST_AT_ONCE:
+        raise CrowdError(f"{len(wanted)} are chosen; at most {MOST_AT_ONCE} are decided about at once.")
+    done, refused = 0, []
+    for query in Query.objects.filter(project=project, pk__in=wanted).order_by("pk"):
+        query.project = project
+        try:
+            DECISIONS[decision](query=query, reason=reason, actor=actor)
+        except CrowdError as error:
+            refused.append((query.text, str(error)))
+        else:
+            done += 1
+    return Outcome(done, tuple(refused))
+
+
+def _move(query: Query, to: Status, reason: str, actor: Any, action: str, **fields: Any) -> None:
     reason = reason.strip()
     if not reason:
         raise CrowdError("Say why; the reason stays in the query's history.")
-    if not move(query=query, to=to, reason=reason, actor=actor):
+    if not move(query=query, to=to, reason=reason, actor=actor, **fields):
         raise CrowdError("Somebody else has just moved this query. Look at it again.")
     record(
         project=query.project, action=action, subject=query.key, actor=actor, details={"why": reason[:300]}

@@ -1,21 +1,25 @@
 """What reviewers decide about answers: append-only rows, and the answer's state by a conditional update.
 
-Deciding about an answer is not deciding about the assignment: pay stays as it is. `seen` is the state that
-the reviewer's page showed; where somebody else decided in the meantime, nothing changes.
+Work that waits for a person is approved with the decision about the last of its answers, whatever it is:
+excluding an answer is no rejection. The other way round, approving the whole work approves its undecided
+answers that have no flag. `seen` is the state that the reviewer's page showed; where somebody else decided
+in the meantime, nothing changes.
 """
 
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.rewriting import tokens
 from annotation.services.answering import bring_up_to_date
+from annotation.services.flagging import check
+from annotation.services.reviewed_work import approve_reviewed_work
 from crowd.errors import CrowdError
-from crowd.models import Stage
-from crowd.services.review import message_workers
+from crowd.models import Assignment, Stage
+from crowd.services.review import message_workers, reject
 from projects.services import record
 
 State, Action = Answer.State, AnswerReview.Action
@@ -41,7 +45,9 @@ def possible(state: str) -> list[str]:
 @transaction.atomic
 def approve(*, answer: Answer, actor: Any, seen: str) -> AnswerReview:
     """The answer is good as it is."""
-    return _decide(answer, Action.APPROVE, actor, seen)
+    made = _decide(answer, Action.APPROVE, actor, seen)
+    approve_reviewed_work(answer.stage, [answer.assignment_id])
+    return made
 
 
 @transaction.atomic
@@ -56,17 +62,25 @@ def ask_rewrite(*, answer: Answer, actor: Any, seen: str, reason: str) -> Answer
         actor=actor,
     )
     _record(answer, "answer.rewrite_asked", actor, made.reason)
+    approve_reviewed_work(answer.stage, [answer.assignment_id])
     return made
 
 
 @transaction.atomic
-def exclude(*, answer: Answer, actor: Any, seen: str, reason: str) -> AnswerReview:
-    """The answer no longer counts; where its query was complete, it needs one more and is topped up."""
+def exclude(*, answer: Answer, actor: Any, seen: str, reason: str, reject_work: bool = False) -> AnswerReview:
+    """The answer no longer counts; where its query was complete, it needs one more and is topped up.
+
+    With `reject_work` its work is rejected for the same reason, which its author reads: it is not paid, and
+    nothing else in it counts. Raises CrowdError where it cannot be rejected any more.
+    """
     made = _decide(answer, Action.EXCLUDE, actor, seen, reason)
     bring_up_to_date(
         answer.stage, [answer.query_id], why=f"an answer was excluded, {made.reason}", actor=actor
     )
     _record(answer, "answer.excluded", actor, made.reason)
+    if reject_work:
+        reject(assignment=answer.assignment, actor=actor, reason=made.reason)
+    approve_reviewed_work(answer.stage, [answer.assignment_id])
     return made
 
 
@@ -81,19 +95,48 @@ def reopen(*, answer: Answer, actor: Any, seen: str) -> AnswerReview:
 @transaction.atomic
 def approve_unflagged(*, stage: Stage, query: Query, actor: Any) -> int:
     """Approve every undecided answer to a query that was checked and has no flag; how many that were."""
+    rows = _approve_unflagged(Answer.objects.filter(stage=stage, query=query), actor)
+    approve_reviewed_work(stage, set(rows.values()))
+    return len(rows)
+
+
+@transaction.atomic
+def approve_answers_of(assignment: Assignment, actor: Any) -> int:
+    """Approve the undecided answers in work that a person approved as a whole; how many that were.
+
+    What has flags keeps a decision of its own; answers that were not checked yet are checked first.
+    """
+    mine = Answer.objects.filter(assignment=assignment)
+    unchecked = mine.filter(state=State.UNDECIDED, checked_at=None).values_list("query", flat=True)
+    if queries := set(unchecked):
+        check(assignment.stage, queries)
+    return len(_approve_unflagged(mine, actor, "Its whole work was approved."))
+
+
+def undecided_words(assignment: Assignment) -> str:
+    """What in approved work still waits for a reviewer, in a sentence; empty where nothing does."""
+    count = Answer.objects.filter(assignment=assignment, state=State.UNDECIDED).count()
+    if not count:
+        return ""
+    some, have = ("One answer in it", "has") if count == 1 else (f"{count} answers in it", "have")
+    return f"{some} still {have} flags and {'waits' if count == 1 else 'wait'} in the review for a decision."
+
+
+def _approve_unflagged(answers: QuerySet[Answer], actor: Any, reason: str = "") -> dict[int, int]:
+    """Approve those that are undecided, checked and without flags: their assignments, by answer."""
     flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
-    unflagged = Answer.objects.filter(~Exists(flags), stage=stage, query=query, state=State.UNDECIDED)
-    rows = list(
+    unflagged = answers.filter(~Exists(flags), state=State.UNDECIDED)
+    rows: dict[int, int] = dict(
         unflagged.exclude(checked_at=None)
         .select_for_update(of=("self",), no_key=True)
-        .values_list("pk", flat=True)
+        .values_list("pk", "assignment")
     )
     Answer.objects.filter(pk__in=rows).update(state=State.APPROVED)
     now = timezone.now()
     AnswerReview.objects.bulk_create(
-        AnswerReview(answer_id=pk, actor=actor, action=Action.APPROVE, at=now) for pk in rows
+        AnswerReview(answer_id=pk, actor=actor, action=Action.APPROVE, reason=reason, at=now) for pk in rows
     )
-    return len(rows)
+    return rows
 
 
 def _decide(answer: Answer, action: str, actor: Any, seen: str, reason: str = "") -> AnswerReview:

@@ -18,13 +18,18 @@ def move(
     stage: Stage | None = None,
     actor: Any = None,
     details: dict[str, Any] | None = None,
+    by_hand: bool | None = None,
 ) -> bool:
     """Move a query on from the status that `query` was read with.
 
     False, and nothing changes, when somebody else has moved it in the meantime. `actor` None: a rule did it.
+    `by_hand` says whether votes move it from now on; None leaves that as it is.
     """
     reason = reason[:300]
-    moved = Query.objects.filter(pk=query.pk, status=query.status).update(status=to, status_reason=reason)
+    marks = {} if by_hand is None else {"by_hand": by_hand}
+    moved = Query.objects.filter(pk=query.pk, status=query.status).update(
+        status=to, status_reason=reason, **marks
+    )
     if not moved:
         return False
     QueryStep.objects.create(

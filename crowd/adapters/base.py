@@ -162,9 +162,10 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Somebody at our task page, as the address claims; nothing of it is proven.
+    """Somebody at our task page, as the address claims.
 
-    `submission` and `worker` are empty in a preview. `submit_origin` is where the marketplace wants the form.
+    `submission` and `worker` are empty in a preview. `submit_to` is where the marketplace wants the form.
+    `proven`: the marketplace signed the claim so that we can tell; most marketplaces sign nothing.
     """
 
     listing: str
@@ -172,6 +173,7 @@ class Arrival:
     worker: str
     submit_to: str
     is_preview: bool
+    proven: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ attempt; anything but a clear answer is Unknown.
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,6 +39,7 @@ from crowd.adapters.base import (
     Unknown,
 )
 from crowd.adapters.bucket import TokenBucket
+from crowd.adapters.proof import is_proven
 from crowd.adapters.shapes import external_question, requirement_for, submission_from, utc
 from money.amounts import cents, dollars
 
@@ -108,6 +109,7 @@ class MTurkAdapter:
             ),
         )
         self._client.meta.events.register("before-parse.mturk", self._refuse_a_part)
+        self._secret = account.secret
         self._currency = account.currency
         self._bucket = TokenBucket(account.rate, account.burst)
 
@@ -371,13 +373,14 @@ class MTurkAdapter:
         """The parameters that the marketplace appended to our page's address."""
         submission = query.get("assignmentId", NO_ASSIGNMENT)
         preview = submission in ("", NO_ASSIGNMENT)
-        return Arrival(
+        arrival = Arrival(
             listing=query.get("hitId", ""),
             submission="" if preview else submission,
             worker="" if preview else query.get("workerId", ""),
             submit_to=query.get("turkSubmitTo", "").rstrip("/"),
             is_preview=preview,
         )
+        return replace(arrival, proven=not preview and is_proven(arrival, self._secret))
 
     def finish(self, arrival: Arrival, fields: Mapping[str, str]) -> PostForm:
         """The form to `turkSubmitTo`; the caller has checked its origin."""

@@ -73,6 +73,7 @@ EVENTS = Grid(
         Column("words", "In words", attrgetter("words"), on_page=False),
         Column("subject", "About", attrgetter("subject"), by="subject"),
         Column("why", "Why", lambda row: row.details.get("why", "")),
+        Column("address", "From", attrgetter("address"), on_page=False),
     ),
     filters=(Words("q", "About, or who"),),
     order="at",

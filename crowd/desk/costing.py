@@ -6,7 +6,7 @@ from typing import Any
 
 from crowd.models import Endpoint
 from crowd.services.estimating import PER, Estimate, Terms, estimate
-from money.amounts import cents
+from money.amounts import entered_cents
 
 _MOST_PEOPLE, _MOST_SECONDS = 10_000, 36_000
 
@@ -21,7 +21,7 @@ def cost_of(
         terms = Terms(
             units_per_hit=int(entered("units_per_hit") or 1),
             redundancy=int(entered("redundancy")),
-            reward_cents=cents(str(entered("reward"))),
+            reward_cents=entered_cents(str(entered("reward"))),
             fee_profile=endpoint.fee_profile if endpoint else "none-1",
             seconds=seconds if seconds is not None and 0 < seconds <= _MOST_SECONDS else None,
         )

@@ -17,12 +17,14 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from accounts import security
 from crowd.desk import panels
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from projects.models import Membership, Project
 from projects.selectors import project_for, projects_of
 from projects.services import ProjectError
+from revisions.forms import RevisedForm
 
 Role = Membership.Role
 View = Callable[..., HttpResponseBase]
@@ -73,6 +75,11 @@ def may_have_projects(user: User) -> bool:
     return user.is_staff or projects_of(user).exists()
 
 
+def has_projects(user: User) -> bool:
+    """Whether there is a project for this person; staff begin there too, then."""
+    return projects_of(user).exists()
+
+
 def for_members(view: View) -> View:
     """The view gets a user who is staff or a member of some project."""
 
@@ -95,7 +102,11 @@ def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
         @wraps(view)
         def guarded(request: HttpRequest, *, project: str, **parts: Any) -> HttpResponseBase:
             assert isinstance(request.user, User)
-            found, role = project_for(request.user, project, at_least=at_least)
+            try:
+                found, role = project_for(request.user, project, at_least=at_least)
+            except Http404:
+                security.log("role.refused", project=project, path=request.path)
+                raise
             return view(request, Seat(request.user, found, role), **parts)
 
         return guarded
@@ -115,6 +126,7 @@ def on_stage(at_least: str = Role.VIEWER, *, spends: bool = False) -> Callable[[
             )
             at = StageSeat(seat.user, seat.project, seat.role, row)
             if spends and not at.spends:
+                security.log("role.refused", project=seat.project.slug, path=request.path)
                 raise Http404("Spending real money is for owners.")
             return view(request, at, **parts)
 
@@ -154,6 +166,14 @@ def show(
         own |= {"stage": row, "left_cents": row.budget_cents - row.reserved_cents - row.spent_cents}
         own["stage_tabs"] = panels.stage_tabs(seat.project, row.kind, row.slug)
     return render(request, f"{folder}/{template}", own | context, status=status)
+
+
+def show_conflict(
+    request: HttpRequest, seat: Seat, form: RevisedForm, theirs: RevisedForm, back: str
+) -> HttpResponse:
+    """The page for a small form whose row somebody else changed first; large forms show it on their own."""
+    form.compare(theirs, back)
+    return show(request, "conflict.html", seat, form=form, status=409)
 
 
 def posted(view: View) -> View:

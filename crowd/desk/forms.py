@@ -8,9 +8,13 @@ from django import forms
 from pydantic import ValidationError
 
 from crowd.desk import modelform
+from crowd.models import Stage
+from crowd.study.documents import expected_minutes
 from crowd.study.schema import ProjectFields
-from money.amounts import cents, dollars
+from money.amounts import AmountError, dollars, entered_cents
+from notices.models import Wish
 from projects.models import Membership, Project
+from revisions.forms import RevisedForm
 
 _MOST_CENTS = 1_000_000_000
 
@@ -26,13 +30,13 @@ class MoneyField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         """Whole cents."""
-        text = str(super().to_python(value) or "").strip().lstrip("$€£").strip()
+        text = str(super().to_python(value) or "").strip()
         if not text:
             return None
         try:
-            amount = cents(text)
-        except ValueError as error:
-            raise forms.ValidationError("Write an amount with two decimals, such as 12.50.") from error
+            amount = entered_cents(text)
+        except AmountError as error:
+            raise forms.ValidationError(str(error)) from error
         if amount > _MOST_CENTS:
             raise forms.ValidationError(f"This is more than {dollars(_MOST_CENTS)}.")
         return amount
@@ -55,7 +59,7 @@ class OnceForm(Form):
         return f"desk {self.cleaned_data['once'].hex}"
 
 
-class ProjectForm(Form):
+class ProjectForm(RevisedForm, Form):
     """A project, by the model that also reads a study's file."""
 
     def __init__(self, data: Any = None, *, project: Project | None = None, budgets: bool = True) -> None:
@@ -71,6 +75,7 @@ class ProjectForm(Form):
         self.fields.update(modelform.fields_of(ProjectFields, leave_out=frozenset({"members"})))
         if project:
             self.fields["slug"].disabled = True
+            self.shows(project, ("title", "language", "licence", "wage_floor_cents", "budget_cents"))
 
     def clean(self) -> dict[str, Any]:
         """Ask the model."""
@@ -84,8 +89,8 @@ class ProjectForm(Form):
         return cleaned
 
 
-class MemberForm(Form):
-    """Somebody with an account, and their role."""
+class MemberForm(RevisedForm, Form):
+    """Somebody with an account, and their role; `member` is the role that they have already."""
 
     username = forms.CharField(max_length=150, label="User name")
     role = forms.ChoiceField(
@@ -96,15 +101,36 @@ class MemberForm(Form):
         ]
     )
 
+    def __init__(self, data: Any = None, *, member: Membership | None = None) -> None:
+        initial = member and {"username": member.user.get_username(), "role": member.role}
+        super().__init__(data, initial=initial)
+        self.shows(member, ("role",))
 
-class BudgetForm(Form):
-    """A new cap."""
+
+class WishForm(RevisedForm, Form):
+    """Which notices of a project somebody wants by e-mail."""
+
+    post = forms.ChoiceField(
+        choices=Wish.Post.choices, widget=forms.RadioSelect, label="Send me, of this project"
+    )
+
+    def __init__(self, data: Any = None, *, wish: Wish | None) -> None:
+        super().__init__(data, initial={"post": wish.post if wish else Wish.Post.PRESSING})
+        self.shows(wish, ("post",))
+
+
+class BudgetForm(RevisedForm, Form):
+    """A new cap of a stage."""
 
     budget = MoneyField(label="New budget", help_text="Never below what is spent or reserved.")
 
+    def __init__(self, data: Any = None, *, stage: Stage) -> None:
+        super().__init__(data, initial={"budget": stage.budget_cents})
+        self.shows(stage, ("budget_cents",))
 
-class MinutesForm(Form):
-    """How long the researcher thinks one HIT takes."""
+
+class MinutesForm(RevisedForm, Form):
+    """How long the researcher thinks one HIT of a stage takes."""
 
     minutes = forms.DecimalField(
         min_value=Decimal("0.1"),
@@ -116,6 +142,10 @@ class MinutesForm(Form):
         "stage; empty: none.",
         widget=forms.NumberInput(attrs={"size": 6, "step": "0.1"}),
     )
+
+    def __init__(self, data: Any = None, *, stage: Stage) -> None:
+        super().__init__(data, initial={"minutes": expected_minutes(stage)})
+        self.shows(stage, ("expected_seconds",))
 
 
 class OpenForm(Form):

@@ -15,7 +15,7 @@ from tables.cells import cell
 FORMS = {"svg": "image/svg+xml", "json": "application/json", "csv": "text/csv; charset=utf-8"}
 _SECONDS = 60
 #: Width of the axes where a page is narrow.
-_NARROW = 220
+_NARROW = 200
 
 
 def answer(request: HttpRequest, plot: Plot | None, name: str, form: str) -> HttpResponse:

@@ -42,6 +42,7 @@ class Waiting:
 
 
 _queues: list[Queue] = []
+_elsewhere: list[Callable[[], Exists]] = []
 
 
 def add_queue(queue: Queue) -> None:
@@ -49,6 +50,15 @@ def add_queue(queue: Queue) -> None:
     if all(each.name != queue.name for each in _queues):
         _queues.append(queue)
         _queues.sort(key=lambda each: each.position)
+
+
+def decide_elsewhere(which: Callable[[], Exists]) -> None:
+    """Leave work out of the queue of work where a room decides about it in queues of its own.
+
+    `which()` tells it, of an outer assignment. So no work is counted twice.
+    """
+    if which not in _elsewhere:
+        _elsewhere.append(which)
 
 
 def queue_named(name: str) -> Queue | None:
@@ -74,7 +84,10 @@ def _held(project: Project) -> QuerySet[Assignment]:
 
 
 def _by_hand(project: Project) -> QuerySet[Assignment]:
-    return _undecided(project).filter(held=False, state=State.SUBMITTED, stage__approve_at_once=False)
+    rows = _undecided(project).filter(held=False, state=State.SUBMITTED, stage__approve_at_once=False)
+    for which in _elsewhere:
+        rows = rows.exclude(which())
+    return rows
 
 
 def _quarantined(project: Project) -> QuerySet[Assignment]:

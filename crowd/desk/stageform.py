@@ -1,6 +1,6 @@
 """The form of a stage: what every stage has, what the marketplace lists, and the options of its kind."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +9,20 @@ from pydantic import BaseModel, ValidationError
 
 from crowd.desk import modelform
 from crowd.desk.costing import cost_of
-from crowd.kinds import StageKind, kind_named
+from crowd.desk.texts import add_copies, follow_entered
+from crowd.kinds import Listing, StageConfig, StageKind, kind_named
+from crowd.listings import listing_of, made_listing
 from crowd.models import Endpoint, Stage
+from crowd.selectors.budgets import allotted_cents, over_budget
 from crowd.services.estimating import PER, Estimate
-from crowd.services.stages import FIXED_ONCE_OPENED
-from crowd.study.documents import stage_columns, stage_document
+from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
+from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
+from money.amounts import cents, dollars
+from projects.models import Project
+from revisions.forms import RevisedForm
 
-_TASK, _CONFIG = "task.", "config."
+_TASK, _CONFIG, _MADE = "task.", "config.", "made."
 _RULES = (
     "Rules that all must hold; none: everybody. Country: codes such as US, DE, with In or NotIn. Approval "
     "rate, in percent, and approved count: whole numbers. Passed: Exists, and the short name of a training."
@@ -47,14 +53,38 @@ class Group:
         return any(field.errors for field in self.fields)
 
 
-class StageForm(forms.Form):
+class KnownNames(forms.MultipleChoiceField):
+    """Boxes for names that the project has, and for those of `unknown` that it lost, which are refused."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def __init__(self, *, unknown: frozenset[str], **options: Any) -> None:
+        super().__init__(required=False, **options)
+        self.unknown = unknown
+
+    def validate(self, value: Any) -> None:
+        """As ever, and nothing that is not there."""
+        super().validate(value)
+        if gone := sorted(self.unknown.intersection(value)):
+            raise forms.ValidationError(f"The project has none called {gone[0]!r}. Untick it.")
+
+
+class StageForm(RevisedForm, forms.Form):
     """Made from the models that also read a study's file, so that both take and refuse the same."""
 
     def __init__(
-        self, data: Any = None, *, kind: StageKind, stage: Stage | None = None, budgets: bool = True
+        self,
+        data: Any = None,
+        *,
+        kind: StageKind,
+        stage: Stage | None = None,
+        project: Project | None = None,
+        budgets: bool = True,
     ) -> None:
-        super().__init__(data, initial=_initial(stage) if stage else None, label_suffix="")
+        first = _initial(stage) if stage else _suggested(kind)
+        super().__init__(data, initial=first, label_suffix="")
         self.kind, self.stage = kind, stage
+        self.project = stage.project if stage else project
         own = modelform.fields_of(StageFields, leave_out=frozenset({"kind", "endpoint", "task", "config"}))
         own["endpoint"] = forms.ModelChoiceField(
             Endpoint.objects.order_by("real_money", "name"),
@@ -67,18 +97,54 @@ class StageForm(forms.Form):
         for prefix, model in (("", None), (_TASK, TaskFields), (_CONFIG, kind.config)):
             made = own if model is None else modelform.fields_of(model)
             self.fields.update({prefix + name: field for name, field in made.items()})
+        self._offer_names(self.project, stage.config if stage else {})
         for name in TaskFields.model_fields:
             field = self.fields[_TASK + name]
             field.label = f"{field.label} in the list"
+        self.fixed = bool(stage and has_fixed_terms(stage))
+        if not self.fixed:
+            listing = listing_of(stage) if stage else _first_listing(kind)
+            add_copies(self, listing, texts=_TASK, copies=_MADE)
         own["eligibility"].help_text = _RULES
         if not budgets:
             del self.fields["budget"]
+        elif self.project:
+            others, whole = allotted_cents(self.project, without=stage), self.project.budget_cents
+            help_text = f"The other stages have {dollars(others)} of the project's {dollars(whole)}."
+            self.fields["budget"].help_text += f" {help_text}"
+        if stage:
+            self.shows(stage, (name for name in COLUMNS if budgets or name != "budget_cents"))
         self._fix()
+
+    def _follow(self, config: StageConfig) -> None:
+        """Make texts again that no person wrote, for what is entered now."""
+        made = made_listing(
+            self.kind,
+            units_per_hit=self.cleaned_data.get("units_per_hit") or 1,
+            checks_per_hit=self.cleaned_data.get("checks_per_hit") or 0,
+            minutes=self.cleaned_data.get("expected_minutes"),
+            config=config,
+        )
+        follow_entered(self, made, texts=_TASK, copies=_MADE)
+
+    def _offer_names(self, project: Project | None, stored: Mapping[str, Any]) -> None:
+        """Options that name things of the project get boxes; what is stored and not there can be unticked."""
+        for option, known in (self.kind.choices(project) if project else {}).items():
+            unknown = {name: f"{name}: not there" for name in stored.get(option, ()) if name not in known}
+            if not known and not unknown:
+                continue
+            plain = self.fields[_CONFIG + option]
+            self.fields[_CONFIG + option] = KnownNames(
+                choices=list({**known, **unknown}.items()),
+                unknown=frozenset(unknown),
+                label=plain.label,
+                help_text=str(plain.help_text).removesuffix(" One in each line."),
+            )
 
     def _fix(self) -> None:
         """What cannot change any more is shown and not taken."""
         fixed = {"slug"} if self.stage else set()
-        if self.stage and self.stage.opened_at:
+        if self.fixed:
             fixed |= {_FIXED.get(name, name) for name in FIXED_ONCE_OPENED}
             fixed |= {name for name in self.fields if name.startswith(_CONFIG)}
         for name in fixed & set(self.fields):
@@ -110,6 +176,16 @@ class StageForm(forms.Form):
         )
         return Costed(entered, units is not None, endpoint.currency if endpoint else "")
 
+    def caution(self) -> str:
+        """That the budget as it is entered goes beyond the project's; empty where it does not."""
+        if self.project is None or "budget" not in self.fields:
+            return ""
+        try:
+            entered = cents(str(self["budget"].value() or "0"))
+        except ValueError:
+            return ""
+        return over_budget(self.project, stage=self.stage, budget_cents=entered)
+
     def _planned(self) -> int | None:
         count = getattr(self.kind, "planned_units", None)
         if count is None:
@@ -128,8 +204,10 @@ class StageForm(forms.Form):
         if self.errors:
             return cleaned
         self._columns: dict[str, Any] = {}
-        task = self._ask(TaskFields, _TASK)
         config = self._ask(self.kind.config, _CONFIG)
+        if isinstance(config, StageConfig) and not self.fixed:
+            self._follow(config)
+        task = self._ask(TaskFields, _TASK)
         data = modelform.data_of(cleaned, StageFields)
         data |= {"kind": self.kind.name, "endpoint": cleaned["endpoint"].name}
         data.setdefault("budget", "0.00")
@@ -185,6 +263,26 @@ def _initial(stage: Stage) -> dict[str, Any]:
         document
         | {_TASK + name: value for name, value in task.items()}
         | {_CONFIG + name: value for name, value in config.items()}
+    )
+
+
+def _suggested(kind: StageKind) -> dict[str, Any]:
+    """What the form of a new stage begins with."""
+    made = _first_listing(kind)
+    texts = {"title": made.title, "description": made.description, "keywords": made.keywords}
+    return {
+        **getattr(kind, "suggested", {}),
+        **{_TASK + name: text for name, text in texts.items() if text},
+    }
+
+
+def _first_listing(kind: StageKind) -> Listing:
+    suggested = getattr(kind, "suggested", {})
+    return made_listing(
+        kind,
+        units_per_hit=suggested.get("units_per_hit", 1),
+        minutes=suggested.get("expected_minutes"),
+        config={},
     )
 
 

@@ -70,11 +70,20 @@ def section(project: Project) -> Mapping[str, Any] | None:
         if step.wanted(project, kinds)
     ]
     if stages:
-        place = reverse("desk:opening", args=[project.slug, stages[0][0]])
-        shown.append(Shown(_OPEN, False, place))
+        first = [project.slug, stages[0][0]]
+        shown.extend(Shown(step, False, reverse(step.url_name, args=first)) for step in (_TRY, _OPEN))
     return {"steps": shown, "following": next((each for each in shown if not each.done), None)}
 
 
+_TRY = Step(
+    "try",
+    "Try the first task",
+    "The worker's page with your own queries, wide and on a phone. Nothing is stored.",
+    "desk:try",
+    done=lambda _: False,
+    position=85,
+    needed=False,
+)
 _OPEN = Step(
     "open",
     "Open the first stage",

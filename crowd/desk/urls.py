@@ -15,6 +15,7 @@ from crowd.desk.views import (
     queues,
     settings,
     stages,
+    trying,
     work,
     workers,
 )
@@ -53,6 +54,8 @@ urlpatterns = [
     path(f"{_S}submissions.<str:form>", plots.submissions, name="submissions"),
     path(f"{_S}edit/", stages.edit, name="edit_stage"),
     path(f"{_S}open/", stages.opening, name="opening"),
+    path(f"{_S}try/", trying.trial, name="try"),
+    path(f"{_S}try/task/", trying.task, name="try_task"),
     path(f"{_S}expected/", stages.expect, name="expect"),
     path(f"{_S}pause/", stages.pause, name="pause"),
     path(f"{_S}close/", stages.close, name="close"),

@@ -18,22 +18,25 @@ from crowd.desk import modelform
 from crowd.desk.beginnings import StageTable
 from crowd.desk.costing import cost_of
 from crowd.desk.forms import Form
-from crowd.kinds import kind_named
+from crowd.desk.texts import add_copies, follow_entered
+from crowd.kinds import Listing, kind_named
+from crowd.listings import made_listing
 from crowd.models import Endpoint
 from crowd.services.estimating import PER, Estimate
 from crowd.study import applying
 from crowd.study.planning import Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reading import Study, parse
-from crowd.study.schema import ProjectFields, StageFields
+from crowd.study.schema import ProjectFields, StageFields, TaskFields
 from crowd.study.writing import document_toml
-from money.amounts import cents, dollars
+from money.amounts import dollars, entered_cents
 from projects.models import Project
 
 #: What of a stage is asked here; everything else is in its own form afterwards.
-ASKED = ("reward", "redundancy", "units_per_hit", "expected_minutes", "budget")
+ASKED = ("reward", "redundancy", "units_per_hit", "expected_minutes", "approve", "budget")
 _NAME = "study.toml"
-_STAGE = re.compile(r"stages\[(\d+)\]\.([^.\[]+).*")
+_STAGE = re.compile(r"stages\[(\d+)\]\.([^\[]+).*")
+_INSTRUCTIONS = "instructions"
 _TAKEN = "There is already a project of this short name."
 
 
@@ -47,6 +50,7 @@ class StagePart:
     fields: list[forms.BoundField]
     cost: Estimate | None
     known: bool
+    texts: list[forms.BoundField]
 
     @property
     def terms(self) -> list[forms.BoundField]:
@@ -94,11 +98,37 @@ class WizardForm(Form):
                 field = made[name]
                 field.initial = stage.get(name, field.initial)
                 self.fields[f"{number}.{name}"] = field
+            self._add_texts(number, stage)
             self.fields[
                 f"{number}.budget"
             ].help_text = (
                 "Most that the stage may spend. Empty: its share of the project's budget, by what it costs."
             )
+
+    def _add_texts(self, number: int, stage: StageTable) -> None:
+        """What workers read: in the marketplace's list, and the kind's instructions if it has any."""
+        kind = kind_named(str(stage["kind"]))
+        listing = self._listing(stage, stage)
+        written = stage.get("task", {})
+        for name, field in modelform.fields_of(TaskFields, leave_out=frozenset({"keywords"})).items():
+            field.label = f"{field.label} in the list"
+            field.initial = written.get(name) or getattr(listing, name)
+            self.fields[f"{number}.task.{name}"] = field
+        add_copies(self, listing, texts=f"{number}.task.", copies=f"{number}.made.")
+        if _INSTRUCTIONS in kind.config.model_fields:
+            field = modelform.fields_of(kind.config)[_INSTRUCTIONS]
+            field.initial = stage.get("config", {}).get(_INSTRUCTIONS, field.initial)
+            self.fields[f"{number}.config.{_INSTRUCTIONS}"] = field
+
+    def _listing(self, stage: StageTable, terms: Mapping[str, Any]) -> Listing:
+        """What the stage's kind makes of these terms."""
+        return made_listing(
+            kind_named(str(stage["kind"])),
+            units_per_hit=terms.get("units_per_hit") or 1,
+            checks_per_hit=stage.get("checks_per_hit", 0),
+            minutes=terms.get("expected_minutes"),
+            config=stage.get("config", {}),
+        )
 
     def project_fields(self) -> list[forms.BoundField]:
         """What is asked about the project."""
@@ -115,7 +145,12 @@ class WizardForm(Form):
                 [self[f"{number}.{name}"] for name in ASKED],
                 self._cost(number, units or PER),
                 units is not None,
+                [self[name] for name in self._text_names(number)],
             )
+
+    def _text_names(self, number: int) -> list[str]:
+        parts = (f"{number}.task.", f"{number}.config.")
+        return [name for name in self.fields if name.startswith(parts)]
 
     @cached_property
     def chosen_endpoint(self) -> Endpoint | None:
@@ -127,7 +162,7 @@ class WizardForm(Form):
 
     def _cost(self, number: int, units: int) -> Estimate | None:
         try:
-            floor = cents(str(self["wage_floor"].value() or "0"))
+            floor = entered_cents(str(self["wage_floor"].value() or "0"))
         except ValueError:
             return None
         return cost_of(
@@ -151,6 +186,7 @@ class WizardForm(Form):
             self.add_error("slug", _TAKEN)
         for number, stage in self._kept():
             self._check_stage(number, stage)
+            self._check_texts(number, stage)
         return cleaned
 
     def _kept(self) -> list[tuple[int, StageTable]]:
@@ -170,12 +206,43 @@ class WizardForm(Form):
         if any(name.startswith(prefix) for name in self.errors):
             return
         data = self._table(stage, "x", "0.00") | self._entered(number)
+        data["task"] = {"title": "-", "description": "-"}
         if "reward" not in self._entered(number):
             data.pop("reward", None)
         try:
             StageFields.model_validate(data)
         except ValidationError as error:
             modelform.add_errors(self, error, StageFields, data, prefix)
+
+    def _check_texts(self, number: int, stage: StageTable) -> None:
+        """Make those texts again that no person wrote, and ask the model about all."""
+        prefix = f"{number}.task."
+        wrong = any(name.startswith(f"{number}.") for name in self.errors)
+        if not wrong:
+            made = self._listing(stage, self._entered(number))
+            follow_entered(self, made, texts=prefix, copies=f"{number}.made.")
+        data = modelform.data_of(self.cleaned_data, TaskFields, prefix)
+        if wrong:
+            data = {"title": "-", "description": "-"} | data
+        try:
+            TaskFields.model_validate(data)
+        except ValidationError as error:
+            modelform.add_errors(self, error, TaskFields, data, prefix)
+
+    def _texts(self, number: int, stage: StageTable) -> dict[str, Any]:
+        """The tables of a stage that hold what workers read."""
+        written, made = stage.get("task", {}), self._listing(stage, stage)
+        task = modelform.data_of(self.cleaned_data, TaskFields, f"{number}.task.")
+        task["keywords"] = (written or {"keywords": made.keywords}).get("keywords", "")
+        config = dict(stage.get("config", {}))
+        name = f"{number}.config.{_INSTRUCTIONS}"
+        if name in self.fields:
+            config.pop(_INSTRUCTIONS, None)
+            text = self.cleaned_data.get(name) or ""
+            first = kind_named(str(stage["kind"])).config.model_fields[_INSTRUCTIONS].default
+            if text.split() != first.split():
+                config[_INSTRUCTIONS] = text.replace("\r\n", "\n")
+        return {"task": task, "config": config}
 
     def _table(self, stage: StageTable, endpoint: str, budget: str) -> dict[str, Any]:
         asked = {name: value for name, value in stage.items() if name not in ASKED or name == "reward"}
@@ -190,18 +257,18 @@ class WizardForm(Form):
         )
         kept = self._kept()
         slugs = {str(stage["slug"]) for _, stage in kept}
-        shares = self._shares([number for number, _ in kept], cents(str(project["budget"])))
+        shares = self._shares([number for number, _ in kept], entered_cents(str(project["budget"])))
         tables = []
         for number, stage in kept:
             entered = self._entered(number)
-            made = self._table(stage, endpoint, shares[number]) | entered
+            made = self._table(stage, endpoint, shares[number]) | entered | self._texts(number, stage)
             made["eligibility"] = [
                 dict(rule)
                 for rule in stage.get("eligibility", ())
                 if rule["kind"] != "passed" or rule["values"][0] in slugs
             ]
             made["apart_from"] = [other for other in stage.get("apart_from", ()) if other in slugs]
-            tables.append({name: value for name, value in made.items() if value != []})
+            tables.append({name: value for name, value in made.items() if value not in ([], {})})
         return {"project": project, "stages": tables}
 
     def _shares(self, numbers: list[int], budget: int) -> dict[int, str]:
@@ -253,6 +320,8 @@ class WizardForm(Form):
         if at is not None:
             number = self._kept()[int(at[1])][0]
             field = "endpoint" if at[2] == "endpoint" else f"{number}.{at[2]}"
+            if field not in self.fields:
+                field = f"{number}.{at[2].partition('.')[0]}"
             words = words if field in self.fields else f"{self.stages[number]['title']}: {words}"
         self.add_error(field if field in self.fields else None, words)
 

@@ -3,7 +3,7 @@
 from crowd.models.money import LedgerEntry, MarketOperation
 from crowd.models.people import Exclusion, Group, Worker
 from crowd.models.stages import Endpoint, Hit, HitUnit, Stage
-from crowd.models.work import Assignment, Claim
+from crowd.models.work import Assignment, Claim, Recount
 
 __all__ = [
     "Assignment",
@@ -15,6 +15,7 @@ __all__ = [
     "HitUnit",
     "LedgerEntry",
     "MarketOperation",
+    "Recount",
     "Stage",
     "Worker",
 ]

@@ -29,6 +29,9 @@ class Endpoint(models.Model):
     submit_origins = models.JSONField(
         default=list, help_text="Origins to which our task pages may send workers' forms."
     )
+    proves_arrivals = models.BooleanField(
+        default=False, help_text="It signs who holds what; seen once, an arrival without it is refused."
+    )
     rate = models.FloatField(default=3.0, help_text="Calls per second of each process; 0: no limit.")
     burst = models.PositiveIntegerField(default=5)
     created_at = models.DateTimeField()

@@ -36,6 +36,10 @@ class Assignment(models.Model):
     external_id = models.CharField(max_length=64)
     state = models.CharField(max_length=11, choices=State, default=State.WORKING)
     arrived_at = models.DateTimeField()
+    proven = models.BooleanField(
+        default=False,
+        help_text="The marketplace signed the arrival. Others bar no one until listed.",
+    )
     stored_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     auto_approve_at = models.DateTimeField(null=True, blank=True)
@@ -65,6 +69,20 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.external_id} ({self.state})"
+
+
+class Recount(models.Model):
+    """Work began or ceased to count: what was decided on it is to be decided again.
+
+    Written in the transaction that changed the work, and gone in the one that drew the consequences.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="recounts")
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="recounts")
+    why = models.CharField(max_length=200)
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id}: {self.why}"
 
 
 class Claim(models.Model):

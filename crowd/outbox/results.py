@@ -11,7 +11,7 @@ from django.utils import timezone
 from crowd import budget
 from crowd.adapters.base import AlreadyDone, Done, Outcome, Refused
 from crowd.budget import Cost, For
-from crowd.models import Assignment, Hit, MarketOperation, Stage
+from crowd.models import Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services import decisions
 from projects.services import record
@@ -151,8 +151,8 @@ def _after_refusal(operation: MarketOperation, outcome: Refused) -> None:
             # Asking again for the same would be refused again, every few seconds.
             _pause_stage(operation, f"A HIT was refused: {outcome.code}: {outcome.text}")
     if operation.kind in (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT) and operation.assignment:
-        Assignment.objects.filter(pk=operation.assignment.pk).update(
-            held=True, note=f"{operation.get_kind_display()} was refused: {outcome.text}"[:300]
+        decisions.held(
+            operation.assignment, note=f"{operation.get_kind_display()} was refused: {outcome.text}"
         )
     record(
         project=stage.project,

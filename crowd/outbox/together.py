@@ -13,7 +13,9 @@ from django.utils import timezone
 from crowd import budget, bulk
 from crowd.adapters.base import AlreadyDone, Done, Outcome
 from crowd.budget import Cost
+from crowd.counting import counting
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
+from crowd.services.recounts import recount_all
 
 Kind, State = MarketOperation.Kind, MarketOperation.State
 Pair = tuple[MarketOperation, Outcome[Any]]
@@ -112,6 +114,7 @@ def _pay(stage: Stage, operations: Sequence[MarketOperation]) -> None:
     }
     if not costs:
         return
+    recount_all(unpaid.exclude(counting()).select_related("worker"), "was approved")
     Assignment.objects.filter(pk__in=costs).update(
         state=Assignment.State.APPROVED, decided_at=now, held=False
     )

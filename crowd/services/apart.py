@@ -9,6 +9,7 @@ a group for each query would be thousands.
 from crowd.errors import WorkRefusedError
 from crowd.models import Assignment, Group, Stage, Worker
 from crowd.services.groups import ensure_group, not_in, put_into
+from crowd.services.unproven import confirmed
 
 _GIVEN_UP = (Assignment.State.WORKING, Assignment.State.ENDED, Assignment.State.QUARANTINED)
 
@@ -62,7 +63,7 @@ def refuse_apart(stage: Stage, worker: Worker) -> None:
         return
     earlier = (
         Assignment.objects.filter(
-            worker=worker, stage__project=stage.project_id, stage__slug__in=stage.apart_from
+            confirmed(), worker=worker, stage__project=stage.project_id, stage__slug__in=stage.apart_from
         )
         .exclude(state__in=_GIVEN_UP[1:])
         .select_related("stage")

@@ -1,7 +1,7 @@
 """Somebody opens a task: which units they get, or why they get none.
 
-What the address says is unproven (anybody can write one). It is enough to hand out units; what counts is
-decided when the marketplace lists the submission.
+Our own marketplace signs what the address says. From others it is unproven (anybody can write one): it is
+enough to hand out units, but bars no one (`unproven`). What counts is decided when the submission is listed.
 """
 
 import re
@@ -16,10 +16,11 @@ from django.utils import timezone
 from crowd.bundles import order_for
 from crowd.errors import WorkRefusedError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Claim, Exclusion, Hit, HitUnit, Stage, Worker
+from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, Stage, Worker
 from crowd.services import decisions
 from crowd.services.apart import refuse_apart
 from crowd.services.parts import keep_to_part
+from crowd.services.unproven import confirmed, make_room, make_way
 
 State = Assignment.State
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -37,12 +38,19 @@ class Arrived:
 
 
 def arrive(
-    *, hit: Hit, external_id: str, worker_id: str, listing: str = "", resuming: bool = False
+    *,
+    hit: Hit,
+    external_id: str,
+    worker_id: str,
+    listing: str = "",
+    resuming: bool = False,
+    proven: bool = True,
 ) -> Arrived:
     """Give the units of a HIT to the worker who accepted it; the same again on a reload.
 
     `listing` is the HIT's id at the marketplace as the address says it. With `resuming`, the worker was here
-    before and comes back with finished work, which is taken even where nobody new may begin.
+    before and comes back with finished work, which is taken even where nobody new may begin. What is not
+    `proven` by the marketplace's signature is refused where the marketplace signs.
 
     Raises WorkRefusedError with a sentence for the worker: the HIT is over, they have done one of these
     before, were excluded, or reached the most HITs of this stage.
@@ -51,9 +59,14 @@ def arrive(
         raise WorkRefusedError(f"The address of this page is not complete. {_FROM_QUEUE}")
     if listing and hit.external_id and listing != hit.external_id:
         raise WorkRefusedError(f"The address of this page mixes two HITs. {_FROM_QUEUE}")
+    _refuse_unsigned(hit.stage.endpoint, proven=proven, resuming=resuming)
     known = _known(hit.stage, external_id, worker_id)
     if known is None or known.state == State.ENDED:
-        known = _begin(hit, external_id, worker_id, resuming=resuming)
+        make_way(hit, external_id=external_id, worker_id=worker_id, proven=proven)
+        known = _begin(hit, external_id, worker_id, resuming=resuming, proven=proven)
+    elif proven and not known.proven:
+        Assignment.objects.filter(pk=known.pk).update(proven=True)
+        known.proven = True
     if known.hit_id != hit.pk:
         raise WorkRefusedError(f"The address of this page belongs to another HIT. {_FROM_QUEUE}")
     if known.state == State.QUARANTINED:
@@ -62,6 +75,19 @@ def arrive(
             "You need to do nothing; write to the requester if you hear nothing."
         )
     return Arrived(known, units_of(known))
+
+
+def note_proof(endpoint: Endpoint) -> None:
+    """The marketplace signs arrivals: from now on those that it did not sign are refused."""
+    if not endpoint.proves_arrivals:
+        Endpoint.objects.filter(pk=endpoint.pk).update(proves_arrivals=True)
+        endpoint.proves_arrivals = True
+
+
+def _refuse_unsigned(endpoint: Endpoint, *, proven: bool, resuming: bool) -> None:
+    """Where arrivals are signed, others are made up. Who resumes has a ticket, which is ours."""
+    if endpoint.proves_arrivals and not proven and not resuming:
+        raise WorkRefusedError(f"The address of this page is not the one that you were given. {_FROM_QUEUE}")
 
 
 def units_of(assignment: Assignment) -> list[str]:
@@ -80,7 +106,7 @@ def _known(stage: Stage, external_id: str, worker_id: str) -> Assignment | None:
     )
 
 
-def _begin(hit: Hit, external_id: str, worker_id: str, *, resuming: bool) -> Assignment:
+def _begin(hit: Hit, external_id: str, worker_id: str, *, resuming: bool, proven: bool) -> Assignment:
     """Check and claim in one transaction that holds the worker: pages opened at once come one by one."""
     if not resuming:
         _refuse_what_is_over(hit)
@@ -95,12 +121,16 @@ def _begin(hit: Hit, external_id: str, worker_id: str, *, resuming: bool) -> Ass
             known = _known(hit.stage, external_id, worker_id)
             if known is not None and (known.hit_id != hit.pk or known.state != State.ENDED):
                 return known
-            return _claim(hit, external_id, worker, known)
+            if known is None and not proven:
+                make_room(hit, but=worker)
+            return _claim(hit, external_id, worker, known, proven=proven)
     except IntegrityError as error:
         raise WorkRefusedError(f"You have this task open in another HIT. {RETURN_IT}") from error
 
 
-def _claim(hit: Hit, external_id: str, worker: Worker, before: Assignment | None) -> Assignment:
+def _claim(
+    hit: Hit, external_id: str, worker: Worker, before: Assignment | None, *, proven: bool
+) -> Assignment:
     draft = _given_back(hit, worker)
     units = dict(hit.units.order_by("position").values_list("unit", "role"))
     if hit.compensates_id is None:
@@ -124,13 +154,15 @@ def _claim(hit: Hit, external_id: str, worker: Worker, before: Assignment | None
             worker=worker,
             external_id=external_id,
             arrived_at=timezone.now(),
+            proven=proven,
             draft=draft,
         )
     else:
         assignment = before
         assignment.state, assignment.arrived_at = State.WORKING, timezone.now()
         assignment.draft = assignment.draft or draft
-        assignment.save(update_fields=["state", "arrived_at", "draft"])
+        assignment.proven = assignment.proven or proven
+        assignment.save(update_fields=["state", "arrived_at", "draft", "proven"])
     Claim.objects.bulk_create(
         Claim(stage=hit.stage, unit=unit, worker=worker, assignment=assignment)
         for unit in units
@@ -177,7 +209,10 @@ def _refuse_conflicts(stage: Stage, worker: Worker, units: list[str]) -> None:
     if not scopes and not marks:
         return
     working = Claim.objects.filter(
-        worker=worker, assignment__state=State.WORKING, stage__project=stage.project_id
+        confirmed("assignment__"),
+        worker=worker,
+        assignment__state=State.WORKING,
+        stage__project=stage.project_id,
     )
     open_elsewhere: dict[int, list[str]] = defaultdict(list)
     for elsewhere, unit in working.exclude(stage=stage).values_list("stage", "unit"):
@@ -198,7 +233,7 @@ def _refuse_too_many(stage: Stage, worker: Worker) -> None:
         return
     still = timezone.now() - timedelta(seconds=stage.work_seconds)
     given_up = Q(state__in=[State.ENDED, State.QUARANTINED]) | Q(state=State.WORKING, arrived_at__lt=still)
-    taken = Assignment.objects.filter(stage=stage, worker=worker).exclude(given_up).count()
+    taken = Assignment.objects.filter(confirmed(), stage=stage, worker=worker).exclude(given_up).count()
     if taken >= stage.max_hits_per_worker:
         raise WorkRefusedError(
             f"Everybody can do at most {stage.max_hits_per_worker} of these HITs, and you have. "

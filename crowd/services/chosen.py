@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from crowd.errors import CrowdError
+from crowd.kinds import kind_of
 from crowd.models import Assignment, Stage
 from crowd.services.review import approve
 
@@ -16,10 +17,14 @@ MOST_AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How many were approved, and each that was not: the worker's id and why."""
+    """How many were approved, and each that was not: the worker's id and why.
+
+    `undecided` names approved work in which something still waits for a reviewer, and what.
+    """
 
     approved: int
     refused: tuple[tuple[str, str], ...]
+    undecided: tuple[tuple[str, str], ...] = ()
 
 
 def approve_chosen(*, stage: Stage, chosen: Sequence[int], actor: Any, note: str = "") -> Outcome:
@@ -33,7 +38,7 @@ def approve_chosen(*, stage: Stage, chosen: Sequence[int], actor: Any, note: str
         raise CrowdError("Nothing is chosen. Tick the work to approve first.")
     if len(wanted) > MOST_AT_ONCE:
         raise CrowdError(f"{len(wanted)} are chosen; at most {MOST_AT_ONCE} are approved at once.")
-    approved, refused = 0, []
+    approved, refused, undecided = 0, [], []
     for pk in wanted:
         with transaction.atomic():
             row = (
@@ -52,4 +57,6 @@ def approve_chosen(*, stage: Stage, chosen: Sequence[int], actor: Any, note: str
                 refused.append((row.worker.external_id, str(error)))
             else:
                 approved += 1
-    return Outcome(approved, tuple(refused))
+                if words := kind_of(stage).undecided(row):
+                    undecided.append((row.worker.external_id, words))
+    return Outcome(approved, tuple(refused), tuple(undecided))

@@ -26,11 +26,13 @@ from crowd.adapters.base import (
     Submission,
 )
 from crowd.budget import Cost
+from crowd.counting import counts
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import NOTHING, plan
 from crowd.pages import by_key
-from crowd.services import decisions, ordinary, receipts
+from crowd.services import decisions, ordinary, receipts, unproven
+from crowd.services.recounts import recount, recount_all
 from crowd.services.stages import settle_closed_hit, settle_closed_hits
 
 logger = logging.getLogger(__name__)
@@ -282,9 +284,9 @@ def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
     assignment.auto_approve_at = submission.auto_approve_at
     if assignment.hit_id != hit.pk:
         # Its money is that of the HIT that lists it, whatever the page's address said.
+        _quarantine(assignment, "Answered on the page of another HIT than the one it was accepted for.")
         Assignment.objects.filter(pk=assignment.pk).update(hit=hit, stage=hit.stage_id)
         assignment.hit, assignment.stage = hit, hit.stage
-        _quarantine(assignment, "Answered on the page of another HIT than the one it was accepted for.")
         return
     if assignment.response is None:
         restored = receipts.read_copy(submission.answer, assignment)
@@ -299,7 +301,12 @@ def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
         _quarantine(assignment, "Sent after its time was over, when the worker had begun the same again.")
         return
     Assignment.objects.filter(pk=assignment.pk).update(state=State.SUBMITTED, held=False, note="")
+    given_up = assignment.state == State.QUARANTINED
     assignment.state, assignment.held = State.SUBMITTED, False
+    if given_up and counts(assignment):
+        recount(assignment, "was listed by the marketplace after all")
+    if not assignment.proven:
+        receipts.bar_from_more(assignment)
 
 
 def _has_its_units(assignment: Assignment) -> bool:
@@ -342,7 +349,7 @@ def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
 
 
 def _quarantine(assignment: Assignment, why: str) -> None:
-    Assignment.objects.filter(pk=assignment.pk).update(state=State.QUARANTINED, held=True, note=why[:300])
+    decisions.quarantined(assignment, note=why)
     assignment.state = State.QUARANTINED
 
 
@@ -388,22 +395,32 @@ def give_up_the_unlisted(stage: Stage) -> int:
     """Answers that the marketplace never listed though it was asked, and work whose time is over."""
     now = timezone.now()
     allowed = timedelta(seconds=stage.work_seconds)
-    forged = Assignment.objects.filter(
-        stage=stage,
-        state=State.STORED,
-        stored_at__lt=now - allowed - _UNLISTED_AFTER,
-        hit__synced_at__gt=F("stored_at") + allowed + _UNLISTED_AFTER,
-    ).update(
-        state=State.QUARANTINED,
-        held=True,
-        note="Answered here, but the marketplace never listed it: a forged address or a lost submission.",
+    forged = _quarantine_the_unlisted(
+        Assignment.objects.filter(
+            stage=stage,
+            state=State.STORED,
+            stored_at__lt=now - allowed - _UNLISTED_AFTER,
+            hit__synced_at__gt=F("stored_at") + allowed + _UNLISTED_AFTER,
+        )
     )
     overdue = Assignment.objects.filter(
         stage=stage, state=State.WORKING, arrived_at__lt=now - allowed - _UNLISTED_AFTER
     )
     for assignment in by_key(overdue):
         decisions.ended(assignment)
+    unproven.sweep(stage)
     return forged
+
+
+@transaction.atomic
+def _quarantine_the_unlisted(forged: QuerySet[Assignment]) -> int:
+    rows = list(forged.select_for_update(of=("self",), no_key=True).select_related("worker"))
+    recount_all(rows, "was never listed by the marketplace")
+    return Assignment.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=State.QUARANTINED,
+        held=True,
+        note="Answered here, but the marketplace never listed it: a forged address or a lost submission.",
+    )
 
 
 def waiting_for_decision(

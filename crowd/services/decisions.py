@@ -6,7 +6,9 @@ from django.db.models import F
 
 from crowd import budget
 from crowd.budget import Cost, For
+from crowd.counting import counts
 from crowd.models import Assignment, Claim, Group, Hit
+from crowd.services.recounts import recount
 
 State = Assignment.State
 
@@ -29,6 +31,8 @@ def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) ->
         budget.reserve(before.stage, cost, For("override", assignment=before), at=at)
     Assignment.objects.filter(pk=before.pk).update(state=State.APPROVED, decided_at=at, held=False)
     budget.spend(before.stage, cost, For("reward", assignment=before), at=at)
+    if not counts(before):
+        recount(before, "was approved after all" if before.state == State.REJECTED else "was approved")
     return True
 
 
@@ -39,7 +43,24 @@ def rejected(assignment: Assignment, *, at: datetime) -> bool:
         return False
     Assignment.objects.filter(pk=before.pk).update(state=State.REJECTED, decided_at=at, held=False)
     budget.release(before.stage, unit_cost(before.hit), For("rejected", assignment=before), at=at)
+    recount(before, "was rejected")
     return True
+
+
+def held(assignment: Assignment, *, note: str) -> None:
+    """A person has to decide on this work; until then it decides nothing."""
+    before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    Assignment.objects.filter(pk=before.pk).update(held=True, note=note[:300])
+    if counts(before):
+        recount(before, "waits for a decision")
+
+
+def quarantined(assignment: Assignment, *, note: str) -> None:
+    """What the marketplace says and what was stored here do not agree; a person looks at it."""
+    before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    Assignment.objects.filter(pk=before.pk).update(state=State.QUARANTINED, held=True, note=note[:300])
+    if counts(before):
+        recount(before, "is in quarantine")
 
 
 def ended(assignment: Assignment) -> bool:

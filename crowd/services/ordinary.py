@@ -33,6 +33,7 @@ class Known:
     receipt: str
     untouched: bool
     failed_checks: int
+    proven: bool
 
 
 def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, str], Known]:
@@ -55,6 +56,7 @@ def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, st
             "submitted_at",
             "failed_checks",
             "stored_at",
+            "proven",
         )
     )
     found = list(rows)
@@ -70,6 +72,7 @@ def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, st
             receipt=str(row[6]),
             untouched=row[7] is None and row[9] is not None,
             failed_checks=row[8],
+            proven=row[10],
         )
         for row in found
     }
@@ -99,6 +102,7 @@ def _is_ordinary(stage: Stage, submission: Submission, hit: Hit, row: Known) -> 
         and submission.auto_approve_at is not None
         and row.state == State.STORED
         and row.untouched
+        and row.proven
         and row.hit_pk == hit.pk
         and row.stage_pk == stage.pk
         and submission.answer.get("receipt") == row.receipt

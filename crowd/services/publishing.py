@@ -15,6 +15,7 @@ from crowd import budget
 from crowd.budget import Cost
 from crowd.bundles import Bundle
 from crowd.errors import BudgetError
+from crowd.kinds import kind_of
 from crowd.models import Hit, HitUnit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services.apart import rules_apart
@@ -113,6 +114,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
         for hit, (_, bundle) in zip(hits, chosen, strict=True)
         for position, (unit, role) in enumerate(bundle.units)
     )
+    kind_of(stage).freeze(stage, sorted({unit for _, bundle in chosen for unit, _ in bundle.units}))
     rules = {part: rules_for_part(stage, part) for part in {hit.part for hit in hits} if part is not None}
     apart, eligibility = rules_apart(stage), with_groups(stage)
     operations = MarketOperation.objects.bulk_create(

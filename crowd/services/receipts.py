@@ -1,19 +1,21 @@
 """Storing an answer, and the receipt by which the marketplace carries a copy of it.
 
 Our record is written first; then the worker's browser hands a receipt to the marketplace. It names our
-record and holds a signed copy of the answer, so that even the loss of our server loses no answer.
+record and holds a signed copy of the answer, so that even the loss of our server loses no answer. The copy
+names units by their places in the HIT, as the page did: workers can read it, and checks come again.
 """
 
 import hashlib
 import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.core import signing
 from django.db import transaction
+from django.utils import timezone
 
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, HitUnit
@@ -21,6 +23,8 @@ from crowd.services.apart import keep_out
 
 State = Assignment.State
 _SALT = "crowd.receipt"
+#: Before a unit's place in the copies; those from before have units' names.
+_PLACE = "#"
 #: Longest copy that travels with a receipt, in characters; longer answers travel without one.
 _LONGEST_COPY = 60_000
 
@@ -38,7 +42,9 @@ def receipt_fields(assignment: Assignment) -> dict[str, str]:
         "receipt": str(assignment.receipt),
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
     }
-    packed = urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
+    places = {unit: f"{_PLACE}{place}" for unit, place in _places(assignment)}
+    told = canonical({places.get(unit, unit): answer for unit, answer in assignment.response.items()})
+    packed = urlsafe_b64encode(zlib.compress(told.encode(), 9)).decode()
     copy = signing.Signer(salt=_SALT).sign(f"{assignment.receipt}.{packed}")
     if len(copy) <= _LONGEST_COPY:
         fields["copy"] = copy
@@ -54,7 +60,15 @@ def read_copy(answer: Mapping[str, str], assignment: Assignment) -> dict[str, An
         response = json.loads(zlib.decompress(urlsafe_b64decode(packed)))
     except (signing.BadSignature, ValueError, zlib.error):
         return None
-    return response if isinstance(response, dict) else None
+    if not isinstance(response, dict):
+        return None
+    units: dict[str, str] = {f"{_PLACE}{place}": unit for unit, place in _places(assignment)}
+    return {units.get(str(name), str(name)): said for name, said in response.items()}
+
+
+def _places(assignment: Assignment) -> Iterable[tuple[str, int]]:
+    """The units of an assignment's HIT with their places."""
+    return HitUnit.objects.filter(hit=assignment.hit_id).values_list("unit", "position")
 
 
 @transaction.atomic
@@ -67,9 +81,10 @@ def store_response(
 ) -> bool:
     """Store the whole answer of an assignment and tell its kind; once, however often it is sent.
 
-    `response` maps units to responses. Checks are counted, and the worker is barred from what the kind
-    says this work bars from. False where there is an answer already, or the assignment is in none of
-    `states`: a worker's form counts only while they work, a receipt's copy also after we gave them up.
+    `response` maps units to responses. Checks are counted, and the worker of a proven arrival is barred from
+    what the kind says this work bars from; of another one when the marketplace lists it. False where there is
+    an answer already, or the assignment is in none of `states`: a worker's form counts only while they work,
+    a receipt's copy also after we gave them up.
     """
     stored = Assignment.objects.filter(pk=assignment.pk, response__isnull=True, state__in=states).update(
         response=response, state=State.STORED, stored_at=at
@@ -85,17 +100,24 @@ def store_response(
     if failed:
         Assignment.objects.filter(pk=assignment.pk).update(failed_checks=failed)
         assignment.failed_checks = failed
+    if assignment.proven or assignment.submitted_at is not None:
+        bar_from_more(assignment)
+    return True
+
+
+def bar_from_more(assignment: Assignment) -> None:
+    """Bar the worker from what the kind says this work bars from: once it is certain whose work it is."""
+    stage, response = assignment.stage, assignment.response or {}
     Exclusion.objects.bulk_create(
         [
             Exclusion(
                 worker=assignment.worker,
                 scope=scope,
                 reason=f"Worked on {stage.slug}",
-                created_at=at,
+                created_at=timezone.now(),
             )
-            for scope in sorted(kind.all_marks(stage, list(response)))
+            for scope in sorted(kind_of(stage).all_marks(stage, list(response)))
         ],
         ignore_conflicts=True,
     )
     keep_out(assignment)
-    return True

@@ -7,7 +7,9 @@ from django.utils import timezone
 
 from crowd.adapters.base import AlreadyDone, Refused
 from crowd.budget import Cost
+from crowd.counting import counts
 from crowd.errors import CrowdError
+from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
 from crowd.outbox import results
 from crowd.outbox.planning import plan
@@ -15,6 +17,7 @@ from crowd.services import decisions
 from crowd.services.collecting import plan_decision
 from crowd.services.groups import ensure_group, only, put_into
 from crowd.services.publishing import next_ordinal, plan_listing
+from crowd.services.recounts import recount
 from money.amounts import dollars
 from money.fees import bonus_fee, reward_fee
 from projects.services import record
@@ -30,6 +33,7 @@ def approve(*, assignment: Assignment, actor: Any, note: str = "") -> MarketOper
     _refuse_unless(assignment, _DECIDABLE, "approved")
     operation = plan_decision(assignment, Kind.APPROVE, note)
     _log(assignment, "assignment.approved", actor, note)
+    _accept(assignment, actor)
     return operation
 
 
@@ -52,18 +56,29 @@ def override(*, assignment: Assignment, actor: Any, note: str) -> MarketOperatio
         assignment, Kind.UNREJECT, note[:1024], cost=decisions.unit_cost(assignment.hit)
     )
     _log(assignment, "assignment.overridden", actor, note)
+    _accept(assignment, actor)
     return operation
 
 
 @transaction.atomic
 def release_hold(*, assignment: Assignment, actor: Any) -> MarketOperation:
     """Let held work go on as if it had not been held: it is approved."""
-    Assignment.objects.filter(pk=assignment.pk).update(held=False, note="")
-    assignment.held = False
     _refuse_unless(assignment, _DECIDABLE, "approved")
+    before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    Assignment.objects.filter(pk=before.pk).update(held=False, note="")
+    counted, before.held, assignment.held = counts(before), False, False
+    if counts(before) and not counted:
+        recount(before, "is no longer held")
     operation = plan_decision(assignment, Kind.APPROVE, "")
     _log(assignment, "assignment.released", actor, "")
+    _accept(assignment, actor)
     return operation
+
+
+def _accept(assignment: Assignment, actor: Any) -> None:
+    """A person's approval of work is one of its parts; a program's says nothing about them."""
+    if actor is not None:
+        kind_of(assignment.stage).accept(assignment, actor)
 
 
 def _refuse_unless(assignment: Assignment, states: tuple[str, ...], what: str) -> None:

@@ -18,6 +18,7 @@ from crowd import budget, bundles
 from crowd.budget import Cost, For
 from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
 from crowd.kinds import config_of, kind_named, kind_of
+from crowd.listings import follow
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.pages import by_key
@@ -25,15 +26,20 @@ from crowd.services.passed import with_groups
 from crowd.services.publishing import publish_pending
 from crowd.services.quoting import Quote, quote
 from crowd.services.readonly import refuse_read_only
+from crowd.study.explain import not_known
 from money.amounts import dollars
 from projects.models import Project
 from projects.services import record
+from revisions.seen import Seen
 
 Status = Stage.Status
-#: What cannot change once a stage was opened: people are working under these terms.
+#: What cannot change once HITs of an opened stage were planned: people are working under these terms.
 FIXED_ONCE_OPENED = frozenset(
     {"kind", "endpoint", "units_per_hit", "checks_per_hit", "reward_cents", "config"}
 )
+
+#: Options on which it depends whether work counts before a person saw it; the next round settles it all anew.
+_DECIDE_WHAT_COUNTS = frozenset({"approve_at_once", "hold_failed_checks", "redundancy"})
 
 
 def create_stage(*, project: Project, slug: str, actor: Any = None, **fields: Any) -> Stage:
@@ -50,39 +56,85 @@ def create_stage(*, project: Project, slug: str, actor: Any = None, **fields: An
     return stage
 
 
-def change_stage(*, stage: Stage, changes: dict[str, Any], actor: Any = None) -> Stage:
-    """Change a stage; what people already work under stays as it is."""
-    stage.refresh_from_db()
-    changes = {name: value for name, value in changes.items() if getattr(stage, name) != value}
-    if not changes:
-        return stage
-    fixed = FIXED_ONCE_OPENED.intersection(changes) if stage.opened_at else set()
-    if fixed:
-        raise StageStateError(
-            f"The stage was opened already, so {', '.join(sorted(fixed))} cannot change. Make a new stage."
-        )
-    for name, value in changes.items():
-        setattr(stage, name, value)
-    _check(stage)
+def change_stage(
+    *,
+    stage: Stage,
+    changes: dict[str, Any],
+    actor: Any = None,
+    seen: Seen | None = None,
+    texts_follow: bool = False,
+) -> Stage:
+    """Change a stage; what people already work under stays as it is.
+
+    With `seen`, ConflictError where the stage is not as the form showed it; nothing is changed then. Where it
+    holds these values already, nothing is done. With `texts_follow`, listed texts that were made from the
+    terms are made again for the new ones, unless people may already work under them.
+    """
     try:
         with transaction.atomic():
-            stage.save(update_fields=list(changes))
-            record(
-                project=stage.project,
-                action="stage.changed",
-                subject=stage.slug,
-                actor=actor,
-                details={name: str(value)[:200] for name, value in changes.items()},
-            )
+            Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+            _change(stage, changes, actor, seen, texts_follow=texts_follow)
     except IntegrityError as error:
         stage.refresh_from_db()
         raise BudgetError("More than that budget is already spent or reserved.") from error
     return stage
 
 
-def set_stage_budget(*, stage: Stage, budget_cents: int, actor: Any = None) -> Stage:
+def _change(
+    stage: Stage, changes: dict[str, Any], actor: Any, seen: Seen | None, *, texts_follow: bool
+) -> None:
+    stage.refresh_from_db()
+    changes = {name: value for name, value in changes.items() if getattr(stage, name) != value}
+    if not changes:
+        return
+    if seen is not None:
+        seen.check(stage)
+    fixed = FIXED_ONCE_OPENED.intersection(changes)
+    if fixed and has_fixed_terms(stage):
+        raise StageStateError(
+            f"HITs of the stage are published, so {', '.join(sorted(fixed))} cannot change. Make a new stage."
+        )
+    if texts_follow and not has_fixed_terms(stage):
+        changes = follow(stage, changes)
+    for name, value in changes.items():
+        setattr(stage, name, value)
+    _check(stage)
+    fields = list(changes)
+    if _DECIDE_WHAT_COUNTS.intersection(changes):
+        stage.settled_until = None
+        fields.append("settled_until")
+    stage.save(update_fields=fields)
+    record(
+        project=stage.project,
+        action="stage.changed",
+        subject=stage.slug,
+        actor=actor,
+        details={name: str(value)[:200] for name, value in changes.items()},
+    )
+
+
+def has_fixed_terms(stage: Stage) -> bool:
+    """HITs were planned or published, so that people may work under the stage's terms."""
+    return stage.opened_at is not None and Hit.objects.filter(stage=stage).exists()
+
+
+def refuse_unknown_names(stage: Stage) -> None:
+    """CrowdError where an option names something that its project does not have (`StageKind.choices`)."""
+    for option, known in kind_of(stage).choices(stage.project).items():
+        for name in stage.config.get(option, ()):
+            if name not in known:
+                finding = not_known("no-such-name", (option,), "", str(name), list(known))
+                raise CrowdError(
+                    f"{option.capitalize()}: the project has none called {name!r}. {finding.remedy} Change "
+                    "it in the stage's settings."
+                )
+
+
+def set_stage_budget(
+    *, stage: Stage, budget_cents: int, actor: Any = None, seen: Seen | None = None
+) -> Stage:
     """Change the stage's cap; it cannot go below what is spent or reserved."""
-    return change_stage(stage=stage, changes={"budget_cents": budget_cents}, actor=actor)
+    return change_stage(stage=stage, changes={"budget_cents": budget_cents}, actor=actor, seen=seen)
 
 
 def _check(stage: Stage) -> None:
@@ -109,6 +161,7 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     """
     config_of(stage)
     with_groups(stage)
+    refuse_unknown_names(stage)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")
     if stage.endpoint.real_money and stage.armed_cents < stage.budget_cents:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
-from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Recount, Stage
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.services.collecting import collect
@@ -69,14 +69,15 @@ def _with_work() -> Q:
 
 
 def living_stages(endpoint: Endpoint) -> QuerySet[Stage]:
-    """Stages that publish, or still have HITs or undecided work out there."""
+    """Stages that publish, still have HITs or undecided work out there, or have to decide again."""
     on_offer = Hit.objects.filter(stage=OuterRef("pk"), state=Hit.State.OPEN)
     undecided = Assignment.objects.filter(
         stage=OuterRef("pk"), state__in=[Assignment.State.STORED, Assignment.State.SUBMITTED]
     )
+    recounts = Recount.objects.filter(stage=OuterRef("pk"))
     return (
         Stage.objects.select_related("project", "endpoint")
         .filter(endpoint=endpoint)
-        .filter(Q(status=Stage.Status.OPEN) | Exists(on_offer) | Exists(undecided))
+        .filter(Q(status=Stage.Status.OPEN) | Exists(on_offer) | Exists(undecided) | Exists(recounts))
         .order_by("pk")
     )

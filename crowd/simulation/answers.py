@@ -83,10 +83,11 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Who is asked, by which page, with their chance about one unit."""
+    """Who is asked about which unit, by which page, with their chance about it."""
 
     stage: Stage
     form: Form
+    unit: str
     who: Somebody
     rng: random.Random
 
@@ -98,7 +99,7 @@ def answer_unit(stage: Stage, form: Form, unit: str, who: Somebody, *, attempt: 
     """
     mistakes = who.profile.mistakes * max(0.0, 1.0 - attempt / 2)
     who = replace(who, profile=replace(who.profile, mistakes=mistakes))
-    asked = _Asked(stage, form, who, who.chance("answer", unit, attempt))
+    asked = _Asked(stage, form, unit, who, who.chance("answer", unit, attempt))
     kind = kind_of(stage)
     known = kind.simulate(stage, unit, who.own_profile, asked.rng) if isinstance(kind, Knowing) else None
     filled: dict[str, str] = {}
@@ -113,7 +114,7 @@ def _value(asked: _Asked, found: Field, known: Mapping[str, str] | None) -> str 
     meant = known.get(found.short) if known else None
     if found.kind == "text":
         return None if meant == "" else _text(asked, found, meant)
-    truth = random.Random(f"truth:{asked.stage.seed}:{found.name}")  # noqa: S311
+    truth = random.Random(f"truth:{asked.stage.seed}:{asked.unit}|{found.short}")  # noqa: S311
     if found.kind == "tick":
         meant_ticked = meant is not None if known else truth.random() < _TICKED
         return found.options[0] if _ticks(asked, meant_ticked) else None
@@ -156,7 +157,7 @@ def _ticks(asked: _Asked, meant: bool) -> bool:
 
 def _text(asked: _Asked, found: Field, meant: str | None) -> str:
     form, rng = asked.form, asked.rng
-    words = form.texts.get(found.unit, "").split() or form.texts.get("", "").split() or _STOCK.split()
+    words = form.said_of(asked.unit).split() or form.texts.get("", "").split() or _STOCK.split()
     match asked.who.profile.habit:
         case Habit.CONSTANT:
             text = _STOCK

@@ -131,7 +131,7 @@ class _Reader(HTMLParser):
     def _add(self, name: str, kind: str, has: dict[str, str]) -> Field:
         found = self.form.fields.setdefault(name, Field(name, kind))
         found.least = _whole(has.get("minlength", ""), found.least)
-        found.most = _whole(has.get("maxlength", ""), found.most)
+        found.most = _whole(has.get("data-longest") or has.get("maxlength", ""), found.most)
         if self._section_depth:
             self._section_fields.add(found.unit)
         return found

@@ -17,7 +17,6 @@ from django.db.models import Max
 
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
-from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, SimulationError, mark_simulated
@@ -89,9 +88,7 @@ class Marketplace:
         return key in self._keys
 
     def units_behind(self, page_url: str) -> dict[str, str]:
-        """Units by their places, where the kind shows nothing but these."""
-        if not kind_of(self.stage).blind:
-            return {}
+        """Units by their places, which are all that a page shows of them."""
         units = HitUnit.objects.filter(hit__key=_key_in(page_url)).values_list("position", "unit")
         return {str(position): unit for position, unit in units}
 

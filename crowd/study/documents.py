@@ -26,6 +26,23 @@ SAME = (
     "apart_from",
 )
 Document = dict[str, Any]
+#: The columns of `stage_columns`.
+COLUMNS = (
+    *(name for name in SAME if name != "slug"),
+    "endpoint",
+    "reward_cents",
+    "expected_seconds",
+    "work_seconds",
+    "open_seconds",
+    "auto_approve_seconds",
+    "budget_cents",
+    "eligibility",
+    "approve_at_once",
+    "task_title",
+    "task_description",
+    "task_keywords",
+    "config",
+)
 
 
 def project_document(project: Project) -> Document:

@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 from django.contrib.auth import get_user_model
 
+from crowd.kinds import kind_named
 from crowd.models import Endpoint, Stage
 from crowd.selectors.wage import wage
 from crowd.services.endpoints import FIXED_ONCE_USED, is_used
-from crowd.services.stages import FIXED_ONCE_OPENED
+from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
 from crowd.study.documents import (
     Document,
     comparable,
@@ -100,7 +101,7 @@ def plan(study: Study, environment: Mapping[str, str], *, to_apply: bool) -> Pla
     found = [
         *_project_findings(study, project),
         *_endpoint_findings(study, endpoints, environment, to_apply=to_apply),
-        *_stage_findings(study, stages, endpoints),
+        *_stage_findings(study, project, stages, endpoints),
     ]
     problems = sorted(map(study.source.problem, found), key=lambda problem: (problem.line, problem.field))
     if any(not problem.caution for problem in problems):
@@ -254,7 +255,7 @@ def _keys_missing(
 
 
 def _stage_findings(
-    study: Study, stages: Mapping[str, Stage], endpoints: Mapping[str, Endpoint]
+    study: Study, project: Project | None, stages: Mapping[str, Stage], endpoints: Mapping[str, Endpoint]
 ) -> Iterator[Finding]:
     known = sorted({*study.fields.endpoints, *endpoints})
     slugs = {stage.slug for stage in study.fields.stages} | set(stages)
@@ -293,6 +294,7 @@ def _stage_findings(
                     other,
                     sorted(slugs - {stage.slug}),
                 )
+        yield from _unknown_names(path, stage, project)
         before = stages.get(stage.slug)
         if before:
             yield from _below_spent((*path, "budget"), stage.budget, before)
@@ -301,8 +303,24 @@ def _stage_findings(
             yield from _poor_pay(path, before)
 
 
+def _unknown_names(
+    path: tuple[str | int, ...], stage: StageFields, project: Project | None
+) -> Iterator[Finding]:
+    """Options that name things which the project does not have; before it has any, that is a caution."""
+    for option, known in (kind_named(stage.kind).choices(project) if project else {}).items():
+        for at, name in enumerate(stage.config.get(option, ())):
+            if name in known:
+                continue
+            place, what = (*path, "config", option, at), f"the project has no {option} called {name!r}"
+            if known:
+                yield not_known("no-such-name", place, what, str(name), list(known))
+            else:
+                remedy = f"It has no {option} yet; the stage cannot be opened before this one is there."
+                yield Finding("caution", place, what, remedy)
+
+
 def _fixed_in_stage(path: tuple[str | int, ...], before: Stage, stage: StageFields) -> Iterable[Finding]:
-    if before.opened_at is None:
+    if not has_fixed_terms(before):
         return
     old, new = stage_document(before), stage.model_dump(mode="json")
     for field in old:
@@ -310,7 +328,7 @@ def _fixed_in_stage(path: tuple[str | int, ...], before: Stage, stage: StageFiel
             is_was = f"stays {old[field]}" if isinstance(old[field], str | int) else "stays as it is"
             yield _fixed(
                 (*path, field),
-                f"the stage was opened and people work under its terms, so {field} {is_was}",
+                f"HITs of the stage are published and people work under its terms, so {field} {is_was}",
                 "Make a new stage.",
             )
 

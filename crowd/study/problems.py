@@ -19,6 +19,7 @@ Code = Literal[
     "no-such-kind",
     "no-such-endpoint",
     "no-such-stage",
+    "no-such-name",
     "no-keys",
     "below-spent",
     "not-changeable",

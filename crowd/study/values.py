@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from money.amounts import cents, dollars
+from money.amounts import AmountError, dollars, entered_cents
 
 _UNITS = {"d": 24 * 3600, "h": 3600, "m": 60, "s": 1}
 _DURATION = re.compile(r"([0-9]{1,9})([smhd])")
@@ -47,9 +47,9 @@ class Amount:
         if _SIGNED.fullmatch(value):
             raise PydanticCustomError("out-of-bounds", "money cannot be negative")
         try:
-            amount = cents(value)
-        except ValueError:
-            raise PydanticCustomError("wrong-value", "this is no amount with at most two decimals") from None
+            amount = entered_cents(value)
+        except AmountError as error:
+            raise PydanticCustomError("wrong-value", "{why}", {"why": str(error)}) from None
         if not self.least <= amount <= self.most:
             raise PydanticCustomError("out-of-bounds", self.words())
         return amount

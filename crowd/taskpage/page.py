@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from crowd.kinds import Page, kind_of
-from crowd.models import Assignment, Hit
+from crowd.models import Assignment, Hit, Stage
 from crowd.taskpage import fields, tokens
 from crowd.taskpage.names import names_in_page
 from crowd.taskpage.tokens import Ticket
@@ -27,6 +29,14 @@ class Shown:
     values: Mapping[str, str] | None = None
     errors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     alarm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The fields of a page as they are, by their names in it, and by unit what is wrong with them."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +61,44 @@ def task_page(
 ) -> HttpResponse:
     """The page of a HIT: for the worker at work, or without one as a preview that takes nothing."""
     values = (shown.assignment.draft if shown.values is None else shown.values) if shown else {}
-    errors = shown.errors if shown else {}
-    names = names_in_page(hit, units)
-    pages = kind_of(hit.stage).pages(hit.stage, units, hit.stage.seed)
+    filled = Filled(values, shown.errors if shown else {})
+    context = {
+        "address": reverse("crowd:task", args=[hit.key]),
+        "drafts": reverse("crowd:draft", args=[hit.key]),
+        "alarm": shown.alarm if shown else "",
+        "preview": shown is None,
+        "ticket": tokens.write(shown.ticket) if shown else "",
+    }
+    found = names_in_page(hit, units)
+    names = {unit: found[unit] for unit in units}
+    return _page(request, hit.stage, names, filled, about=context, status=status)
+
+
+def trial_page(
+    request: HttpRequest, stage: Stage, names: Mapping[str, str], filled: Filled, *, status: int = 200
+) -> HttpResponse:
+    """The page as the worker at work has it, of the units named here, for somebody who only tries it.
+
+    It has no ticket and saves no drafts; it goes back to the address that it came from.
+    """
+    context = {"address": request.path, "trial": True}
+    return _page(request, stage, names, filled, about=context, status=status)
+
+
+def _page(
+    request: HttpRequest,
+    stage: Stage,
+    names: Mapping[str, str],
+    filled: Filled,
+    *,
+    about: Mapping[str, Any],
+    status: int,
+) -> HttpResponse:
+    values, errors, units = filled.values, filled.errors, list(names)
+    preview = bool(about.get("preview"))
+    pages = kind_of(stage).pages(stage, units, stage.seed)
     parts = [
-        _unit(
-            pages[unit], Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=shown is None
-        )
+        _unit(pages[unit], Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=preview)
         for number, unit in enumerate(units, 1)
     ]
     problems = [
@@ -66,13 +107,13 @@ def task_page(
         for name, words in errors.get(unit, {}).items()
     ]
     context = {
-        "stage": hit.stage,
-        "hit": hit,
+        **about,
+        "stage": stage,
         "units": parts,
+        "instructions": list(
+            dict.fromkeys(page.instructions for page in pages.values() if page.instructions)
+        ),
         "problems": problems,
-        "alarm": shown.alarm if shown else "",
-        "preview": shown is None,
-        "ticket": tokens.write(shown.ticket) if shown else "",
         "shortcuts": values.get(SHORTCUTS) != "off",
     }
     return render(request, "crowd/task.html", context, status=status)

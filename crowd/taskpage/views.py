@@ -19,10 +19,10 @@ from crowd.errors import TooLongError, WorkRefusedError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit
 from crowd.services import drafts, receipts
-from crowd.services.arrivals import RETURN_IT, arrive, units_of
-from crowd.taskpage import fields, tokens
+from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
+from crowd.taskpage import fields, pace, tokens
 from crowd.taskpage.fields import UnreadableError
-from crowd.taskpage.names import names_in_page
+from crowd.taskpage.names import names_in_page, with_places
 from crowd.taskpage.origins import known_origin
 from crowd.taskpage.page import Shown, task_page
 from crowd.taskpage.tokens import Ticket
@@ -36,6 +36,7 @@ _AGAIN = "Open the HIT again from your queue at the marketplace; what was saved 
 _NO_TICKET = f"This page was open for too long, or its form was changed on the way. {_AGAIN}"
 _NOT_YOURS = "This HIT is no longer yours: it was returned, or its time is over."
 _NOTHING_SENT = "Nothing was sent"
+_TOO_MANY = "Too much was opened or saved from your network just now. Wait a minute, then try again."
 _UNREADABLE = (
     "The form did not arrive as it should, so nothing was stored. It may be far too long: go back in your "
     "browser, shorten what you wrote, and send it again."
@@ -114,13 +115,21 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
             back=_home(hit),
             status=400,
         )
+    if arrival.proven:
+        note_proof(hit.stage.endpoint)
+    elif not pace.may_arrive(request, hit):
+        return _refused(request, _TOO_MANY, back=origin, status=429)
     try:
         arrived = arrive(
-            hit=hit, external_id=arrival.submission, worker_id=arrival.worker, listing=arrival.listing
+            hit=hit,
+            external_id=arrival.submission,
+            worker_id=arrival.worker,
+            listing=arrival.listing,
+            proven=arrival.proven,
         )
     except WorkRefusedError as error:
         return _refused(request, str(error), back=origin)
-    ticket = Ticket(arrived.assignment.pk, arrival.submit_to)
+    ticket = Ticket(arrived.assignment.pk, arrival.submit_to, arrival.submission, arrival.worker)
     if arrived.assignment.response is not None:
         return _hand_over(request, arrived.assignment, ticket)
     return task_page(request, hit, arrived.units, shown=Shown(arrived.assignment, ticket))
@@ -143,6 +152,7 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
                 external_id=assignment.external_id,
                 worker_id=assignment.worker.external_id,
                 resuming=True,
+                proven=assignment.proven,
             ).assignment
         except WorkRefusedError as error:
             return _refused(request, str(error), title=_NOTHING_SENT, back=back, status=409)
@@ -161,6 +171,7 @@ def _store(
 ) -> HttpResponse | None:
     """Keep the form, and where it is complete store it as the answer; a page where something is to mend."""
     hit, kind, units = assignment.hit, kind_of(assignment.stage), units_of(assignment)
+    form = with_places(hit, form)
     try:
         kept = drafts.keep(
             assignment,
@@ -210,9 +221,11 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     found = _assignment_of(request.headers.get("Authorization", "").removeprefix("Ticket "), hit)
     if found is None:
         return JsonResponse({"error": "This page was open for too long to be saved."}, status=403)
+    if not found[0].proven and not pace.may_save(request):
+        return JsonResponse({"error": _TOO_MANY}, status=429)
     try:
         changes, telemetry = fields.draft_of(request)
-        kept = drafts.keep(found[0], changes, telemetry)
+        kept = drafts.keep(found[0], with_places(hit, changes), telemetry)
     except UnreadableError:
         return JsonResponse({"error": "Send fields and telemetry as JSON."}, status=400)
     except TooLongError as error:
@@ -231,7 +244,19 @@ def _assignment_of(text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
         .filter(pk=ticket.assignment_pk, hit=hit)
         .first()
     )
+    if assignment is None and ticket.submission:
+        assignment = _begun_again(hit, ticket)
     return (assignment, ticket) if assignment else None
+
+
+def _begun_again(hit: Hit, ticket: Ticket) -> Assignment | None:
+    """The assignment of a ticket whose row was removed: nothing proved it, and others arrived since."""
+    try:
+        return arrive(
+            hit=hit, external_id=ticket.submission, worker_id=ticket.worker, resuming=True, proven=False
+        ).assignment
+    except WorkRefusedError:
+        return None
 
 
 def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> HttpResponse:

@@ -12,7 +12,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from crowd import counting
 from crowd.desk import rail
+from crowd.models import Assignment
 from money.amounts import dollars
 
 register = template.Library()
@@ -102,3 +104,9 @@ def rail_links(context: Context) -> list[rail.Link]:
     """The places of the rail: marked where the page says `rail`, or `tab` outside a stage."""
     here = context.get("rail") or ("" if context.get("stage") else context.get("tab")) or ""
     return rail.links(context.get("project"), here, context["request"].path)
+
+
+@register.filter
+def why_not(work: Assignment) -> str:
+    """Why work does not count, in a word or two; nothing where it counts. The work is read with its stage."""
+    return counting.why_not(work)

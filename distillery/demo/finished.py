@@ -67,8 +67,9 @@ def _references(scene: Scene, done: Finished) -> list[Stage]:
     """Screening, curation, distillation and their review."""
     chief = scene.people.owner
     screening = _part(SCREENING, SCREENERS, scene, done)
-    came_in, stay_out = owner.decide_ties(done.project, owner=chief)
     owner.pay(screening, owner=chief)
+    answers.go_on()
+    came_in, stay_out = owner.decide_ties(done.project, owner=chief)
     scene.screen.decided(came_in, stay_out)
     curation = _part(CURATION, CURATORS, scene, done)
     distillation = _part(DISTILLATION, EDITORS, scene, done)
@@ -146,7 +147,7 @@ def _filters(looked: Preview, hits: int, judged: JudgingSummary) -> dict[str, An
         "recipe": judging.RECIPE,
         "first_removed_judges": looked.removed_workers,
         "first_removed_judgments": looked.removed_ratings,
-        "answers_below_target": looked.below,
+        "answers_below_target": looked.missing.answers,
         "topped_up_hits": hits,
         "removed_judges": judged.removed_judges,
         "judgments": judged.judgments,

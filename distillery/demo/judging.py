@@ -122,9 +122,10 @@ def filter_and_top_up(stage: Stage, *, owner: User) -> tuple[filtering.Preview, 
     """Apply the filters after a look at what they would do, and ask others; the look, and the new HITs."""
     seen = filtering.preview(stage, RECIPE, {})
     filtering.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
-    if not seen.top_up.hits:
+    offer = seen.missing.offer
+    if not offer.hits:
         return seen, 0
-    hits = filtering.top_up(stage=stage, most_cents=seen.top_up.total_cents, actor=owner)
+    hits = filtering.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
     tick()
     return seen, hits
 

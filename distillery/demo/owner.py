@@ -62,8 +62,9 @@ def ask_one_again(distillation: Stage, *, owner: User) -> bool:
 
 def approve_answers(distillation: Stage, *, owner: User, queries: int | None = None) -> None:
     """Approve the answers without flags query by query; without a limit, those with flags, too."""
-    answered = Query.objects.filter(project=distillation.project_id, status=Query.Status.ANSWERED)
-    for query in answered.order_by("pk")[:queries]:
+    unread = Answer.objects.filter(stage=distillation, query=OuterRef("pk"), state=Answer.State.UNDECIDED)
+    mine = Query.objects.filter(Exists(unread), project=distillation.project_id)
+    for query in mine.order_by("pk")[:queries]:
         reviewing.approve_unflagged(stage=distillation, query=query, actor=owner)
     if queries is None:
         for answer in _undecided(distillation):

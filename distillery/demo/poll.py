@@ -82,7 +82,7 @@ def open_poll(people: People, *, url: str, suffix: str) -> Stage:
             "checks": {CHECK: "No"},
         },
         task_title="Which questions have a short answer?",
-        task_description="Read five questions from textbooks; say whether a short text could answer each.",
+        task_description="Read questions from textbooks; say whether a short text could answer each.",
         task_keywords="questions, reading, short",
         reward_cents=REWARD_CENTS,
         redundancy=PEOPLE_PER_QUERY,

@@ -107,8 +107,8 @@ class Screen:
         """What the filters did to the first judgments, and how many HITs ask others."""
         self.done(
             f"Judging: {seen.ratings} scores by {seen.workers} simulated judges. The filters remove "
-            f"{seen.removed_workers} judges and {seen.removed_ratings} scores; {seen.below} answers fall "
-            f"below {seen.target} scores, so others are asked in {hits} more HITs"
+            f"{seen.removed_workers} judges and {seen.removed_ratings} scores; {seen.missing.answers} "
+            f"answers have fewer than {seen.target} scores, so others are asked in {hits} more HITs"
         )
 
     def judged(self, now: JudgingSummary) -> None:

@@ -6,8 +6,10 @@ Here a transaction first waits on a lock file beside the database; the kernel wa
 writer is done, or dead. Single statements outside of a transaction still wait as SQLite does.
 """
 
+import contextlib
 import fcntl
 import os
+from typing import Any
 
 from django.db.backends.sqlite3 import base
 
@@ -16,6 +18,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """The connection that settings name as ENGINE "distillery.sqlite3"."""
 
     _queue: int | None = None
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """A file that is not there yet is made for this user alone; its journal takes the same mode."""
+        if not self.is_in_memory_db():
+            with contextlib.suppress(OSError):
+                os.close(os.open(self.settings_dict["NAME"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        return super().get_new_connection(conn_params)
 
     def _start_transaction_under_autocommit(self) -> None:
         self._wait_in_line()

@@ -5,7 +5,7 @@
 
 Pages wide and at 390 px, light and dark. The tour is hidden but in the picture of the README. In the campaign
 that is in the middle of its work, systems' answers come in and the judging stage opens, and a few tasks are
-taken on.
+taken on. It ends at a page that is an error, asks to sign in, or holds a frame that did not load.
 """
 
 # ruff: noqa: E402, PLC0415  # the rooms can be imported once Django is set up
@@ -106,6 +106,21 @@ def signed_in(browser: Browser, base: str, cookie: str, *, size: str = "wide", s
     return context.new_page()
 
 
+def visit(page: Page, address: str) -> None:
+    """Open a page whole. RuntimeError for an error, a sign-in page, or a frame that did not load."""
+    response = page.goto(address)
+    page.wait_for_load_state("networkidle")
+    if response is None or not response.ok:
+        raise RuntimeError(f"{address} answers {response.status if response else 'nothing'}")
+    if "/accounts/login/" in page.url:
+        raise RuntimeError(f"{address} asks to sign in")
+    broken = [frame.url for frame in page.frames if frame.url.startswith("chrome-error:")]
+    if broken:
+        raise RuntimeError(f"{address} holds a frame that did not load")
+    if any(frame.get_by_role("heading", name="You cannot do this one").count() for frame in page.frames):
+        raise RuntimeError(f"{address} refuses the worker")
+
+
 def take(
     browser: Browser,
     base: str,
@@ -117,8 +132,7 @@ def take(
     for size, scheme in looks:
         page = signed_in(browser, base, cookie, size=size, scheme=scheme)
         for name, address in pages.items():
-            page.goto(address)
-            page.wait_for_load_state("networkidle")
+            visit(page, address)
             page.screenshot(path=FOLDER / f"{name}-{size}-{scheme}.png")
         page.context.close()
 
@@ -126,7 +140,7 @@ def take(
 def hide_the_tour(browser: Browser, base: str, cookie: str) -> None:
     """As a person does it; their session remembers."""
     page = signed_in(browser, base, cookie)
-    page.goto(DESK_PAGES["overview"])
+    visit(page, DESK_PAGES["overview"])
     page.screenshot(path=FOLDER / "desk.png")
     page.get_by_role("button", name="Hide the tour").click()
     page.context.close()
@@ -168,6 +182,7 @@ def open_judging() -> None:
     from django.contrib.auth.models import User
 
     from annotation.models import Query
+    from annotation.services.reviewing import approve_unflagged
     from crowd.models import Stage
     from crowd.services.stages import change_stage, open_stage, set_stage_budget
     from crowd.services.tick import tick
@@ -179,14 +194,19 @@ def open_judging() -> None:
     stage = Stage.objects.select_related("project", "endpoint").get(project=project, slug="judging")
     change_stage(stage=stage, changes={"redundancy": 2}, actor=actor)
     set_stage_budget(stage=stage, budget_cents=20_00, actor=actor)
+    distillation = Stage.objects.get(project=project, slug="distillation")
+    for query in Query.objects.filter(project=project, answers__isnull=False).distinct():
+        approve_unflagged(stage=distillation, query=query, actor=actor)
+    tick()
     assert Query.objects.filter(project=project, status="answered").exists()
     open_stage(stage=stage, actor=actor)
     tick()
 
 
-def taken(page: Page) -> Iterator[tuple[str, str]]:
-    """Take on a task of each kind; its name and the address of its page."""
-    for name, title in WORKER_PAGES.items():
+def taken(page: Page, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Take on a task of each of these kinds; its name and the address of its page."""
+    for name in names:
+        title = WORKER_PAGES[name]
         end = time.monotonic() + 60
         while time.monotonic() < end:
             page.goto("/")
@@ -226,8 +246,10 @@ def main() -> None:
     """Take all."""
     import django
 
-    django.setup()
     base = sys.argv[1]
+    # HITs that are made here lead to the demonstration's task pages, on whatever port it is.
+    os.environ["TASK_URL"] = base
+    django.setup()
     admin, worker = cookie_of("admin"), cookie_of("ada")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -241,9 +263,13 @@ def main() -> None:
         take(browser, base, admin, requester_pages(), FEW_LOOKS)
         open_judging()
         page = signed_in(browser, base, worker)
-        page.goto("/")
+        visit(page, "/")
         page.screenshot(path=FOLDER / "worker-site.png")
-        take(browser, base, worker, {**dict(taken(page)), "rewrite": rewrite_page()})
+        *others, judging = WORKER_PAGES
+        take(browser, base, worker, {**dict(taken(page, others)), "rewrite": rewrite_page()})
+        # Who has a query's other tasks open may not judge the answers to it.
+        judge = cookie_of("bruno")
+        take(browser, base, judge, dict(taken(signed_in(browser, base, judge), [judging])))
         browser.close()
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.models import Query
-from crowd.desk.doors import Seat, on_project, posted, show
+from crowd.desk.doors import Role, Seat, on_project, posted, show
 from crowd.desk.forms import Form
 from evaluations.desk.listing import FOLDER
 from evaluations.desk.whyscore import candidates_of, choices_of
@@ -59,7 +59,7 @@ def live(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 
 
 @posted
-@on_project()
+@on_project(Role.MANAGER)
 def weigh(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Have the words weighed, unless they are."""
     row = get_object_or_404(Query, project=seat.project, pk=pk)

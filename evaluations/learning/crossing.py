@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.learning.fitting import Model, fitting
+from evaluations.learning.fitting import COSINE, Model, fitting, yardsticks_of
 from metrics.learned.adem import protocols
 from metrics.learned.adem.protocols import Indices
 from metrics.learned.adem.settings import Progress, Settings
@@ -17,9 +17,13 @@ from metrics.meta.judged import Floats, Judged
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossed:
-    """Scores (n) by form, the fold of each row (n, from 0), and what each fold chose on its validation."""
+    """Scores (n) by form, the fold of each row (n, from 0), and what each fold chose on its validation.
+
+    `yardsticks` (n) are scores of what the forms have to beat, by name, from the same folds.
+    """
 
     scores: dict[str, Floats]
+    yardsticks: dict[str, Floats]
     fold: Indices
     parts: Sequence[Parts]
     chosen: Sequence[dict[str, Any]]
@@ -60,26 +64,51 @@ def crossed(
 
         return fit
 
-    scores = protocols.out_of_fold(len(keys), dealt, [fit_of(at) for at in range(number)], settings.which)
+    yardsticks = yardsticks_of(settings.which)
+    found = protocols.out_of_fold(
+        len(keys), dealt, [fit_of(at) for at in range(number)], [*settings.which, *yardsticks]
+    )
     fold = np.empty(len(keys), dtype=np.intp)
     for at, parts in enumerate(dealt):
         fold[parts.test] = at
-    return Crossed(scores, fold, dealt, chosen, seed)
+    return Crossed(
+        {name: found[name] for name in settings.which},
+        {name: found[name] for name in yardsticks},
+        fold,
+        dealt,
+        chosen,
+        seed,
+    )
+
+
+def _squared_error(human: Floats, scores: Floats | None, name: str) -> float | None:
+    """Mean squared distance to people's scores; None for what is not on their scale."""
+    if scores is None or name == COSINE:
+        return None
+    apart = scores - human
+    known = apart[~np.isnan(apart)]
+    return float((known**2).mean()) if len(known) else None
 
 
 def said_of_folds(judged: Judged, found: Crossed, *, replicates: int, draws: int) -> dict[str, Any]:
-    """Agreement of the scores out of fold, beside untrained metrics, of which `rival` is the best.
+    """Agreement of the scores out of fold, beside all that is untrained, of which `rival` is the best.
 
-    `differences` are those of each trained form to the rival, over all answers. The rival was picked on the
-    same answers, which favours it.
+    Scores of different folds come from different models: correlations are of scores standardised within each
+    fold, squared errors of the scores as they are. `differences` are those of each trained form to the rival,
+    over all answers. The rival was picked on the same answers, which favours it.
     """
-    together = replace(judged, metrics={**judged.metrics, **found.scores})
-    rival = protocols.best(together, list(judged.metrics))
+    own = found.scores | found.yardsticks
+    pooled = {name: protocols.standardised(scores, found.fold) for name, scores in own.items()}
+    together = replace(judged, metrics={**judged.metrics, **pooled})
+    rival = protocols.best(together, [name for name in together.metrics if name not in found.scores])
     return {
         "folds": len(found.parts),
+        "pooled": "standardised within each fold",
         "metrics": {
             name: {
                 "trained": name in found.scores,
+                **({"yardstick": True} if name in found.yardsticks else {}),
+                "squared_error": _squared_error(judged.human, own.get(name), name),
                 **protocols.agreement(together, name, replicates=replicates, seed=found.seed),
             }
             for name in together.metrics

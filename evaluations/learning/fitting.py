@@ -1,25 +1,44 @@
 """ADEM on some rows of a table whose texts are vectors already."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+import numpy as np
+
+from metrics.learned.adem.encoded import cosines
 from metrics.learned.adem.protocols import Fit, Indices
 from metrics.learned.adem.settings import ADEM, Progress, Settings
 from metrics.learned.adem.training import Encoded, Epoch, Trained, train
 from metrics.meta.judged import Floats
 
+#: What a trained form has to beat: itself before training, the cosine of the same vectors, one score for all.
+BEFORE, COSINE, CONSTANT = "-before", "cosine", "constant"
+
+
+def yardsticks_of(forms: Sequence[str]) -> list[str]:
+    """Names of what these forms have to beat, each form before its training first."""
+    return [*(f"{form}{BEFORE}" for form in forms), COSINE, CONSTANT]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A trained ADEM and the vectors of all rows."""
+    """A trained ADEM and the vectors of all rows; `mean` is that of people's scores in its training."""
 
     trained: Trained
     encoded: Encoded
+    mean: float
 
     def scores(self, rows: Indices, which: str) -> Floats:
-        """Scores of some rows (k) by one form."""
-        return self.trained.score(self.encoded.part(rows), which)
+        """Scores of some rows (k) by one form, or by a yardstick of `yardsticks_of`."""
+        part = self.encoded.part(rows)
+        if which == COSINE:
+            return cosines(part)
+        if which == CONSTANT:
+            return np.full(len(rows), self.mean)
+        if which.endswith(BEFORE):
+            return self.trained.initial(part, which.removesuffix(BEFORE))
+        return self.trained.score(part, which)
 
     def initial(self, rows: Indices) -> Floats:
         """Scores of some rows before training, those of ADEM where it was trained."""
@@ -42,8 +61,9 @@ def fitting(
     """Training under these settings, on rows of what was encoded."""
 
     def fit(training: Indices, validation: Indices) -> Model:
-        trained = train(encoded.part(training), encoded.part(validation), settings, progress)
-        return Model(trained, encoded)
+        known = encoded.part(training)
+        trained = train(known, encoded.part(validation), settings, progress)
+        return Model(trained, encoded, float(known.scores.mean()))
 
     return fit
 

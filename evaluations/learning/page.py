@@ -29,7 +29,7 @@ def page_of(report: Report, points: Mapping[str, Points]) -> str:
 def context_of(report: Report, points: Mapping[str, Points]) -> dict[str, Any]:
     """The context of `templates/evaluations/learned.html`."""
     report = reading.cleaned(report)
-    called = labels(report)
+    called = {**_titles(report.get("yardsticks")), **labels(report)}
     notes = Notes()
     first, *more = answer(report, called)
     shown = {
@@ -64,6 +64,10 @@ def context_of(report: Report, points: Mapping[str, Points]) -> dict[str, Any]:
         "alpha": "",
         "notes": list(notes.reasons),
     }
+
+
+def _titles(given: object) -> dict[str, str]:
+    return {str(name): plain(words) for name, words in mapping(given).items()}
 
 
 def answer(report: Report, called: Called) -> list[str]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from evaluations.errors import EvaluationError
 from evaluations.tables.rows import Answered, Row
-from metrics.learned.adem.examples import Rated
+from metrics.learned.adem.examples import Rated, turns
+from metrics.learned.adem.settings import REFERENCE
 from metrics.meta.judged import Codes
 
 NO_SCORE, NO_REFERENCE, NO_ANSWER = "no human score", "no reference", "no answer"
@@ -69,6 +70,7 @@ class Kept:
     unit: str = ""
     external: Sequence[str] = ()
     alpha: tuple[float | None, float | None] | None = None
+    no_ratings: str = ""
 
     def rows(self) -> Iterator[Row]:
         """All rows in their order."""
@@ -106,16 +108,36 @@ class Material:
         return dict(found)
 
 
-def read(given: Sequence[str], open_: Open) -> Material:
-    """Everything that the named tables have, one after another.
+def read(given: Sequence[str], open_: Open, *, which: Sequence[str] = (REFERENCE,)) -> Material:
+    """Everything that the named tables have, one after another, for the forms of `which`.
 
-    EvaluationError where a table cannot be read, or where too few contexts or a single score are left.
+    EvaluationError where a table cannot be read, where too few contexts or a single score are left, or where
+    a form compares with the question and there is none.
     """
     reading = _Reading(many=len(given) > 1)
     for name in given:
         with open_(name) as table:
             reading.add(name, table)
-    return reading.material()
+    material = reading.material()
+    _check_questions(material, [form for form in which if form != REFERENCE])
+    return material
+
+
+def _check_questions(material: Material, forms: Sequence[str]) -> None:
+    """EvaluationError without any question for these forms; a note where some answers have none."""
+    lacking = sum(not example.context for example in material.examples)
+    if not forms or not lacking:
+        return
+    names = " and ".join(form.upper() for form in forms)
+    verb = "learns" if len(forms) == 1 else "learn"
+    if lacking == len(material):
+        raise EvaluationError(
+            f"{names} {verb} from the question, and {material.table.title} has none. Name its column: "
+            "--column question=NAME; or train the form that needs no question: --which r-adem."
+        )
+    material.table.notes.append(
+        f"{lacking:,} of {len(material):,} answers have no question: {names} {verb} nothing from them."
+    )
 
 
 @dataclass(eq=False)
@@ -197,7 +219,7 @@ class _Reading:
         examples = [
             Rated(
                 key=names[context],
-                context=(row.question,),
+                context=turns(row.question),
                 references=tuple(row.references),
                 response=row.answer,
                 system=row.system if systems else ALL,

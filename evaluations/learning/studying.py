@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluations.learning.crossing import Crossed, crossed, said_of_folds
 from evaluations.learning.examples import examples_of
-from evaluations.learning.fitting import Model, again, fitting
+from evaluations.learning.fitting import BEFORE, CONSTANT, COSINE, Model, again, fitting, yardsticks_of
 from evaluations.learning.measuring import NO_SYSTEMS, Measured
 from evaluations.learning.sources import Material
 from metrics.learned.adem import printed, protocols
@@ -32,6 +32,8 @@ REPORT = 1
 VERSION = 1
 EMBEDDING = "embedding"
 TITLES = {ADEM: "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM", EMBEDDING: "embedding dot product"}
+TITLES |= {f"{form}{BEFORE}": f"{TITLES[form]} before training" for form in FORMS}
+TITLES |= {COSINE: "cosine of the same vectors", CONSTANT: "constant: mean score of the training"}
 NOT_TRAINED = "ADEM itself was not trained"
 VALIDATION = 0.15
 _FEW = 100
@@ -229,6 +231,7 @@ def _made(work: Work, found: Split) -> Result:
             }
             for name in found.judged.metrics
         },
+        "yardsticks": {name: TITLES[name] for name in yardsticks_of(found.trained)},
     }
 
 
@@ -293,4 +296,29 @@ def _warnings(report: Mapping[str, Any]) -> list[str]:
             f"The test set has {test} answers: what is said of it would be different with another seed. "
             "Cross-validation tests on all answers: --folds 5."
         )
+    return said + idle_forms(report["folds"]["metrics"]) if "folds" in report else said
+
+
+def idle_forms(metrics: Mapping[str, Any]) -> list[str]:
+    """Of each form to which training added nothing, what does as well without it."""
+    said = []
+    for form in [name for name, of in metrics.items() if of["trained"]]:
+        own = metrics[form]["pearson"]["value"]
+        beaten_by = [
+            f"{TITLES[name]} {value:.3f}"
+            for name in (f"{form}{BEFORE}", COSINE)
+            if (value := metrics[name]["pearson"]["value"]) is not None and (own is None or own <= value)
+        ]
+        if beaten_by:
+            has = "no correlation with people" if own is None else f"Pearson {own:.3f}"
+            said.append(
+                f"Training adds nothing to {TITLES[form]} here: out of fold it has {has}; "
+                f"{', '.join(beaten_by)}."
+            )
+        error, constant = metrics[form]["squared_error"], metrics[CONSTANT]["squared_error"]
+        if error is not None and constant is not None and error >= constant:
+            said.append(
+                f"{TITLES[form]} is no nearer to people's scores than one score for all answers: its squared "
+                f"error is {error:.2f}, that of the mean score {constant:.2f}."
+            )
     return said

@@ -70,4 +70,4 @@ def _table(report: Mapping[str, Any], title: str, metrics: Mapping[str, Any], pa
 
 
 def _title(report: Mapping[str, Any], name: str) -> str:
-    return str(mapping(report["metrics"].get(name)).get("title") or name)
+    return str(mapping(report["metrics"].get(name)).get("title") or report["yardsticks"].get(name) or name)

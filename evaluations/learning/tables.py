@@ -168,6 +168,11 @@ def table14(report: Report, notes: Notes) -> Table:
     return Table("Data efficiency", headings, lines)
 
 
+def _error(of: object) -> Cell:
+    error = number(mapping(of).get("squared_error"))
+    return Cell(NOTHING if error is None else short(error, 2))
+
+
 def folds(report: Report, called: Called, notes: Notes) -> list[Table]:
     """Agreement out of fold, differences to the best untrained metric, and single folds."""
     found = mapping(report.get("folds"))
@@ -180,7 +185,7 @@ def folds(report: Report, called: Called, notes: Notes) -> list[Table]:
     agreement = [
         Line(
             called[name],
-            [_with_p(notes, metrics, name, which) for which in _BOTH],
+            [*(_with_p(notes, metrics, name, which) for which in _BOTH), _error(metrics[name])],
             "out of fold" if mapping(metrics[name]).get("trained") else "not trained",
         )
         for name in sorted(metrics, key=first)
@@ -210,7 +215,11 @@ def folds(report: Report, called: Called, notes: Notes) -> list[Table]:
         for each in rows(found.get("each"))
     ]
     return [
-        Table("Agreement with people", ["Metric", "Pearson", "Spearman"], agreement),
+        Table(
+            f"Agreement with people, scores {plain(found.get('pooled'))}",
+            ["Metric", "Pearson", "Spearman", "Squared error"],
+            agreement,
+        ),
         Table(
             "Difference to the best metric that is not trained",
             ["Metrics", "Correlation", "Difference", "p", "Answers"],

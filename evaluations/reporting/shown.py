@@ -108,7 +108,8 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "report": report,
         "sentence": first,
         "more": more,
-        "title": plain(report.get("title") or "Evaluation"),
+        "title": plain(report.get("title") or "Evaluation")
+        + (" (simulated data)" if report.get("simulated") else ""),
         "figures": by_kind(figures_of(report, points)),
         "most_plotted": MOST_PLOTTED if len(order) > MOST_PLOTTED else 0,
         "tables": shown,

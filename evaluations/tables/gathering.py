@@ -11,9 +11,21 @@ import numpy.typing as npt
 from evaluations.errors import EvaluationError
 from evaluations.tables.questions import Codes, Keys, Teller, in_order
 from evaluations.tables.rows import Answered
-from metrics.meta.judged import Judged, Raters
+from evaluations.tables.values import UNFILTERED
+from metrics.meta.judged import NO_RATINGS, Judged, Raters
+from metrics.tokens.scripts import is_unspaced
 
 Floats = npt.NDArray[np.float64]
+FILTERED = (
+    "the single ratings have been through a response filter ({}), which makes raters agree also where they "
+    "gave "
+    "nothing but noise; a ceiling needs the ratings from before it"
+)
+ASSUMED = (
+    "The table does not say whether single ratings were removed for being far from the others. The ceiling "
+    "takes "
+    "them as they were given; if they were filtered, say so: --response-filter NAME (none: they were not)."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +33,7 @@ class Gathered:
     """n answers without their texts. `types` name the class of each question, empty where unknown.
 
     `scale` is the lowest and highest score: as it was given, or as it was found. `notes` are sentences about
-    what was found rather than given.
+    what was found rather than given. `unspaced` of the answers are in a script without spaces between words.
     """
 
     human: Floats
@@ -32,10 +44,12 @@ class Gathered:
     inferred: bool
     types: list[str]
     raters: Raters | None
+    no_ratings: str
     rater_names: list[str]
     external: dict[str, Floats]
     scale: tuple[float, float]
     notes: list[str]
+    unspaced: int = 0
 
     def __len__(self) -> int:
         return len(self.human)
@@ -60,7 +74,8 @@ class Gathered:
             lengths,
             reference_lengths,
             self.raters,
-            {**signatures, **{name: f"metric:{name}|external" for name in self.external}},
+            signatures={**signatures, **{name: f"metric:{name}|external" for name in self.external}},
+            no_ratings=self.no_ratings,
         )
 
 
@@ -69,11 +84,13 @@ def gather(table: Answered) -> Gathered:
     human = array("d")
     teller, raters, types = Teller(table.has), _Ratings(), Keys()
     external = [array("d") for _ in table.external]
+    unspaced = 0
     for row in table.rows():
-        raters.add(len(human), row.ratings)
+        raters.add(len(human), row.ratings, row.response_filter)
         human.append(row.human)
         teller.add(row)
         types.add(row.type)
+        unspaced += is_unspaced(row.answer)
         for values, value in zip(external, row.external, strict=True):
             values.append(value)
     scores = np.array(human)
@@ -86,7 +103,9 @@ def gather(table: Answered) -> Gathered:
         )
     told = teller.told()
     notes = [*table.notes, *told.notes]
-    found, rater_names = raters.found()
+    found, rater_names, no_ratings = raters.found()
+    if found is not None and "response_filter" not in table.has:
+        notes.append(ASSUMED)
     names = _types(types, told.questions, len(told.question_names), notes) if "type" in table.has else []
     return Gathered(
         scores,
@@ -97,10 +116,12 @@ def gather(table: Answered) -> Gathered:
         told.inferred,
         names,
         found,
+        no_ratings or table.no_ratings or NO_RATINGS,
         rater_names,
         {name: np.array(values) for name, values in zip(table.external, external, strict=True)},
         table.scale or _scale(scores, found, notes),
         notes,
+        unspaced,
     )
 
 
@@ -109,19 +130,25 @@ class _Ratings:
 
     def __init__(self) -> None:
         self.answers, self.scores, self.workers = array("i"), array("d"), Keys()
+        self.filters: dict[str, None] = {}
 
-    def add(self, answer: int, ratings: Sequence[tuple[str, float]]) -> None:
+    def add(self, answer: int, ratings: Sequence[tuple[str, float]], response_filter: str) -> None:
+        if ratings and response_filter.casefold() not in UNFILTERED:
+            self.filters[response_filter] = None
         for rater, score in ratings:
             if not math.isnan(score):
                 self.answers.append(answer)
                 self.scores.append(score)
                 self.workers.add(rater)
 
-    def found(self) -> tuple[Raters | None, list[str]]:
+    def found(self) -> tuple[Raters | None, list[str], str]:
+        """The ratings, the names of their raters, and why there are none to be used."""
+        if self.filters:
+            return None, [], FILTERED.format(", ".join(sorted(self.filters)))
         if not len(self.answers):
-            return None, []
+            return None, [], ""
         workers, names = self.workers.in_order()
-        return Raters(np.array(self.answers, dtype=np.int32), workers, np.array(self.scores)), names
+        return Raters(np.array(self.answers, dtype=np.int32), workers, np.array(self.scores)), names, ""
 
 
 def _types(types: Keys, questions: Codes, size: int, notes: list[str]) -> list[str]:

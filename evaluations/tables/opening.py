@@ -1,5 +1,6 @@
 """What a person names on the command line: a file of answers, a folder of a release, or PROJECT/VERSION."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,16 @@ from evaluations.tables.rows import Answered
 
 if TYPE_CHECKING:
     from releases.models import Release
+
+#: Tables of a release that say what answers and scores there are, each by its file's name before the split.
+_TABLES = ("candidates", "scores", "ratings", "references", "answers")
+_MANIFEST = "manifest.json"
+_WHOLE = (
+    "The file is a table of a release; all of the release is read, with the answers, references and scores "
+    "of its other files and splits."
+)
+#: How far below the folder of a release its tables may lie.
+_DEEP = 4
 
 
 @contextmanager
@@ -23,12 +34,16 @@ def opened(
     scale: tuple[float, float] | None = None,
     stage: str = "",
     scored: bool = False,
+    response_filter: str | None = None,
 ) -> Iterator[Answered]:
     """The table of that name. `scored`: it must have human scores. EvaluationError says what is wrong.
 
     A database is looked into only where there is no file and no folder of that name.
     """
     path = Path(given)
+    whole = _release_of(path) if path.is_file() and not columns else None
+    if whole is not None:
+        path, given = whole, str(whole)
     if path.is_file():
         from evaluations.tables.table import open_table  # noqa: PLC0415  # only what is needed
 
@@ -42,8 +57,13 @@ def opened(
             external=external,
             scale=scale,
             scored=scored,
+            response_filter=response_filter,
         )
         return
+    if response_filter is not None:
+        raise EvaluationError(
+            f"--response-filter {response_filter}: a release says itself what its filters removed."
+        )
     if external:
         raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
     from evaluations.tables.released import open_release  # noqa: PLC0415  # the same
@@ -54,7 +74,26 @@ def opened(
     ):
         if scale is not None:
             table.scale = scale
+        if whole is not None:
+            table.notes.append(_WHOLE)
         yield table
+
+
+def _release_of(path: Path) -> Path | None:
+    """The folder of the release that a file is a table of: its answers and scores lie in several files."""
+    if path.name.split(".")[0].split("-")[0] not in _TABLES:
+        return None
+    for folder in list(path.resolve().parents)[:_DEEP]:
+        if not (folder / _MANIFEST).is_file():
+            continue
+        try:
+            files = json.loads((folder / _MANIFEST).read_bytes())["files"]
+            listed = {str(each["path"]) for each in files}
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        if path.resolve().relative_to(folder).as_posix() in listed:
+            return folder
+    return None
 
 
 @contextmanager

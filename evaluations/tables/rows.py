@@ -1,10 +1,10 @@
 """One answer of a table, and what a table of answers is."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import nan
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from metrics.texts import Answers
@@ -21,7 +21,9 @@ class Row:
 
     `human` is the mean human score, nan where there is none; `ratings` are the single ratings behind it as
     far as they are known, each with its rater. `labels` are opinions of the references, parallel to them.
-    `external` are scores that other tools gave, in the order in which they were asked for.
+    `external` are scores that other tools gave, in the order in which they were asked for. `response_filter`
+    names the filter that has taken single ratings out of `ratings` for being far from the others.
+    `simulated`: a program gave its human score, or wrote it, in place of a person.
     """
 
     line: int
@@ -38,6 +40,14 @@ class Row:
     human: float = nan
     ratings: list[tuple[str, float]] = field(default_factory=list)
     external: tuple[float, ...] = ()
+    response_filter: str = ""
+    simulated: bool = False
+
+
+def simulation_of(table: "Answered") -> Mapping[str, Any] | None:
+    """What programs did in place of people in a table (`tables.marking`); None where it does not say."""
+    found: Mapping[str, Any] | None = getattr(table, "simulated", None)
+    return found
 
 
 class Answered(Protocol):
@@ -46,7 +56,8 @@ class Answered(Protocol):
     `title` says what was read, `said` in which form, `unit` what the numbers of its rows count. `has` are the
     fields that it has, by the names of docs/evaluate.md, `external` the names of scores of other tools.
     `scale` is the lowest and highest score that people could give, and `alpha` their agreement before and
-    after filters, where known. `notes` are sentences for the reader about what was chosen.
+    after filters, where known. `no_ratings` says why there are no single ratings to take a ceiling from,
+    where that is known. `notes` are sentences for the reader about what was chosen.
     """
 
     title: str
@@ -56,6 +67,7 @@ class Answered(Protocol):
     external: Sequence[str]
     scale: tuple[float, float] | None
     alpha: tuple[float | None, float | None] | None
+    no_ratings: str
     notes: list[str]
 
     def rows(self) -> Iterator[Row]:

@@ -7,7 +7,7 @@ import csv
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,17 +15,14 @@ from annotation.importing.documents import items
 from annotation.importing.records import FileRefusedError, Limits
 from annotation.importing.source import Source
 from evaluations.errors import EvaluationError
+from tables.workbooks import Workbook
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _LOOK = 1 << 16
 _LONGEST_CELL = 1 << 24
 _END = "\x00end\x00"
 _SAYS_SEPARATOR = "sep="
-_BINARY = {
-    b"PK\x03\x04": "a ZIP file or a workbook. Save the table as CSV (UTF-8), then give that file",
-    b"PAR1": "a Parquet file. Write it as CSV or JSONL, then give that file",
-    b"\xd0\xcf\x11\xe0": "a workbook. Save the table as CSV (UTF-8), then give that file",
-}
+_PARQUET = b"PAR1"
 Cells = list[Any]
 
 
@@ -44,9 +41,16 @@ class Sheet(ABC):
     def __init__(self, source: Source, name: str) -> None:
         self.source, self.name = source, name
 
-    @abstractmethod
     def rows(self) -> Iterator[tuple[int, Cells]]:
-        """Rows that are not blank."""
+        """Rows that are not blank; EvaluationError where the file cannot be read on."""
+        try:
+            yield from self._rows()
+        except FileRefusedError as error:
+            raise EvaluationError(str(error)) from error
+
+    @abstractmethod
+    def _rows(self) -> Iterator[tuple[int, Cells]]:
+        """The same, with the errors of the reader of bytes."""
 
     def wrong(self, line: int, why: str) -> EvaluationError:
         """The error for something in a line."""
@@ -79,7 +83,7 @@ class _Delimited(Sheet):
         header = next((row for _line, row in self._records()), [])
         self.columns = [str(each).strip() for each in header]
 
-    def rows(self) -> Iterator[tuple[int, Cells]]:
+    def _rows(self) -> Iterator[tuple[int, Cells]]:
         """Rows behind the header; EvaluationError for one with too few or too many cells."""
         width = len(self.columns)
         records = self._records()
@@ -151,6 +155,24 @@ class _Delimited(Sheet):
         return max(SEPARATORS, key=fits)
 
 
+class _OfWorkbook(Sheet):
+    """A sheet of a workbook; its first row names the columns."""
+
+    unit = "row"
+    comma = True
+
+    def __init__(self, source: Source, name: str, workbook: Workbook) -> None:
+        super().__init__(source, name)
+        self._workbook = workbook
+        self.said = f"a workbook, sheet {workbook.sheet!r}"
+        header = next((row for _number, row in workbook.rows()), [])
+        self.columns = [each.strip() for each in header]
+
+    def _rows(self) -> Iterator[tuple[int, Cells]]:
+        """Rows behind the header that hold something."""
+        return islice(self._workbook.rows(), 1, None)
+
+
 class _Objects(Sheet):
     """JSONL, or a JSON list: an object a row; its columns are all members that some object has."""
 
@@ -164,7 +186,7 @@ class _Objects(Sheet):
             names.update(dict.fromkeys(value))
         self.columns = list(names)
 
-    def rows(self) -> Iterator[tuple[int, Cells]]:
+    def _rows(self) -> Iterator[tuple[int, Cells]]:
         """A cell for every column, None where the object has no such member."""
         columns = self.columns
         for line, value in self._objects():
@@ -200,12 +222,15 @@ def open_sheet(path: Path, *, known: Sequence[str], encoding: str = "", quotes: 
     if path.is_dir():
         raise EvaluationError(f"{name} is a folder, not a file.")
     try:
-        source = Source(path, name=name, encoding=encoding, limits=Limits(expansion=2000))
         with path.open("rb") as file:
-            head = file.read(8)
-        for mark, what in _BINARY.items():
-            if head.startswith(mark):
-                raise EvaluationError(f"{name} is {what}.")
+            if file.read(len(_PARQUET)) == _PARQUET:
+                raise EvaluationError(
+                    f"{name} is a Parquet file. Write it as CSV or JSONL, then give that file."
+                )
+        # Scores are computed from these texts: an encoding is named, or a mark says it, never guessed.
+        source = Source(path, name=name, encoding=encoding or "utf-8", limits=Limits(expansion=2000))
+        if source.workbook:
+            return _OfWorkbook(source, name, source.workbook)
         start = _start(source)
         if start in ("{", "["):
             return _Objects(source, name, listed=start == "[")

@@ -17,7 +17,7 @@ _KNOWN = ("reference", "references", "reference1", "score1", "labels")
 #: Rows that are looked at to find out what a column holds.
 _LOOK = 200
 #: Fields that are texts, beside the answer.
-_TEXTS = frozenset({"question", "question_id", "id", "system", "type", "label"})
+_TEXTS = frozenset({"question", "question_id", "id", "system", "type", "label", "response_filter"})
 T = TypeVar("T")
 
 
@@ -34,8 +34,10 @@ class FileTable:
         external: Sequence[str],
         scale: tuple[float, float] | None,
         scored: bool,
+        response_filter: str | None = None,
     ) -> None:
         self._scored = scored
+        self._response_filter = response_filter
         self._texts = [
             (field, place, field != "question") for field, place in places.one.items() if field in _TEXTS
         ]
@@ -44,6 +46,9 @@ class FileTable:
         self.said = f"{self.title}, {sheet.said}"
         self.external: Sequence[str] = tuple(external)
         self.has = frozenset([*places.one, *places.several])
+        if response_filter is not None:
+            self.has |= {"response_filter"}
+        self.no_ratings = ""
         self.notes: list[str] = []
 
     def rows(self) -> Iterator[Row]:
@@ -68,6 +73,7 @@ class FileTable:
         read = _Reader(self.sheet, line, cells)
         references, labels = self._references(read)
         row = Row(line, read.text(one["answer"]), references, labels=labels)
+        row.response_filter = self._response_filter or ""
         for field, place, strip in self._texts:
             text = read.text(place)
             setattr(row, field, text.strip() if strip else text)
@@ -180,8 +186,11 @@ def open_table(
     external: Sequence[str] = (),
     scale: tuple[float, float] | None = None,
     scored: bool | None = None,
+    response_filter: str | None = None,
 ) -> FileTable:
     """The file with its columns. `scored`: it must have human scores; False: they are not even looked at.
+    `response_filter` names the filter that has been over its single ratings, "none" for none, where no column
+    says so.
 
     EvaluationError, with file, line, column and remedy, for everything that cannot be read.
     """
@@ -196,7 +205,21 @@ def open_table(
     _Check(sheet, places, given, head).everything(scored=bool(scored))
     if not head:
         raise EvaluationError(f"{sheet.name} has a header but no rows under it.")
-    return FileTable(sheet, places, external=external, scale=scale, scored=scored is not False)
+    if response_filter is not None and "response_filter" in places.one:
+        raise EvaluationError(
+            f"{sheet.name}: --response-filter {response_filter}: the column "
+            f"{sheet.columns[places.one['response_filter']]!r} says which filter it was. Leave the option "
+            f"out, or "
+            "the column: --column response_filter=."
+        )
+    return FileTable(
+        sheet,
+        places,
+        external=external,
+        scale=scale,
+        scored=scored is not False,
+        response_filter=response_filter,
+    )
 
 
 class _Check:

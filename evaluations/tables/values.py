@@ -15,6 +15,8 @@ from typing import Any
 
 #: How tools write a number that is not there.
 _NONE = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "."})
+#: What a table says of ratings that no filter of single responses has been over.
+UNFILTERED = frozenset({"", "none", "no", "0", "false"})
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
 _TEXT = ("text", "answer", "value")

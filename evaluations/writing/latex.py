@@ -35,7 +35,10 @@ def table_of(report: Mapping[str, Any]) -> str:
     Comments name signature and seed, so that the table can be made again.
     """
     n = report["n"]
+    simulated = (report.get("simulated") or {}).get("what", "")
+    note = rf" \textbf{{{escaped(simulated)}}}" if simulated else ""
     lines = [
+        *([f"% {_comment(simulated)}"] if simulated else []),
         f"% {_comment(report.get('source') or report.get('title') or '')}",
         f"% distillery {_comment(report.get('distillery') or '')}, seed {report['seed']}",
         *(f"% {_comment(name)}: {_comment(each['signature'])}" for name, each in report["metrics"].items()),
@@ -53,7 +56,7 @@ def table_of(report: Mapping[str, Any]) -> str:
         r"\hline",
         r"\end{tabular}",
         rf"\caption{{Agreement of metrics with people on {escaped(report.get('title') or 'the data')}: "
-        rf"{n['scored']:,} answers to {n['questions']:,} questions.}}",
+        rf"{n['scored']:,} answers to {n['questions']:,} questions.{note}}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, TextIO
 
 from judgments.reporting.summary import plain
+from metrics.tokens.scripts import spacing_warning
 from quality.quotes import NONE, counted
 
 if TYPE_CHECKING:
@@ -43,7 +44,11 @@ def facts_of(table: "Answered", chosen: "Chosen", tally: "Tally", *, version: st
         "models": chosen.models,
         "n": tally.n,
         "metrics": metrics,
-        "notes": [*table.notes, *chosen.notes],
+        "notes": [
+            *table.notes,
+            *chosen.notes,
+            *spacing_warning(tally.unspaced, tally.n, chosen.tokeniser),
+        ],
     }
 
 

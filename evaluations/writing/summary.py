@@ -29,6 +29,8 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
         f"{counted(n['questions'], 'question')} by {counted(n['systems'], 'system')}{scored}; scores from "
         f"{scale[0]:g} to {scale[1]:g}; profile {escape(report['profile'])}.\n"
     )
+    if simulated := report.get("simulated"):
+        console.print(f"[bold yellow]{escape(plain(simulated['what']))}[/bold yellow]\n")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("metric", no_wrap=True)
     for title in ("Pearson", "95 % interval", "Spearman", "95 % interval"):
@@ -57,7 +59,8 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
         )
     for sentence in _beside(report):
         console.print(escape(plain(sentence)))
-    for warning in report["warnings"]:
+    said = (simulated or {}).get("what")
+    for warning in (each for each in report["warnings"] if each != said):
         console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
 
 
@@ -94,6 +97,8 @@ def _beside(report: Mapping[str, Any]) -> list[str]:
     ceiling = _at(report.get("ceiling") or {}, ("leave_one_out", "pearson"))
     if (value := ceiling.get("value")) is not None:
         said.append(f"Ceiling: one person against the mean of the others has r = {value:.3f}.")
+    elif reason := ceiling.get("reason"):
+        said.append(f"No ceiling: {reason}.")
     for title, path in (("Pearson", ("pearson", "global")), *_FIGURES):
         without: dict[str, list[str]] = {}
         for name, entry in report["metrics"].items():

@@ -14,6 +14,7 @@ from judgments.models import AgreementReport
 from judgments.selectors.live import in_force, live
 from judgments.selectors.ratings import newer_than
 from judgments.selectors.reports import standing
+from judgments.selectors.simulated import random_scores_caution
 from judgments.services import reporting
 
 FOLDER = "judgments"
@@ -31,7 +32,16 @@ def judging_only(seat: StageSeat) -> None:
 def agreement(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """The honest report on one page."""
     judging_only(seat)
-    return show(request, "agreement.html", seat, folder=FOLDER, tab="agreement", **_live(seat))
+    caution = random_scores_caution(seat.stage)
+    return show(
+        request,
+        "agreement.html",
+        seat,
+        folder=FOLDER,
+        tab="agreement",
+        simulated_caution=caution,
+        **_live(seat),
+    )
 
 
 @require_safe
@@ -70,9 +80,9 @@ def _labels(stage: Stage) -> list[str]:
 
 
 @posted
-@on_stage()
+@on_stage(Role.MANAGER)
 def calculate(request: HttpRequest, seat: StageSeat) -> HttpResponse:
-    """Have the report worked out anew; whoever may look may ask, for it changes nothing that was decided."""
+    """Have the report worked out again: minutes of the server's time, so viewers only read it."""
     judging_only(seat)
 
     def do() -> str:

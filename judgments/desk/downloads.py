@@ -102,7 +102,7 @@ def _alpha(said: dict[str, Any]) -> Table:
     rows = []
     for step, part in said["alpha"].items():
         low, high = part.get("ci") or (None, None)
-        names = ("interval", "ordinal", "nominal", "cross_fitted", "null", "corrected")
+        names = ("interval", "ordinal", "nominal", "cross_fitted", "null", "expected")
         rows += [
             (step, name, part[name], *((low, high) if name == "interval" else (None, None)),
              part.get("reason", {}).get(name, ""))
@@ -118,9 +118,14 @@ def _alpha(said: dict[str, Any]) -> Table:
 
 def _reliability(said: dict[str, Any]) -> Table:
     part = said["reliability"]
+    low, high = part.get("ci") or (None, None)
+    figures = {
+        name: part.get(name)
+        for name in ("split_half", "spearman_brown", "sd", "splits", "items", "removed_workers")
+    }
     rows = [
-        (name, part.get(name), part.get("reason", {}).get(name, ""))
-        for name in ("split_half", "spearman_brown", "sd", "splits", "items")
+        (name, value, part.get("reason", {}).get("ci" if name in ("low", "high") else name, ""))
+        for name, value in (figures | {"low": low, "high": high}).items()
     ]
     return Table(said["signatures"]["reliability"], ("figure", "value", "reason"), rows)
 

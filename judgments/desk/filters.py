@@ -15,11 +15,11 @@ from crowd.desk.views.projects import entered
 from crowd.kinds import kind_of
 from crowd.models import Stage
 from crowd.selectors.keeping import NotMadeError, is_large, kept, moment, soon
-from crowd.services.quoting import Quote, quote
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.filterforms import RECIPES, ApplyForm, RecipeForm, TopUpForm, UndoForm
 from judgments.errors import FilteringError
 from judgments.models import FilterRun, Judgment
+from judgments.selectors.enough import Missing, missing_of
 from judgments.selectors.live import in_force
 from judgments.selectors.ratings import newer_than
 from judgments.selectors.stamps import stamp_for_pages
@@ -99,27 +99,23 @@ def _apply_form(recipe: str, found: filtering.Preview) -> ApplyForm:
 
 
 def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
-    """What asking again would cost, for those who may; only where filters are in force.
-
-    `under_way` is what is missing although nothing has to be asked: open HITs are there for it.
-    """
+    """What is missing and what asking for it costs, for those who may; only where filters are in force."""
     if run is None or not seat.spends:
         return {}
     stage = seat.stage
 
-    def make() -> tuple[Quote, int]:
-        offer = quote(stage)
-        return offer, 0 if offer.hits else sum(unit.missing for unit in kind_of(stage).pending(stage))
+    def make() -> Missing:
+        return missing_of(stage, list(kind_of(stage).pending(stage)))
 
     if is_large(stage):
         stamp = (moment(), stage.reserved_cents)
-        offer, under_way = kept(f"filter-offer:{stage.pk}:{run.pk}", stamp, make)
+        missing = kept(f"filter-missing:{stage.pk}:{run.pk}", stamp, make)
     else:
-        offer, under_way = make()
+        missing = make()
     return {
-        "offer": offer,
-        "under_way": under_way,
-        "top_up_form": TopUpForm(initial={"most": offer.total_cents}, auto_id="top_up_%s"),
+        "missing": missing,
+        "offer": missing.offer,
+        "top_up_form": TopUpForm(initial={"most": missing.offer.total_cents}, auto_id="top_up_%s"),
     }
 
 
@@ -186,8 +182,7 @@ def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         count = filtering.top_up(stage=seat.stage, most_cents=most, actor=seat.user)
         if not count:
             return "Nothing was published: the stage's round is just doing it, or the budget is used up."
-        return (
-            f"{count} HITs are being published, for at most {dollars(most)} {seat.stage.endpoint.currency}."
-        )
+        many = "HIT is" if count == 1 else "HITs are"
+        return f"{count} {many} being published, for at most {dollars(most)} {seat.stage.endpoint.currency}."
 
     return act(request, do, PAGE, seat.project.slug, seat.stage.slug)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.desk.importform import encoding_field
 from judgments.importing.formats import FORMATS
 from judgments.importing.rows import FIELDS, LONGEST_SYSTEM
 from judgments.services.importing import Options
@@ -25,9 +26,7 @@ class AnswersForm(forms.Form):
     """All options, with a select per field where the file has columns of its own."""
 
     format = forms.ChoiceField(choices=list(FORMATS.items()), label="Format", initial="auto")
-    encoding = forms.CharField(
-        max_length=40, required=False, label="Encoding", help_text="Empty: UTF-8, or as the file's mark says."
-    )
+    encoding = encoding_field()
     system = forms.CharField(
         max_length=LONGEST_SYSTEM,
         required=False,
@@ -76,7 +75,7 @@ class AnswersForm(forms.Form):
         given = self.cleaned_data
         return Options(
             format=given["format"],
-            encoding=given["encoding"].strip(),
+            encoding=given["encoding"],
             columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
             header=False if given["no_header"] else None,
             system=given["system"].strip(),

@@ -66,6 +66,8 @@ class View:
     half: Said
     whole: Said
     whole_sd: float | None
+    whole_ci: tuple[float, float] | None
+    cautions: list[str]
     splits: int
     agreement: list[tuple[str, Said, Said, Said]]
     removed: Share
@@ -89,6 +91,8 @@ def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | N
         half=_said(reliability, "split_half"),
         whole=_said(reliability, "spearman_brown"),
         whole_sd=reliability.get("sd"),
+        whole_ci=(ci[0], ci[1]) if (ci := reliability.get("ci")) else None,
+        cautions=list(reliability.get("cautions", [])),
         splits=reliability.get("splits", 0),
         agreement=[
             (name, _said(part, "percent"), _said(part, "icc_single"), _said(part, "icc_mean"))
@@ -119,7 +123,7 @@ def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:
         after = alpha["after_z"]
         beside = (
             ("the same filter on noise", _said(after, "null")),
-            ("corrected", _said(after, "corrected")),
+            ("the same filter on crowds of your alpha", _said(after, "expected")),
         )
         rows.append(_alpha_row("after removing responses by z", after, beside))
     return rows

@@ -15,6 +15,7 @@ from judgments.desk.downloads import signature
 from judgments.models import FilterRun
 from judgments.selectors import scores as selectors
 from judgments.selectors.live import in_force
+from judgments.selectors.simulated import random_scores_caution
 from judgments.selectors.stamps import stamp_for_pages
 from tables.cells import cell
 from tables.grids import Asked, Choices, page_of
@@ -43,6 +44,7 @@ def scores(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         rows=selectors.with_candidates(list(page.object_list)),
         grid=asked,
         target=seat.stage.redundancy,
+        simulated_caution=random_scores_caution(seat.stage),
     )
 
 

@@ -83,9 +83,13 @@ def open_answers(
     if format not in FORMATS:
         raise FileRefusedError(f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
     named = {ours: theirs for ours, theirs in (given or {}).items() if theirs}
-    if format == "auto":
+    if source.workbook:
+        if format not in ("auto", "csv", "tsv"):
+            raise FileRefusedError(f"{source.name} is a workbook, not {FORMATS[format]}.")
+        format = "xlsx"
+    elif format == "auto":
         format = _detected(source, mapped=bool(named))
-    if format in ("csv", "tsv"):
+    if format in ("csv", "tsv", "xlsx"):
         table = AnswerTable(source, format=format, given=given, header=header)
         _check(source, table.columns, table.mapping, system)
         return Answers(source, format, table.said, "line", system, table.columns, table.mapping, table.values)

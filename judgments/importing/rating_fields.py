@@ -1,16 +1,19 @@
 """Texts of a table of ratings as values: whole numbers, times, and what an attention check accepts."""
 
 import re
+from fractions import Fraction
 
 import numpy as np
 
 from quality.ratings import Scale
+from tables.decimals import AmbiguousNumberError, with_point
 
 _LONGEST = 1000
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}
-_WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")
-_BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+)")
-_RANGE = re.compile(r"([0-9]+)\s*(?:-|\N{EN DASH}|\.\.)\s*([0-9]+)")
+_WHOLE = re.compile(r"[+-]?[0-9]+([.,]0*)?")
+_EXACT = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+_BOUND = re.compile(r"(<=|>=|≤|≥)\s*([+-]?[0-9]+(?:\.[0-9]+)?)")
+_RANGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:-|\N{EN DASH}|\.\.)\s*([0-9]+(?:\.[0-9]+)?)")
 _BETWEEN = re.compile(r"[\s|/;,]+")
 
 
@@ -21,13 +24,22 @@ def means_yes(text: str) -> bool:
 
 def whole(text: str) -> int | None:
     """The whole number that a text is (`3`, `3.0`), or None."""
-    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < _LONGEST else None
+    return int(re.split("[.,]", text)[0]) if _WHOLE.fullmatch(text) and len(text) < _LONGEST else None
+
+
+def exact(text: str) -> Fraction | None:
+    """The decimal number that a text is (`3`, `2.5`, `2,5`), or None."""
+    try:
+        plain = with_point(text).rstrip(".,")
+    except AmbiguousNumberError:
+        return None
+    return Fraction(plain) if _EXACT.fullmatch(plain) and len(plain) < _LONGEST else None
 
 
 def number(text: str) -> float | None:
     """The finite number that a text is, or None."""
     try:
-        value = float(text)
+        value = float(with_point(text))
     except ValueError:
         return None
     return value if np.isfinite(value) else None
@@ -42,18 +54,15 @@ def times(texts: list[str]) -> list[float | None]:
 
 
 def accepted_scores(text: str, scale: Scale) -> set[int]:
-    """The scores on the scale that an attention check accepts; none for a text that says none."""
+    """The scores, in units of the scale, that an attention check accepts; none for a text that says none."""
+    every = range(scale.low, scale.high + 1)
     if bound := _BOUND.fullmatch(text):
-        limit = int(bound[2])
+        limit = Fraction(bound[2]) / scale.unit
         below = bound[1] in {"<=", "≤"}
-        return {
-            value
-            for value in range(scale.low, scale.high + 1)
-            if (value <= limit if below else value >= limit)
-        }
+        return {step for step in every if (step <= limit if below else step >= limit)}
     if span := _RANGE.fullmatch(text):
-        return set(range(int(span[1]), int(span[2]) + 1)) & set(range(scale.low, scale.high + 1))
-    values = [whole(part) for part in _BETWEEN.split(text) if part]
-    if any(value is None or not scale.low <= value <= scale.high for value in values):
-        return set()
-    return {value for value in values if value is not None}
+        low, high = Fraction(span[1]) / scale.unit, Fraction(span[2]) / scale.unit
+        return {step for step in every if low <= step <= high}
+    values = [exact(part) for part in _BETWEEN.split(text) if part]
+    steps = {None if value is None else scale.step_of(value) for value in values}
+    return set() if None in steps else {step for step in steps if step is not None}

@@ -3,13 +3,18 @@
 import csv
 import gzip
 import io
+import json
+import tempfile
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from tables.encodings import EncodingError, guess_encoding, text_encoding
+from tables.workbooks import Workbook, WorkbookError, is_workbook, open_workbook
 
 if TYPE_CHECKING:
     import _csv
@@ -19,7 +24,7 @@ _HEAD = 1 << 16
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_BLANK = _UTF8_MARK + b" \t\r\n"
 _LONGEST_FIELD = 1 << 24
 
 
@@ -27,7 +32,7 @@ class RatingsFileError(Exception):
     """Why a file of ratings cannot be read, in a sentence with file, line, field and remedy."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RatingSource:
     """A readable file: where it is, how it is encoded and separated, what its header says."""
 
@@ -50,18 +55,29 @@ class RatingSource:
 
     def records(self) -> Generator[tuple[int, list[str]], None, None]:
         """Records behind the header, each with the number of its first line; slow, to find errors."""
-        with _opened(self.path, self.encoding) as file:
-            rows = self._rows(file)
-            begins, header = 1, True
-            for row in rows:
-                if not _blank(row):
-                    if not header:
-                        yield begins, row
-                    header = False
-                begins = rows.line_num + 1
+        begins, header = 1, True
+        try:
+            with _opened(self.path, self.encoding) as file:
+                rows = self._rows(file)
+                for row in rows:
+                    if not _blank(row):
+                        if not header:
+                            yield begins, row
+                        header = False
+                    begins = rows.line_num + 1
+        except csv.Error as error:
+            raise RatingsFileError(
+                f"{self.path}, line {begins}: the row cannot be read: {error}. Close every quotation mark."
+            ) from error
+        except UnicodeError as error:
+            raise not_decodable(self.path, self.encoding) from error
 
     def _rows(self, file: IO[str] | IO[bytes]) -> "_csv.Reader":
         return _reader(file, self.encoding, self.delimiter)
+
+    def place(self, line: int) -> str:
+        """Where a record is, for messages."""
+        return f"{self.path}, line {line}"
 
     def line_of(self, record: int) -> int:
         """The line on which a record begins; records are counted from 0 behind the header."""
@@ -69,17 +85,28 @@ class RatingSource:
             return next(islice(records, record, None))[0]
 
 
-def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> RatingSource:
-    """Looks at the beginning of the file; `wanted` are the columns by which the delimiter is recognised."""
+def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "", sheet: str = "") -> RatingSource:
+    """Looks at the beginning of the file; `wanted` are the columns by which the delimiter is recognised.
+
+    `sheet` names one of a workbook, which otherwise gives its first with data.
+    """
     head = _head(path)
     if not head.strip():
         raise RatingsFileError(f"{path} is empty.")
+    if is_workbook(path):
+        return _workbook_source(path, sheet)
+    if sheet:
+        raise RatingsFileError(f"{path} is no workbook, so it has no sheet {sheet!r}. Leave out --sheet.")
     if head.startswith(_ZIP):
-        raise RatingsFileError(
-            f"{path} is a ZIP file or a workbook. Save the table as CSV (UTF-8), then give that file."
-        )
-    encoding = encoding or _encoding(head)
+        raise RatingsFileError(f"{path} is a ZIP file that holds no workbook. Take the file out of it.")
+    try:
+        encoding = text_encoding(encoding) if encoding else _guessed(path, head)
+    except EncodingError as error:
+        raise RatingsFileError(f"{path}: {error}") from error
     csv.field_size_limit(_LONGEST_FIELD)
+    if head.lstrip(_BLANK).startswith(b"{"):
+        first = next((value for _number, value in _objects(path)), {})
+        return _ObjectsSource(path, "utf-8", ",", list(first))
     try:
         with _opened(path, encoding) as file:
             line = next((each for each in _lines(file, encoding) if each.strip()), "")
@@ -88,8 +115,8 @@ def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> R
             header = next((row for row in _reader(file, encoding, delimiter) if not _blank(row)), [])
     except csv.Error as error:
         raise RatingsFileError(f"{path}, line 1: the header cannot be read: {error}.") from error
-    except (UnicodeError, LookupError) as error:
-        raise not_decodable(path, encoding, error) from error
+    except UnicodeError as error:
+        raise not_decodable(path, encoding) from error
     except (OSError, EOFError, zlib.error) as error:
         raise RatingsFileError(f"{path} cannot be read: {error}.") from error
     if not header:
@@ -97,12 +124,95 @@ def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "") -> R
     return RatingSource(path, encoding, delimiter, [name.strip() for name in header])
 
 
-def not_decodable(path: Path, encoding: str, error: Exception) -> RatingsFileError:
+class _WorkbookSource(RatingSource):
+    """A sheet of a workbook, as CSV where a file is wanted."""
+
+    workbook: Workbook
+
+    @property
+    def said(self) -> str:
+        """The format in words."""
+        return f"a workbook, sheet {self.workbook.sheet!r}"
+
+    def place(self, line: int) -> str:
+        """Sheet and row."""
+        return f"{self.path}, {self.workbook.place(line)}"
+
+    @contextmanager
+    def handle(self) -> Iterator[IO[str] | IO[bytes]]:
+        """The rows behind the header."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(cells for _number, cells in self.records())
+            file.seek(0)
+            yield file
+
+    def records(self) -> Generator[tuple[int, list[str]], None, None]:
+        """Rows behind the header with their numbers in the sheet."""
+        rows = self.workbook.rows()
+        next(rows, None)
+        yield from rows
+
+
+class _ObjectsSource(RatingSource):
+    """JSONL, an object a line, such as the table of ratings of a release; as CSV where a file is wanted."""
+
+    @property
+    def said(self) -> str:
+        """The format in words."""
+        return "JSONL"
+
+    @contextmanager
+    def handle(self) -> Iterator[IO[str] | IO[bytes]]:
+        """The rows, one after another."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(cells for _number, cells in self.records())
+            file.seek(0)
+            yield file
+
+    def records(self) -> Generator[tuple[int, list[str]], None, None]:
+        """A cell for every member of the first object, with the number of the line."""
+        for number, value in _objects(self.path):
+            yield number, [_cell(value.get(name)) for name in self.header]
+
+
+def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        with _opened_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                value = json.loads(line)
+                if not isinstance(value, dict):
+                    raise RatingsFileError(f"{path}, line {number}: this is JSON, but no object.")
+                yield number, value
+    except UnicodeError as error:
+        raise not_decodable(path, "utf-8") from error
+    except (ValueError, RecursionError) as error:
+        raise RatingsFileError(f"{path}, line {number}: this is no JSON: {error}.") from error
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _workbook_source(path: Path, sheet: str) -> RatingSource:
+    try:
+        workbook = open_workbook(path, sheet=sheet)
+    except WorkbookError as error:
+        raise RatingsFileError(str(error)) from error
+    head = next(workbook.rows(), None)
+    if head is None:
+        which = f"its sheet {sheet!r} has no row" if sheet else "none of its sheets has a row"
+        raise RatingsFileError(f"{path} is empty: {which}.")
+    source = _WorkbookSource(path, "utf-8", ",", [name.strip() for name in head[1]])
+    object.__setattr__(source, "workbook", workbook)
+    return source
+
+
+def not_decodable(path: Path, encoding: str) -> RatingsFileError:
     """The error for a file that is not in its encoding, with the line of the first wrong byte."""
-    if isinstance(error, LookupError):
-        return RatingsFileError(
-            f"There is no encoding {encoding!r}. Usual ones are utf-8, utf-16, latin-1, cp1252."
-        )
     remedy = "Save the file as UTF-8, or say what it is: --encoding latin-1."
     try:
         with _opened_bytes(path) as file:
@@ -133,10 +243,13 @@ def _head(path: Path) -> bytes:
         ) from error
 
 
-def _encoding(head: bytes) -> str:
-    if head.startswith(_UTF16_MARKS):
-        return "utf-16"
-    return "utf-8"
+def _guessed(path: Path, head: bytes) -> str:
+    """The encoding by the bytes of the file; damage is said where the file is read."""
+    try:
+        with _opened_bytes(path) as file:
+            return guess_encoding(iter(lambda: file.read(_HEAD), b"")).encoding
+    except (OSError, EOFError, zlib.error):
+        return guess_encoding(head).encoding
 
 
 def _opened_bytes(path: Path) -> IO[bytes]:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -17,9 +18,10 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from judgments.importing.rating_fields import accepted_scores, means_yes, number, times, whole
+from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
-from quality.ratings import Ratings, Scale
+from quality.ratings import MOST_SCORES, Ratings, Scale, gcd
+from tables.rowcounts import RowCounts
 
 if TYPE_CHECKING:
     from quality.report import Grouping
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 REQUIRED = ("item", "worker", "score")
 GROUPS = ("system", "type")
+#: The item of a release's table of ratings is its candidate.
+RELEASED = {"item": "candidate_id"}
 OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
 COLUMNS = (*REQUIRED, *OPTIONAL)
 CHUNK = 1 << 19
@@ -38,7 +42,8 @@ class RatingsTable:
     """What a file of ratings holds: ratings in the order of submission, without those of attention checks.
 
     `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each
-    worker; they are None, or missing, where the file has no such column.
+    worker; they are None, or missing, where the file has no such column. `notes` are sentences about how
+    scores were read.
     """
 
     ratings: Ratings
@@ -47,6 +52,8 @@ class RatingsTable:
     groups: "dict[str, Grouping]"
     source: RatingSource
     n_checks: int
+    counts: RowCounts
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -66,9 +73,16 @@ def read_ratings(
     *,
     columns: Mapping[str, str] | None = None,
     scale: Scale | None = None,
+    continuous: bool = False,
     encoding: str = "",
+    sheet: str = "",
+    stage: str = "",
 ) -> RatingsTable:
     """Reads a file of ratings. `columns` says which column holds what, where the names differ from ours.
+    `continuous` takes any number between the ends of the scale, as sliders give them.
+
+    The table of ratings that a release has is known by its columns; where it has several stages, `stage` says
+    which one is meant.
 
     RatingsFileError, with file, line, field and remedy, for everything that cannot be read as a rating.
     """
@@ -76,13 +90,33 @@ def read_ratings(
     for name in given:
         if name not in COLUMNS:
             raise RatingsFileError(f"There is no field {name!r} to map; there are {', '.join(COLUMNS)}.")
-    source = rating_source(path, wanted=[given.get(name, name) for name in COLUMNS], encoding=encoding)
-    places = _places(source, given)
+    names = [given.get(name, name) for name in COLUMNS]
+    source = rating_source(path, wanted=[*names, *RELEASED.values()], encoding=encoding, sheet=sheet)
+    released = {} if given.keys() & RELEASED.keys() else _of_release(source)
+    places = _places(source, given | released)
+    if released and "stage" in _names(source):
+        places["stage"] = _names(source).index("stage")
     read = _read(source, places)
-    table = _Table(source, read, scale or Scale())
+    stages = read.pop("stage", None)
+    table = _Table(source, read, scale or Scale(), continuous=continuous)
+    if stages is not None:
+        table.take_stage(stages, stage)
+    elif stage:
+        raise RatingsFileError(f"{path} is no table of ratings of a release: it has no stages.")
     if not table.filled.any():
         raise RatingsFileError(f"{path} has a header but no ratings under it.")
     return table.whole()
+
+
+def _names(source: RatingSource) -> list[str]:
+    return [name.casefold() for name in source.header]
+
+
+def _of_release(source: RatingSource) -> dict[str, str]:
+    """Which columns hold what, if the file is a release's table of ratings and has no names of ours."""
+    names = _names(source)
+    there = {ours: theirs for ours, theirs in RELEASED.items() if ours not in names and theirs in names}
+    return there if len(there) == len(RELEASED) else {}
 
 
 def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
@@ -104,7 +138,7 @@ def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
 
 
 def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
-    there = ", ".join(repr(name) for name in source.header)
+    there = ", ".join(map(_short, source.header[:30]))
     data = (
         " It looks as if the file had no header line; add one."
         if any(whole(name) is not None for name in source.header)
@@ -146,7 +180,7 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
     except pd.errors.EmptyDataError:
         pass
     except UnicodeError as error:
-        raise not_decodable(source.path, source.encoding, error) from error
+        raise not_decodable(source.path, source.encoding) from error
     except (OSError, EOFError, zlib.error) as error:
         raise RatingsFileError(f"{source.path} cannot be read to its end: {error}.") from error
     none = np.empty(0, dtype=np.int64)
@@ -182,27 +216,45 @@ def _not_parsed(source: RatingSource, why: str) -> RatingsFileError:
             last = line
             if len(row) > width:
                 return RatingsFileError(
-                    f"{source.path}, line {line}: {len(row)} fields, but the header names {width}. "
+                    f"{source.place(line)}: {len(row)} fields, but the header names {width}. "
                     "Put texts that hold the delimiter into quotation marks."
                 )
     if "EOF inside string" in why:
-        return RatingsFileError(
-            f"{source.path}, line {last}: a quotation mark is opened here and never closed."
-        )
+        return RatingsFileError(f"{source.place(last)}: a quotation mark is opened here and never closed.")
     return RatingsFileError(f"{source.path} cannot be read as a table: {why.strip()}.")
 
 
 class _Table:
     """From columns of texts to ratings, checks, times and groups."""
 
-    def __init__(self, source: RatingSource, columns: dict[str, _Column], scale: Scale) -> None:
-        self.source, self.columns, self.scale = source, columns, scale
+    def __init__(
+        self, source: RatingSource, columns: dict[str, _Column], scale: Scale, *, continuous: bool = False
+    ) -> None:
+        self.source, self.columns, self.scale, self.continuous = source, columns, scale, continuous
+        self.notes: list[str] = []
+        self.n_elsewhere = 0
         #: Spreadsheets end their tables with rows of empty cells; these are no ratings.
         self.filled = np.zeros(len(columns["item"].codes), dtype=np.bool_)
         for field in REQUIRED:
             self.filled |= np.array([bool(text) for text in columns[field].texts], dtype=np.bool_)[
                 columns[field].codes
             ]
+
+    def take_stage(self, column: _Column, wanted: str) -> None:
+        """Leave out what people said in other stages; RatingsFileError where one must be chosen."""
+        there = {column.texts[code] for code in np.unique(column.codes[self.filled])}
+        named = ", ".join(sorted(there))
+        if wanted and wanted not in there:
+            raise RatingsFileError(f"{self.source.path} has no stage {wanted!r}; there are: {named}.")
+        if not wanted and len(there) > 1:
+            raise RatingsFileError(
+                f"{self.source.path} has ratings of {len(there)} stages, which are not one table: {named}. "
+                "Say which: --stage NAME."
+            )
+        if wanted:
+            of_stage = np.array([text == wanted for text in column.texts], dtype=np.bool_)[column.codes]
+            self.n_elsewhere = int((self.filled & ~of_stage).sum())
+            self.filled &= of_stage
 
     def whole(self) -> RatingsTable:
         item, worker = self.columns["item"], self.columns["worker"]
@@ -237,6 +289,12 @@ class _Table:
             self.groups(rows),
             self.source,
             int(is_check.sum()),
+            RowCounts(
+                rows_read=int(self.filled.sum()) + self.n_elsewhere,
+                used=len(given) + int(is_check.sum()),
+                refused=self.n_elsewhere,
+            ),
+            tuple(self.notes),
         )
 
     def refuse(
@@ -260,7 +318,7 @@ class _Table:
         said = what if isinstance(what, str) else what(text)
         more = f" Rows with this fault: {len(rows):,}." if len(rows) > 1 else ""
         raise RatingsFileError(
-            f"{self.source.path}, line {self.source.line_of(int(rows[0]))}: {said}. {remedy}{more}"
+            f"{self.source.place(self.source.line_of(int(rows[0])))}: {said}. {remedy}{more}"
         )
 
     def is_check(self) -> npt.NDArray[np.bool_]:
@@ -280,26 +338,55 @@ class _Table:
         return np.zeros(len(self.columns["item"].codes), dtype=np.bool_)
 
     def scores(self, is_check: npt.NDArray[np.bool_]) -> Codes:
-        """The score of every row; below the scale where a check was left unanswered."""
-        column, scale = self.columns["score"], self.scale
-        values = [whole(text) for text in column.texts]
+        """The score of every row in units; below the scale where a check was left unanswered."""
+        column = self.columns["score"]
+        values = [exact(text) for text in column.texts]
+        if self.continuous:
+            self.scale, values = self.fitted(values)
+        scale = self.scale
+        steps = [None if value is None else scale.step_of(value) for value in values]
         self.refuse(
             column, [not text for text in column.texts], "the score is empty", "Leave the row out.", ~is_check
         )
         self.refuse(
             column,
             [bool(text) and value is None for text, value in zip(column.texts, values, strict=True)],
-            lambda text: f"the score {_short(text)} is not a whole number",
-            f"Scores are whole numbers from {scale.low} to {scale.high}.",
+            lambda text: f"the score {_short(text)} is not a number",
+            f"Scores are numbers {scale.said}.",
         )
         self.refuse(
             column,
-            [value is not None and not scale.low <= value <= scale.high for value in values],
-            lambda text: f"the score {_short(text)} is not on the scale from {scale.low} to {scale.high}",
-            "If the scale is another, say so: --scale LOW-HIGH.",
+            [value is not None and step is None for value, step in zip(values, steps, strict=True)],
+            lambda text: f"the score {_short(text)} is not on the scale {scale.said}",
+            "If the scale is another, say so: --scale LOW-HIGH, or LOW:HIGH:STEP such as 1:5:0.5 or "
+            "0:100:any.",
         )
         none = scale.low - 1
-        return np.array([none if value is None else value for value in values], dtype=np.int64)[column.codes]
+        return np.array([none if step is None else step for step in steps], dtype=np.int64)[column.codes]
+
+    def fitted(self, values: list[Fraction | None]) -> tuple[Scale, list[Fraction | None]]:
+        """The scale with steps as fine as its scores, and the scores; where that is finer than a thousandth
+        of the scale, the scores to the nearest of a thousand steps, which is told."""
+        low, high = (end * self.scale.unit for end in (self.scale.low, self.scale.high))
+        step = self.scale.unit
+        for value in values:
+            if value is not None and low <= value <= high:
+                step = gcd(step, value) if value else step
+        steps = MOST_SCORES - 1
+        if (high - low) / step <= steps:
+            return Scale.of(low, high, step), values
+        step = (high - low) / steps
+        near = [
+            value if value is None or not low <= value <= high else low + round((value - low) / step) * step
+            for value in values
+        ]
+        moved = sum(one != other for one, other in zip(values, near, strict=True))
+        self.notes.append(
+            f"Scores are finer than a thousandth of the scale: {moved:,} different ones were taken to the "
+            f"nearest "
+            f"{float(step):g}."
+        )
+        return Scale.of(low, high, step), near
 
     def checks(self, is_check: npt.NDArray[np.bool_], scores: Codes) -> "Checks | None":
         """Checks shown and failed per worker; one without an answer was shown and is not failed."""

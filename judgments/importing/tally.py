@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.importing.records import MOST_LISTED, FileRefusedError
+from tables.rowcounts import RowCounts
 
 #: What can become of a line; each line is counted in exactly one of these.
 RULES = {
@@ -20,6 +21,7 @@ RULES = {
 }
 #: Rules whose lines become rows of the database.
 STORED = ("new", "kept", "exact", "empty")
+_REPEATS = ("unchanged", "repeated")
 _REFUSED = ("unknown", "conflict", "refused")
 _EXAMPLES = 5
 _LONGEST_EXAMPLE = 160
@@ -76,10 +78,20 @@ class Tally:
         """Lines that become rows of the database."""
         return sum(self.rules[rule] for rule in STORED)
 
+    def counts(self) -> RowCounts:
+        """What became of every row, in the sum that all imports have."""
+        return RowCounts(
+            rows_read=self.rules.total(),
+            used=self.stored,
+            repeats=sum(self.rules[rule] for rule in _REPEATS),
+            refused=sum(self.rules[rule] for rule in _REFUSED),
+        )
+
     def report(self) -> dict[str, Any]:
         """All counts, ready for JSON."""
         return {
             "records": self.rules.total(),
+            "counts": self.counts().as_json(),
             "rules": {
                 rule: {
                     "words": words,

@@ -6,30 +6,36 @@ survey of ADEM. `docs/judging.md` has both.
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from annotation import scopes
-from crowd.kinds import Page, Parsed, Pending, SimpleKind
+from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
 from judgments import units
 from judgments.kinds.judging_config import JudgingConfig, judging_config
-from judgments.kinds.judging_form import LONGEST_COMMENT, read_judgment
+from judgments.kinds.judging_form import LONGEST_COMMENT, fit_in_a_row, read_judgment
 from judgments.kinds.judging_simulation import simulated_judgment
 from judgments.models import AttentionCheck
-from judgments.selectors.enough import missing_judgments
+from judgments.selectors.enough import pending_judgments
 from judgments.selectors.judging import (
     candidates_of,
-    candidates_to_judge,
+    not_asked_about,
     shared_queries,
     sums_by_candidate,
+    system_choices,
 )
+from judgments.selectors.lacking import without_correct_answer
 from judgments.selectors.shown import Shown, queries_of, shown
+from judgments.selectors.simulated import random_scores_caution
 from judgments.selectors.wording import texts_of
 from judgments.services import reporting
 from judgments.services.candidates import refresh_exact
 from judgments.services.checks import ensure_checks
 from judgments.services.judging import record_judgments
+from judgments.services.recounts import reconsider_run
+from judgments.services.references import keep_references
+from projects.models import Project
 
 
 class Judging(SimpleKind):
@@ -38,7 +44,38 @@ class Judging(SimpleKind):
     name = "judging"
     label = "Judging: how correct are systems' answers?"
     config = JudgingConfig
-    blind = True
+    suggested: ClassVar[Mapping[str, Any]] = {
+        "title": "Judging",
+        "reward": "0.15",
+        "redundancy": 10,
+        "expected_minutes": 0.7,
+    }
+
+    def listing(self, terms: HitTerms) -> Listing:
+        """Answers to judge; with shared queries the terms alone do not say how many they are."""
+        config = terms.config if isinstance(terms.config, JudgingConfig) else None
+        several = "answers" if config and config.shared_queries else terms.count("an answer", "answers")
+        shown = "a short passage, " if config is None or config.passages else ""
+        asked = config.question if config else JudgingConfig.model_fields["question"].default
+        one = several == "an answer"
+        return Listing(
+            f"Judge {several} to {'a question' if one else 'questions'}{terms.time}",
+            f"{'Read' if one else 'Each time, read'} {shown}a question and an answer to it, then choose "
+            f"a score: “{asked}”",
+            "judging, reading, answers",
+        )
+
+    def choices(self, project: Project) -> Mapping[str, Mapping[str, str]]:
+        """The systems of the project, with how many answers of each there are to judge."""
+        return {"systems": system_choices(project)}
+
+    def left_out(self, stage: Stage) -> Mapping[str, int]:
+        """Answers of systems that nobody is asked about."""
+        return not_asked_about(stage, judging_config(stage))
+
+    def cautions(self, stage: Stage) -> Sequence[str]:
+        """Answers beside which judges would see no correct one."""
+        return without_correct_answer(stage, judging_config(stage))
 
     def prepare(self, stage: Stage) -> None:
         """Answers that equal a reference written since their import are not paid for."""
@@ -47,10 +84,7 @@ class Judging(SimpleKind):
     def pending(self, stage: Stage) -> Iterator[Pending]:
         """Answers with fewer judgments that count than are wanted; shared ones come with all others."""
         config = judging_config(stage)
-        shared = shared_queries(stage, config)
-        rows = candidates_to_judge(stage, config).exclude(query__in=shared).order_by("pk")
-        candidates = list(rows.values_list("pk", flat=True))
-        for candidate, n in missing_judgments(stage, config, candidates, sums_by_candidate(stage)):
+        for candidate, n in pending_judgments(stage, config, sums_by_candidate(stage)):
             yield Pending(units.of_candidate(candidate), n)
 
     def checks(self, stage: Stage) -> list[str]:
@@ -74,8 +108,19 @@ class Judging(SimpleKind):
     def pages(self, stage: Stage, units: Sequence[str], seed: int) -> Mapping[str, Page]:
         """Passages, question, predicted and correct answer, then the scale; nothing about the system."""
         config = judging_config(stage)
-        found = shown(units, config, seed)
-        return {unit: Page("judgments/judging.html", _context(found[unit], config)) for unit in units}
+        found = shown(stage, units, config, seed)
+        return {
+            unit: Page(
+                "judgments/judging.html",
+                _context(found[unit], config) | {"language": stage.project.language},
+                config.instructions,
+            )
+            for unit in units
+        }
+
+    def freeze(self, stage: Stage, units: Sequence[str]) -> None:
+        """The correct answers of these units' queries stay as they are for all their judges."""
+        keep_references(stage, queries_of(units).values())
 
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
         """The scores, on the stage's scales."""
@@ -114,9 +159,17 @@ class Judging(SimpleKind):
         """What somebody who read everything chooses."""
         return simulated_judgment(stage, unit, profile, rng)
 
+    def simulated_caution(self, stage: Stage) -> str:
+        """What to say of a stage whose simulated judges knew no truth."""
+        return random_scores_caution(stage)
+
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Nothing is decided without a person; the report on agreement is kept from growing old."""
         return {"report": "asked for"} if reporting.keep_fresh(stage) else {}
+
+    def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
+        """The filters in force decide again where they saw work that began or ceased to count."""
+        reconsider_run(stage, changed)
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """The query and the answer, cut."""
@@ -131,9 +184,10 @@ def _context(found: Shown, config: JudgingConfig) -> dict[str, Any]:
         "question": found.material.query.text,
         "predicted": found.text,
         "correct": found.correct,
-        "instructions": config.instructions,
+        "others": found.others,
         "asked": config.question,
         "labels": _numbered(config.labels),
+        "in_a_row": fit_in_a_row(config.labels),
         "aspects": [(each.name, each.question, _numbered(each.labels)) for each in config.aspects],
         "comment": config.comment,
         "longest_comment": LONGEST_COMMENT,

@@ -48,7 +48,9 @@ class JudgingConfig(StageConfig):
     """What judges see and are asked, which attention checks are made, and how many judgments are enough."""
 
     instructions: str = Field(
-        default=_INSTRUCTIONS, max_length=4000, description="What stands above the first answer of a HIT."
+        default=_INSTRUCTIONS,
+        max_length=4000,
+        description="What stands with the instructions, above all answers of a HIT.",
     )
     question: str = Field(
         default="How correct is the predicted answer?",
@@ -73,10 +75,11 @@ class JudgingConfig(StageConfig):
     )
     passages: bool = Field(default=True, description="Show the curated passages of the query.")
     context: bool = Field(default=True, description="Show the earlier turns of the conversation.")
-    reference: Literal["one", "all", "none"] = Field(
-        default="one",
-        description="Correct answers that judges see: one reference, chosen by the seed and the same for "
-        "everybody; all of them; or none.",
+    reference: Literal["central", "one", "all", "none"] = Field(
+        default="central",
+        description="Correct answers that judges see, always accepted ones, and the same for all judges: "
+        "central, the one that shares most words with the others, and all of them on demand; one, drawn by "
+        "the seed; all of them; or none.",
     )
     shared_queries: int = Field(
         default=0,

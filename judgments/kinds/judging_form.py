@@ -1,12 +1,14 @@
 """Reading a judge's form: a score on the overall scale, one on that of each aspect, perhaps a comment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowd.kinds import Parsed
 from judgments.kinds.judging_config import JudgingConfig
 
 LONGEST_COMMENT = 2000
+#: Labels that stand side by side on a phone: how many, and how many characters they and their words have.
+_MOST_IN_A_ROW, _LONGEST_IN_A_ROW, _LONGEST_WORD = 5, 24, 11
 
 
 def read_judgment(config: JudgingConfig, form: Mapping[str, str]) -> Parsed:
@@ -34,6 +36,14 @@ def read_judgment(config: JudgingConfig, form: Mapping[str, str]) -> Parsed:
             )
         response["comment"] = comment
     return Parsed(errors=errors) if errors else Parsed(response)
+
+
+def fit_in_a_row(labels: Sequence[str]) -> bool:
+    """Whether the labels of a scale are short enough to stand side by side."""
+    return len(labels) <= _MOST_IN_A_ROW and all(
+        len(label) <= _LONGEST_IN_A_ROW and all(len(word) <= _LONGEST_WORD for word in label.split())
+        for label in labels
+    )
 
 
 def _score(value: str, points: int) -> int | None:

@@ -1,9 +1,9 @@
 """What simulated judges who read everything choose: the truth, with their own bias and some noise."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from annotation.truth import truth_of
+from annotation.truth import known_score
 from crowd.models import Stage
 from crowd.simulation.profiles import Profile
 from judgments import units
@@ -39,10 +39,9 @@ def true_score(candidate: int, config: JudgingConfig) -> float:
     how much the answer shares with the reference that is most like it.
     """
     row = Candidate.objects.select_related("query", "system").get(pk=candidate)
-    scores = truth_of(row.query.extra).get("scores")
-    known = scores.get(row.system.name) if isinstance(scores, Mapping) else None
-    if isinstance(known, int | float) and not isinstance(known, bool):
-        return _on_scale(float(known), config.points)
+    known = known_score(row.query.extra, row.system.name)
+    if known is not None:
+        return _on_scale(known, config.points)
     references = reference_texts([row.query_id])[row.query_id]
     return 1 + (config.points - 1) * nearest(row.text, references)
 

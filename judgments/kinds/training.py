@@ -8,14 +8,15 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from annotation.quoting import quoted
-from crowd.kinds import Page, Parsed, Pending, SimpleKind, StageConfig
+from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig
 from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
 from crowd.services.passed import let_pass
 from crowd.simulation.profiles import Profile
+from judgments.kinds.judging_form import fit_in_a_row
 from judgments.kinds.training_config import Lesson, TrainingConfig, training_config
 from judgments.selectors.training import trained
 
@@ -29,6 +30,23 @@ class JudgeTraining(SimpleKind):
     name = "judge-training"
     label = "Training for judges: examples with feedback, and who may judge"
     config = TrainingConfig
+    suggested: ClassVar[Mapping[str, Any]] = {
+        "title": "Training for judges",
+        "reward": "0.50",
+        "redundancy": 200,
+        "units_per_hit": 3,
+        "expected_minutes": 3.0,
+    }
+
+    def listing(self, terms: HitTerms) -> Listing:
+        """Examples to learn from."""
+        examples = terms.count("one example", "examples")
+        return Listing(
+            f"Learn to judge answers{terms.time}",
+            f"{examples[:1].upper()}{examples[1:]} with feedback. Those who do well at first may take the "
+            "judging HITs. Paid either way.",
+            "judging, reading, training",
+        )
 
     def planned_units(self, config: StageConfig) -> int | None:
         """One unit per example."""
@@ -53,13 +71,14 @@ class JudgeTraining(SimpleKind):
                 "question": lesson.question,
                 "predicted": lesson.answer,
                 "correct": [lesson.correct] if lesson.correct else (),
-                "instructions": config.instructions,
                 "asked": config.question,
                 "labels": [(str(score), label) for score, label in enumerate(config.labels, 1)],
+                "in_a_row": fit_in_a_row(config.labels),
                 "accepted": [str(score) for score in lesson.accepted],
                 "reason": lesson.reason,
                 "remembered": REMEMBERED + _FIRST,
             },
+            config.instructions,
         )
 
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:

@@ -2,7 +2,7 @@
 
 from judgments.models.candidates import Candidate, CandidateSource, System
 from judgments.models.filtering import FilterRun, ImportedScore, Score, Verdict
-from judgments.models.judging import AttentionCheck, CheckAnswer, Judgment
+from judgments.models.judging import AttentionCheck, CheckAnswer, Judgment, ShownReferences
 from judgments.models.reports import AgreementReport
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "ImportedScore",
     "Judgment",
     "Score",
+    "ShownReferences",
     "System",
     "Verdict",
 ]

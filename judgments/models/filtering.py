@@ -1,5 +1,7 @@
 """What filters decided, and the scores that follow from it."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -13,6 +15,8 @@ class FilterRun(models.Model):
     """One run of a recipe over a stage's judgments: parameters, seed, what it saw, what it decided.
 
     At most one run of a stage is in force. Runs are kept for ever; undoing one only takes it out of force.
+    What the run in force decided is decided again when work that it saw begins or ceases to count; the log
+    says why.
     """
 
     class State(models.TextChoices):
@@ -48,6 +52,17 @@ class FilterRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.recipe} on {self.stage_id}"
+
+    @property
+    def remade(self) -> int:
+        """How often it was made again because work that it saw began or ceased to count."""
+        return int(self.summary.get("remade") or 0)
+
+    @property
+    def remade_at(self) -> datetime | None:
+        """When that was last."""
+        at = self.summary.get("remade_at")
+        return datetime.fromisoformat(at) if at else None
 
 
 class Verdict(models.Model):

@@ -61,6 +61,25 @@ class AttentionCheck(models.Model):
         return self.key
 
 
+class ShownReferences(models.Model):
+    """What the judges of a stage see as correct answers to a query, the same for all from the first HIT on.
+
+    `texts` are the accepted references at that moment, the one in view first; none is an answer, too.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="+", db_index=False)
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="+")
+    texts = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "query"], name="references_shown_once_per_stage")
+        ]
+
+    def __str__(self) -> str:
+        return f"{len(self.texts)} of {self.query_id}"
+
+
 class CheckAnswer(models.Model):
     """One judge's score of one attention check."""
 

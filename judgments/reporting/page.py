@@ -60,17 +60,25 @@ def _alpha_plot(alpha: Mapping[str, Any]) -> Intervals:
         figures += [
             ("after response z", after_z["interval"], after_z["ci"], "faint"),
             ("null: the same filter on noise", after_z["null"], None, "bad"),
-            ("after response z, corrected for the null", after_z["corrected"], None, "good"),
+            ("the same filter on crowds of your alpha", after_z["expected"], None, "faint"),
         ]
     return intervals(figures)
 
 
 def _score_plot(scores: Mapping[str, Mapping[str, int]]) -> Bars:
+    names = list(scores["before"])
+    width = -(-len(names) // _MOST_BARS)
+    starts = range(0, len(names), width)
+    labels = [
+        names[at] if width == 1 else f"{names[at]} to {names[min(at + width, len(names)) - 1]}"
+        for at in starts
+    ]
+    before, kept = (list(scores[which].values()) for which in ("before", "kept"))
     return bars(
-        list(scores["before"]),
+        labels,
         [
-            Series("ratings before", "faint", list(scores["before"].values())),
-            Series("ratings kept", "good", list(scores["kept"].values())),
+            Series("ratings before", "faint", [sum(before[at : at + width]) for at in starts]),
+            Series("ratings kept", "good", [sum(kept[at : at + width]) for at in starts]),
         ],
     )
 

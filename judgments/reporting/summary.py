@@ -67,7 +67,7 @@ def rows(alpha: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
             (
                 "after response z",
                 after_z,
-                f"null {figure(after_z['null'])}, corrected {figure(after_z['corrected'])}",
+                f"expected {figure(after_z['expected'])}, null {figure(after_z['null'])}",
             )
         )
     return shown

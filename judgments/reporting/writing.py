@@ -5,16 +5,18 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from quality.recipes import Z
 from tables.cells import cell
 
 if TYPE_CHECKING:
     import numpy as np
 
     from judgments.importing.ratings import RatingsTable
+    from quality.run import Run
 
 #: Lists of the report that grow with the data: a row of theirs is a line of the file.
 LISTS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
@@ -71,18 +73,25 @@ def json_of(report: Mapping[str, Any]) -> Write:
     return write
 
 
-def csv_of(table: "RatingsTable", kept: "np.ndarray") -> Write:
-    """The kept ratings in the order of submission; names that a spreadsheet would run get an apostrophe."""
+def csv_of(table: "RatingsTable", done: "Run") -> Write:
+    """The kept ratings in the order of submission; names that a spreadsheet would run get an apostrophe.
+
+    The last column says in every row whether a response filter has been over the ratings, so that whoever
+    measures agreement on them later can know: after such a filter even noise agrees.
+    """
+    kept = done.kept
+    mark = _quoted(f"z ({done.recipe.title})") if done.recipe.has(Z) else "none"
 
     def write(file: IO[bytes]) -> None:
         ratings = table.ratings
-        file.write(",".join(["item", "worker", "score", *table.groups]).encode() + b"\r\n")
-        values = [str(value) for value in ratings.scale.values]
+        file.write(",".join(["item", "worker", "score", *table.groups, "response_filter"]).encode() + b"\r\n")
+        values = ratings.scale.texts
         columns = [
             _cells(ratings.item_names, ratings.items[kept]),
             _cells(ratings.worker_names, ratings.workers[kept]),
             map(values.__getitem__, (ratings.scores[kept].astype(int) - ratings.scale.low).tolist()),
             *(_cells(each.names, each.codes[kept]) for each in table.groups.values()),
+            repeat(mark, int(kept.sum())),
         ]
         rows = map(",".join, zip(*columns, strict=True))
         while some := list(islice(rows, _ROWS)):

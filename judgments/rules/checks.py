@@ -4,9 +4,9 @@
   out: yes-no queries; queries that ask nearly the same; answers that share half of their words with a
   reference or with another answer of the query, or stand in its passages; texts of fewer than three words;
   texts that were given to more than one query, such as "no answer".
-- Reference: one of the query's references as the answer. Judges then see another one as the correct answer.
-  Two references may disagree, so only those are taken that are much alike; where a query has no such pair,
-  the same text stands in both places, which is always fair.
+- Reference: one of the query's accepted references as the answer. Judges then see another one as the correct
+  answer. Two references may disagree, so only those are taken that are much alike; where a query has no such
+  pair, the same text stands in both places, which is always fair.
 - Instruction: a line that says which score to choose.
 """
 
@@ -28,7 +28,7 @@ _TRIES = 40
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One query of the stage with what checks are made of."""
+    """One query of the stage with what checks are made of; `accepted` are references without doubt."""
 
     pk: int
     key: str
@@ -37,6 +37,7 @@ class Item:
     answers: Sequence[str]
     references: Sequence[str]
     passages: Sequence[str]
+    accepted: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +133,16 @@ def _right_by_accident(text: str, item: Item, donor: Item) -> bool:
 
 
 def _alike(item: Item) -> list[str]:
-    """References that are much like another one of their query."""
+    """Accepted references that are much like another one of their query."""
     return [
         text
-        for text in item.references
-        if nearest(text, [other for other in item.references if other != text]) >= _ALIKE
+        for text in item.accepted
+        if nearest(text, [other for other in item.accepted if other != text]) >= _ALIKE
     ]
 
 
 def _reference(item: Item, wanted: Wanted, seed: int) -> Check | None:
-    text = min(_alike(item) or item.references, key=lambda text: rank(seed, item.key, text), default=None)
+    text = min(_alike(item) or item.accepted, key=lambda text: rank(seed, item.key, text), default=None)
     if text is None:
         return None
     reason = "It is one of the correct answers."

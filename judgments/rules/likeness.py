@@ -1,6 +1,6 @@
 """How much two texts share, in any script."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from annotation.flags.tokens import shingles
 
@@ -20,6 +20,21 @@ def overlap(text: str, other: str) -> float:
 def nearest(text: str, others: Iterable[str]) -> float:
     """The overlap with the one that is most alike; 0 without any."""
     return max((overlap(text, other) for other in others), default=0.0)
+
+
+def most_central(texts: Sequence[str]) -> str:
+    """The text with the highest mean overlap with the others; of equals the first. ValueError without any."""
+    words = [shingles(text) for text in texts]
+
+    def likeness(at: int) -> float:
+        shares = (
+            2 * len(words[at] & other) / (len(words[at]) + len(other))
+            for place, other in enumerate(words)
+            if place != at and words[at] and other
+        )
+        return sum(shares)
+
+    return texts[max(range(len(texts)), key=lambda at: (round(likeness(at), 9), -at))]
 
 
 def covered(text: str, by: Iterable[str]) -> float:

@@ -1,10 +1,13 @@
 """Which answers have enough judgments, by the stage's mode."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from crowd.kinds import Pending
 from crowd.models import Stage
+from crowd.services.quoting import Quote, left_to_ask, quote
 from judgments.kinds.judging_config import JudgingConfig
-from judgments.selectors.judging import Sums
+from judgments.selectors.judging import Sums, candidates_to_judge, shared_queries, waiting_by_candidate
 
 
 def missing_judgments(
@@ -20,6 +23,51 @@ def missing_judgments(
     else:
         missing = _adaptive(config, [known.get(candidate, Sums()) for candidate in candidates])
     return ((candidate, n) for candidate, n in zip(candidates, missing, strict=True) if n > 0)
+
+
+def pending_judgments(
+    stage: Stage, config: JudgingConfig, known: Mapping[int, Sums]
+) -> Iterator[tuple[int, int]]:
+    """Answers that are judged and lack judgments, with how many; `known` are the judgments that count.
+
+    Judgments whose work waits for a person are there already. Shared answers come with all others.
+    """
+    shared = shared_queries(stage, config)
+    rows = candidates_to_judge(stage, config).exclude(query__in=shared).order_by("pk")
+    waiting = waiting_by_candidate(stage)
+    for candidate, n in missing_judgments(stage, config, list(rows.values_list("pk", flat=True)), known):
+        if n > waiting.get(candidate, 0):
+            yield candidate, n - waiting.get(candidate, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a stage lacks, counted in judgments: one person's score of one answer.
+
+    `judgments` are missing on `answers` answers. `asked` of them are to be asked for by publishing `offer`;
+    the others may still come through HITs that are open.
+    """
+
+    judgments: int
+    answers: int
+    asked: int
+    offer: Quote
+
+    @property
+    def under_way(self) -> int:
+        """Judgments that open HITs are there for."""
+        return self.judgments - self.asked
+
+
+def missing_of(stage: Stage, pending: Sequence[Pending]) -> Missing:
+    """What is missing where this is pending, and what asking for it costs."""
+    left = left_to_ask(stage, pending)
+    return Missing(
+        judgments=sum(each.missing for each in pending),
+        answers=len(pending),
+        asked=sum(each.missing for each in left),
+        offer=quote(stage, left),
+    )
 
 
 def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:

@@ -87,7 +87,7 @@ def histogram(stage: Stage, worker: Worker) -> list[Share]:
     my_total, total = sum(mine.values()) or 1, sum(crowd) or 1
     return [
         Share(score, mine.get(score, 0), 100 * mine.get(score, 0) / my_total, 100 * all_of_it / total)
-        for score, all_of_it in zip(scale.values.tolist(), crowd, strict=True)
+        for score, all_of_it in zip(scale.steps.tolist(), crowd, strict=True)
     ]
 
 

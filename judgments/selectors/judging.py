@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
+from crowd.counting import counting, not_counting
 from crowd.models import Assignment, Stage
 from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
-from judgments.models import Candidate, FilterRun, Judgment, Verdict
-from judgments.selectors.candidates import to_judge
+from judgments.models import Candidate, FilterRun, Judgment, System, Verdict
+from judgments.selectors.candidates import OUT, to_judge
+from projects.models import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,42 @@ def candidates_to_judge(stage: Stage, config: JudgingConfig) -> QuerySet[Candida
     return found.filter(system__name__in=config.systems) if config.systems else found
 
 
+def system_choices(project: Project) -> dict[str, str]:
+    """Names of a project's systems with words for a form: how many answers of each there are to judge."""
+    wanted = Q(candidates__aside="") & ~Q(candidates__query__status__in=OUT)
+    rows = System.objects.filter(project=project).order_by("kind", "name")
+    counted = rows.annotate(n=Count("candidates"), wanted=Count("candidates", filter=wanted))
+    return {
+        name: f"{name}: {wanted:,} of {n:,} answers to judge"
+        for name, n, wanted in counted.values_list("name", "n", "wanted")
+    }
+
+
+def not_asked_about(stage: Stage, config: JudgingConfig) -> dict[str, int]:
+    """How many answers of systems a stage does not ask about, by the reason in words."""
+    every = Candidate.objects.filter(system__project=stage.project_id)
+    mine = every.filter(system__name__in=config.systems) if config.systems else every
+    out, aside = Q(query__status__in=OUT), Candidate.Aside
+    counts = mine.aggregate(
+        exact=Count("pk", filter=Q(aside=aside.EXACT) & ~out),
+        empty=Count("pk", filter=Q(aside=aside.EMPTY) & ~out),
+        withdrawn=Count("pk", filter=Q(aside=aside.WITHDRAWN) & ~out),
+        query=Count("pk", filter=out),
+    )
+    found = {
+        "the same as a reference": counts["exact"],
+        "the system gave no answer": counts["empty"],
+        "taken out by a researcher": counts["withdrawn"],
+        "their query was excluded or taken out": counts["query"],
+    }
+    if config.systems:
+        found["of systems that are not chosen"] = every.exclude(system__name__in=config.systems).count()
+    return {words: count for words, count in found.items() if count}
+
+
 def counted_judgments(stage: Stage) -> QuerySet[Judgment]:
-    """Judgments that count: work that was not rejected, and not removed by the filter run in force."""
-    found = Judgment.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
+    """Judgments that count: of work that counts, and not removed by the filter run in force."""
+    found = Judgment.objects.filter(counting("assignment"), stage=stage)
     run = FilterRun.objects.filter(stage=stage, state=FilterRun.State.IN_FORCE).values_list("pk", flat=True)
     in_force = run.first()
     if in_force is None:
@@ -44,6 +79,15 @@ def sums_by_candidate(stage: Stage) -> dict[int, Sums]:
     rows: QuerySet[Any, Any] = counted_judgments(stage).order_by().values_list("candidate")
     sums = rows.annotate(n=Count("pk"), total=Sum("score"), squares=Sum(F("score") * F("score")))
     return {candidate: Sums(n, total, squares) for candidate, n, total, squares in sums}
+
+
+def waiting_by_candidate(stage: Stage) -> dict[int, int]:
+    """Judgments whose work waits for a person, by candidate: they have their place, and do not count yet."""
+    waiting = Assignment.objects.filter(not_counting(), stage=stage, state__in=Assignment.GOOD)
+    if not waiting.exists():
+        return {}
+    rows = Judgment.objects.filter(stage=stage, assignment__in=waiting.values("pk")).order_by()
+    return dict(rows.values_list("candidate").annotate(n=Count("pk")))
 
 
 def shared_queries(stage: Stage, config: JudgingConfig) -> list[int]:

@@ -81,7 +81,7 @@ def _made(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
     from quality.icc import one_way  # noqa: PLC0415 - numpy
     from quality.sums import Sums  # noqa: PLC0415 - numpy
 
-    counts, values = given.counts, scale_of(stage).values
+    counts, values = given.counts, scale_of(stage).steps
     sums = Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
     correlations = one_way(sums)
     systems = systems_of(stage, given.candidates)

@@ -107,7 +107,7 @@ def spread_of_stage(stage: Stage, now: Live) -> "Spread | Figure | None":
 
     def sums(name: str) -> Sums:
         counts = given.counts[np.array([rows[name][query] for query in common], dtype=np.int64)]
-        values = scale.values
+        values = scale.steps
         return Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
 
     return spread_of(sums(names[0]), sums(names[1]))

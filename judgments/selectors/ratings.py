@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import IntegerField, QuerySet
+from django.db.models import Count, IntegerField, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from crowd.counting import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from judgments.models import Candidate, CheckAnswer, Judgment
-from judgments.selectors.stamps import NOT_GOOD
 from judgments.units import of_candidate
 from projects.models import Project
 
@@ -51,13 +51,25 @@ class StageRatings:
 
 
 def good(rows: QuerySet[Judgment], stage: Stage) -> QuerySet[Judgment]:
-    """Judgments whose assignment counts: neither rejected, nor given back, nor in quarantine.
+    """Judgments whose work counts: neither rejected nor in quarantine, and no person has to decide about it.
 
     Few assignments do not count, so the database looks them up once instead of joining every row.
     """
-    return rows.exclude(
-        assignment__in=Assignment.objects.filter(stage=stage, state__in=NOT_GOOD).values("pk")
-    )
+    return rows.exclude(assignment__in=Assignment.objects.filter(not_counting(), stage=stage).values("pk"))
+
+
+#: What is said of judgments of work that a person has to decide about; of other work its state is said.
+LEFT_OUT = {HELD: "of_work_on_hold", WAITS: "waits_for_approval"}
+
+
+def not_good(rows: QuerySet[Judgment], stage: Stage) -> dict[str, int]:
+    """How many judgments `good` leaves out, by the reason: with it they are all there are."""
+    aside = Assignment.objects.using(rows.db).filter(not_counting(), stage=stage)
+    if not aside.exists():
+        return {}
+    found = rows.filter(assignment__in=aside.values("pk")).order_by().annotate(why=reason_of("assignment"))
+    counts: dict[str, int] = dict(found.values_list("why").annotate(n=Count("pk")))
+    return {LEFT_OUT.get(why, why): counts[why] for why in sorted(counts)}
 
 
 def scale_of(stage: Stage) -> "Scale":
@@ -165,8 +177,8 @@ def about(candidates: Sequence[int]) -> dict[int, About]:
 
 
 def checks_of(stage: Stage, until: datetime | None = None) -> list[tuple[int, int, bool]]:
-    """Answers to attention checks by (worker, check, passed), oldest first; only of good assignments."""
-    rows = CheckAnswer.objects.filter(check_item__stage=stage, assignment__state__in=Assignment.GOOD)
+    """Answers to attention checks by (worker, check, passed), oldest first; only of work that counts."""
+    rows = CheckAnswer.objects.filter(counting("assignment"), check_item__stage=stage)
     if until is not None:
         rows = rows.filter(at__lte=until)
     return list(rows.order_by("pk").values_list("worker_id", "check_item_id", "passed"))

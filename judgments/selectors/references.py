@@ -17,6 +17,21 @@ def reference_texts(queries: Collection[int]) -> dict[int, list[str]]:
     return {pk: [*imported(given), *(answer.text for answer in written.get(pk, []))] for pk, given in rows}
 
 
+def accepted_texts(queries: Collection[int]) -> dict[int, list[str]]:
+    """References that nobody has to doubt, each text once: imported ones, and answers that were approved.
+
+    An answer that waits for review, with flags or without, is none of them.
+    """
+    written = references(queries)
+    rows = Query.objects.filter(pk__in=queries).values_list("pk", "references")
+    found: dict[int, list[str]] = {}
+    for pk, given in rows:
+        approved = [answer.text for answer in written.get(pk, []) if answer.approved]
+        texts = (text.strip() for text in (*imported(given), *approved))
+        found[pk] = list(dict.fromkeys(text for text in texts if text))
+    return found
+
+
 def imported(given: object) -> list[str]:
     """The texts of `Query.references`; what is no text in it is passed over."""
     return (

@@ -63,7 +63,7 @@ def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str, *, down: boo
     ratings = Ratings(
         np.repeat(np.repeat(np.arange(n_items, dtype=np.int32), size), cells),
         np.zeros(given.judgments, dtype=np.int32),
-        np.repeat(np.tile(scale.values.astype(np.int16), n_items), cells),
+        np.repeat(np.tile(scale.steps.astype(np.int16), n_items), cells),
         range(n_items),  # type: ignore[arg-type]  # names nobody asks for
         ("all",),
         scale,

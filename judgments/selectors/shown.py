@@ -1,25 +1,31 @@
 """What a judge sees of one answer."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from annotation.selectors.material import Material, materials
+from crowd.models import Stage
 from judgments import units
 from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
-from judgments.models import AttentionCheck, Candidate
-from judgments.selectors.references import reference_texts
+from judgments.models import AttentionCheck, Candidate, ShownReferences
+from judgments.rules.likeness import most_central
+from judgments.selectors.references import accepted_texts
 
 _AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The query with its passages, the predicted answer, and the correct ones that stand below it."""
+    """The query with its passages, the predicted answer, and the correct ones that stand below it.
+
+    `others` has all correct answers where only one is in view and judges may look at them.
+    """
 
     material: Material
     text: str
     correct: Sequence[str]
+    others: Sequence[str] = ()
 
 
 def queries_of(names: Sequence[str]) -> dict[str, int]:
@@ -36,7 +42,7 @@ def queries_of(names: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def shown(names: Sequence[str], config: JudgingConfig, seed: int) -> dict[str, Shown]:
+def shown(stage: Stage, names: Sequence[str], config: JudgingConfig, seed: int) -> dict[str, Shown]:
     """What is shown of units, the same for everybody; a check is shown like any other answer.
 
     A handful of statements, however many units. KeyError where a unit is not there.
@@ -44,15 +50,32 @@ def shown(names: Sequence[str], config: JudgingConfig, seed: int) -> dict[str, S
     rows = _rows(names)
     queries = {row.query_id for row in rows.values()}
     read = materials(queries) if config.passages else {}
-    references = reference_texts(queries) if config.reference != "none" else {}
-    return {
-        unit: Shown(
-            read.get(row.query_id) or Material(row.query, ()),
-            row.text,
-            _correct(row, references.get(row.query_id, []), config, seed),
-        )
-        for unit, row in rows.items()
-    }
+    references = references_shown(stage, queries, config, seed) if config.reference != "none" else {}
+    found = {}
+    for unit, row in rows.items():
+        correct, others = _correct(row.text, references.get(row.query_id, []), config)
+        found[unit] = Shown(read.get(row.query_id) or Material(row.query, ()), row.text, correct, others)
+    return found
+
+
+def references_shown(
+    stage: Stage, queries: Collection[int], config: JudgingConfig, seed: int
+) -> dict[int, list[str]]:
+    """The correct answers of queries, the one in view first: as they were kept, or as they would be now."""
+    kept = ShownReferences.objects.filter(stage=stage, query__in=queries)
+    found: dict[int, list[str]] = dict(kept.values_list("query", "texts"))
+    rest = accepted_texts([query for query in queries if query not in found])
+    return found | {query: _first_in_view(query, texts, config, seed) for query, texts in rest.items()}
+
+
+def _first_in_view(query: int, texts: list[str], config: JudgingConfig, seed: int) -> list[str]:
+    """The texts with the one that is shown in front: the most central, or one drawn by the seed."""
+    if config.reference == "one":
+        return sorted(texts, key=lambda text: rank("reference", seed, query, text))
+    if config.reference == "all" or not texts:
+        return texts
+    central = most_central(texts)
+    return [central, *(text for text in texts if text != central)]
 
 
 def _rows(names: Sequence[str]) -> dict[str, Candidate | AttentionCheck]:
@@ -64,11 +87,13 @@ def _rows(names: Sequence[str]) -> dict[str, Candidate | AttentionCheck]:
 
 
 def _correct(
-    row: Candidate | AttentionCheck, references: Sequence[str], config: JudgingConfig, seed: int
-) -> list[str]:
-    """The correct answers beside this one: a reference is not shown beside itself where there are others."""
-    known = list(dict.fromkeys(reference.strip() for reference in references))
-    others = [reference for reference in known if reference != row.text.strip()] or known
+    text: str, references: Sequence[str], config: JudgingConfig
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The correct answers beside a predicted one, and all of them where one is in view and more are known.
+
+    A reference is not shown beside itself where there are others.
+    """
+    known = [reference for reference in references if reference != text.strip()] or references
     if config.reference == "all":
-        return others
-    return sorted(others, key=lambda reference: rank("reference", seed, row.query_id, reference))[:1]
+        return known, ()
+    return known[:1], known if config.reference == "central" and len(known) > 1 else ()

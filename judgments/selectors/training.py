@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from crowd.counting import counting
 from crowd.models import Assignment, Stage
 
 
@@ -19,7 +20,7 @@ class Trained:
 def trained(stage: Stage) -> Iterator[Trained]:
     """Everybody whose work in this stage counts, by their keys; in one statement."""
     found: dict[int, dict[str, bool]] = defaultdict(dict)
-    rows = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD, response__isnull=False)
+    rows = Assignment.objects.filter(counting(), stage=stage, response__isnull=False)
     for worker, response in rows.order_by("worker", "pk").values_list("worker", "response").iterator(1000):
         for unit, said in (response or {}).items():
             found[worker].setdefault(unit, bool(said["right_at_first"]))

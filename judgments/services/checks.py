@@ -13,7 +13,7 @@ from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck
 from judgments.rules.checks import Check, Item, Wanted, draw_checks
 from judgments.selectors.judging import candidates_to_judge
-from judgments.selectors.references import reference_texts
+from judgments.selectors.references import accepted_texts, reference_texts
 
 #: Queries that checks are drawn from, drawn by the seed themselves, for each check that is wanted.
 _QUERIES_PER_CHECK = 10
@@ -105,7 +105,7 @@ def _draw(stage: Stage, config: JudgingConfig) -> list[Check]:
 
 
 def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
-    """What checks are made of, for a sample of the stage's queries; five statements."""
+    """What checks are made of, for a sample of the stage's queries; seven statements."""
     rows = candidates_to_judge(stage, config).order_by().values_list("query", "query__key").distinct()
     sample = sorted(rows, key=lambda row: rank("checks", stage.seed, row[1]))[:most]
     queries = [pk for pk, _ in sample]
@@ -113,7 +113,7 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
     texts = candidates_to_judge(stage, config).filter(query__in=queries).order_by("pk")
     for query, text in texts.values_list("query", "text"):
         answers[query].append(text)
-    references = reference_texts(queries)
+    references, accepted = reference_texts(queries), accepted_texts(queries)
     return [
         Item(
             pk=pk,
@@ -123,6 +123,7 @@ def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
             answers=answers[pk],
             references=list(dict.fromkeys(text.strip() for text in references[pk] if text.strip())),
             passages=[passage.text for passage in found.passages],
+            accepted=accepted[pk],
         )
         for pk, found in materials(queries).items()
     ]

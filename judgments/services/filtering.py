@@ -17,7 +17,8 @@ from crowd.services.publishing import publish_pending
 from crowd.services.quoting import quote
 from judgments.errors import FilteringError, NothingMissingError
 from judgments.models import FilterRun, Score, Verdict
-from judgments.services import reporting, verdicts
+from judgments.selectors.stamps import stamp_of
+from judgments.services import filterjobs, reporting, verdicts
 from judgments.services.deciding import Decided, decide, recipe_named, stored_parameters
 from judgments.services.previewing import Preview, preview
 from money.amounts import dollars
@@ -60,6 +61,7 @@ def apply(
     transaction instead, for a job whose effect it is.
     """
     found = recipe_named(recipe, parameters)
+    counted = _what_counts(stage)
     done = _done_before(stage, once)
     if done is not None:
         return done
@@ -75,6 +77,10 @@ def apply(
 
     def store() -> int:
         kept.append(_stored(stage, found, decided, scores, seed, seen, once, actor, begun))
+        if _what_counts(stage) != counted:
+            # Decided about while we looked, and perhaps reconsidered with the run before: look once more.
+            why = "work was decided about while the filters were being applied"
+            filterjobs.ask_remake(run=kept[-1], why=why, state="at once")
         return int(kept[-1].pk)
 
     try:
@@ -200,6 +206,12 @@ def _published_since(stage: Stage, since: datetime) -> int:
     )
     totals = entries.aggregate(rewards=Sum("cents"), fees=Sum("fee_cents"))
     return (totals["rewards"] or 0) + (totals["fees"] or 0)
+
+
+def _what_counts(stage: Stage) -> tuple[int, int]:
+    """Tells which assignments do not count."""
+    stamp = stamp_of(stage)
+    return stamp.spoilt, stamp.spoilt_sum
 
 
 def _in_force(stage: Stage) -> FilterRun | None:

@@ -12,7 +12,7 @@ from jobs import services as jobs
 from jobs.models import OPEN_STATES, Job, JobState
 from judgments.models import FilterRun
 
-APPLY, TOP_UP = "judgments.filter", "judgments.top_up"
+APPLY, TOP_UP, REMAKE = "judgments.filter", "judgments.top_up", "judgments.filter_again"
 #: How long a page says that a job failed, where nothing was done since.
 _SAID = timedelta(days=1)
 #: Jobs of a stage among which one is looked for that still runs.
@@ -41,6 +41,12 @@ def ask_top_up(*, stage: Stage, most_cents: int, actor: Any, once: str) -> Job:
     """Have what is missing published by a job, for at most what the person confirmed."""
     payload = {"stage": stage.pk, "most_cents": most_cents, "user": actor.pk}
     return _ask(TOP_UP, payload, f"{_prefix(stage)}top-up:{once}")
+
+
+def ask_remake(*, run: FilterRun, why: str, state: str) -> Job:
+    """Have a run made again by a job; one for each state of its judgments in which it was not made."""
+    payload = {"run": run.pk, "why": why}
+    return _ask(REMAKE, payload, f"{_prefix(run.stage)}again:{run.pk}:{run.remade}:{state}")
 
 
 def under_way_or_failed(stage: Stage) -> tuple[Job | None, Job | None]:

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.importing.records import FileRefusedError, Limits, UnmappedError
-from annotation.importing.source import Source, fingerprint, unchanged
+from annotation.importing.source import Source, encoding_of, fingerprint, unchanged
 from annotation.services.importing import ImportRefusedError, Progress, refuse_read_only, silent
 from judgments.importing.formats import Answers, open_answers
 from judgments.importing.rows import Row
@@ -80,6 +80,7 @@ def import_candidates(
                 "format": answers.format,
                 "format_words": answers.said,
                 "unit": answers.unit,
+                **encoding_of(source),
                 "query_out": sorting.out,
                 "without_reference": sorting.without_reference,
                 "further": answers.further,
@@ -227,6 +228,7 @@ class Preview:
     mapping: dict[str, str]
     rows: list[Row]
     refusals: list[tuple[int, str]]
+    encoding: str = ""
 
 
 def preview(path: Path, *, name: str = "", options: Options | None = None, size: int = 20) -> Preview:
@@ -239,12 +241,20 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
             refused.append((line, " ".join([f"{field}: {reason}", remedy]).strip()))
 
     try:
-        answers = _opened(Source(path, name=name, encoding=options.encoding), options)
+        source = Source(path, name=name, encoding=options.encoding)
+        answers = _opened(source, options)
         rows = list(islice(answers.rows(note), size))
     except UnmappedError as error:
         raise ImportRefusedError(str(error), error.columns) from error
     except FileRefusedError as error:
         raise ImportRefusedError(str(error)) from error
     return Preview(
-        answers.format, answers.said, answers.unit, answers.columns, answers.mapping, rows, refused
+        answers.format,
+        answers.said,
+        answers.unit,
+        answers.columns,
+        answers.mapping,
+        rows,
+        refused,
+        source.encoding_said,
     )

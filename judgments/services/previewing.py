@@ -6,11 +6,10 @@ from typing import Any
 
 from crowd.kinds import Pending
 from crowd.models import Stage
-from crowd.services.quoting import Quote, left_to_ask, quote
 from judgments.kinds.judging_config import judging_config
 from judgments.models import FilterRun
-from judgments.selectors.enough import missing_judgments
-from judgments.selectors.judging import Sums, candidates_to_judge, shared_queries
+from judgments.selectors.enough import Missing, missing_judgments, missing_of, pending_judgments
+from judgments.selectors.judging import Sums
 from judgments.services.deciding import Decided, decide, recipe_named, stored_parameters
 from judgments.units import of_candidate
 from money.amounts import dollars
@@ -29,9 +28,9 @@ class Reason:
 class Preview:
     """What a recipe would do to a stage's judgments now. `seen` is the run in force, 0 for none.
 
-    `below` items would have fewer kept judgments than are wanted, `fallen` of them because of this recipe:
-    with all their judgments they have enough. `target` is how many are wanted, 0 where the stage decides that
-    item by item. Asking again for what the recipe removes costs `top_up`.
+    `missing` is what the stage would lack with the recipe in force, as its pages say it afterwards; on
+    `fallen` answers because of this recipe: with all their judgments they have enough. `target` is how many
+    are wanted, 0 where the stage decides that answer by answer.
     """
 
     title: str
@@ -45,9 +44,8 @@ class Preview:
     capped: int
     reasons: tuple[Reason, ...]
     target: int
-    below: int
     fallen: int
-    top_up: Quote
+    missing: Missing
     currency: str
     seen: int
 
@@ -55,11 +53,13 @@ class Preview:
     def sentence(self) -> str:
         """All of it in words."""
         wanted = f"below the target of {self.target}" if self.target else "below what is wanted"
+        missing = self.missing
         return (
-            f"Would remove {self.removed_workers:,} of {_some(self.workers, 'worker')}, "
-            f"{self.removed_ratings:,} of {_some(self.ratings, 'rating')}; "
-            f"{_some(self.fallen, 'item falls', 'items fall')} {wanted}; "
-            f"topping up costs {dollars(self.top_up.total_cents)} {self.currency}."
+            f"Would remove {self.removed_workers:,} of {_some(self.workers, 'judge')}, "
+            f"{self.removed_ratings:,} of {_some(self.ratings, 'judgment')}; "
+            f"{_some(self.fallen, 'answer falls', 'answers fall')} {wanted}; "
+            f"{_some(missing.judgments, 'judgment')} would be missing on {_some(missing.answers, 'answer')}; "
+            f"asking for them costs {dollars(missing.offer.total_cents)} {self.currency}."
         )
 
 
@@ -75,8 +75,9 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     config = judging_config(stage)
     keys = decided.columns.candidates.tolist()
     then = _sums(decided, kept_only=True)
-    lacking = dict(missing_judgments(stage, config, keys, then))
-    before = dict(missing_judgments(stage, config, keys, _sums(decided, kept_only=False)))
+    lacking = {key for key, _ in missing_judgments(stage, config, keys, then)}
+    before = {key for key, _ in missing_judgments(stage, config, keys, _sums(decided, kept_only=False))}
+    pending = [Pending(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
     return Preview(
         title=found.title,
         parameters=stored_parameters(found),
@@ -89,9 +90,8 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
         capped=int(run.capped_items.sum()),
         reasons=_reasons(decided),
         target=stage.redundancy if config.redundancy_mode == "fixed" else 0,
-        below=len(lacking),
-        fallen=len(set(lacking) - set(before)),
-        top_up=quote(stage, _asked_again(stage, lacking, _removed(decided))),
+        fallen=len(lacking - before),
+        missing=missing_of(stage, pending),
         currency=stage.endpoint.currency,
         seen=seen,
     )
@@ -118,32 +118,6 @@ def _sums(decided: Decided, *, kept_only: bool) -> dict[int, Sums]:
     columns = (sums.n.tolist(), sums.s.tolist(), sums.q.tolist())
     keys = decided.columns.candidates.tolist()
     return {key: Sums(*row) for key, row in zip(keys, zip(*columns, strict=True), strict=True)}
-
-
-def _removed(decided: Decided) -> dict[int, int]:
-    """How many judgments of each candidate the recipe removes, where it removes any."""
-    import numpy as np  # noqa: PLC0415
-
-    ratings = decided.columns.ratings
-    gone = np.bincount(ratings.items[~decided.run.kept], minlength=ratings.n_items)
-    return {
-        key: count
-        for key, count in zip(decided.columns.candidates.tolist(), gone.tolist(), strict=True)
-        if count
-    }
-
-
-def _asked_again(stage: Stage, lacking: Mapping[int, int], removed: Mapping[int, int]) -> list[Pending]:
-    """Units with how many people have to be asked again because of what was removed.
-
-    Answers that are no longer judged are not among them, nor are shared ones, which come with every HIT.
-    """
-    config = judging_config(stage)
-    asked = candidates_to_judge(stage, config).exclude(query__in=shared_queries(stage, config))
-    still = set(asked.values_list("pk", flat=True))
-    short = {of_candidate(key): key for key in lacking if key in removed and key in still}
-    left = left_to_ask(stage, [Pending(unit, lacking[key]) for unit, key in short.items()])
-    return [Pending(item.unit, min(item.missing, removed[short[item.unit]])) for item in left]
 
 
 def _some(count: int, one: str, many: str = "") -> str:

@@ -14,7 +14,7 @@ from judgments.selectors.stamps import Stamp, stamp_of
 
 REPORT = "judgments.report"
 #: Grows when the report has other figures, so that old ones are made again.
-VERSION = 1
+VERSION = 2
 #: Judgments before the first report is made by itself, and how many times more before the next.
 FIRST, GROWN = 100, 1.25
 _OVER = (JobState.FAILED, JobState.CANCELLED)
@@ -57,7 +57,7 @@ def keep_fresh(stage: Stage) -> bool:
 
 def made_of(stamp: Stamp) -> str:
     """What names a report under this stamp: with a run in force, later judgments change nothing in it."""
-    seen = f"run {stamp.run} {stamp.spoilt}-{stamp.spoilt_sum}" if stamp.run else str(stamp)
+    seen = f"run {stamp.run}{stamp.again} {stamp.spoilt}-{stamp.spoilt_sum}" if stamp.run else str(stamp)
     return f"{VERSION}: {seen}"
 
 

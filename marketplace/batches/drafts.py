@@ -21,6 +21,7 @@ from marketplace.batches.sheets import Row, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchTask, Requester, Template
 from marketplace.questions import MAX_QUESTION_BYTES, html_question_xml, parse_question
+from revisions.seen import Seen
 
 State = Batch.State
 _AT_ONCE = 500
@@ -103,19 +104,24 @@ def _sweep(requester: Requester) -> None:
     given_up.delete()
 
 
-def set_hosts(*, batch: Batch, hosts: Sequence[str]) -> None:
-    """Choose which hosts the tasks of a draft may load from."""
-    _change(batch, hosts=list(dict.fromkeys(hosts)))
+def set_hosts(*, batch: Batch, hosts: Sequence[str], seen: Seen) -> None:
+    """Choose which hosts the tasks of a draft may load from; ConflictError where it is not as `seen`."""
+    _change(batch, seen, hosts=list(dict.fromkeys(hosts)))
 
 
-def set_properties(*, batch: Batch, name: str, properties: Properties) -> None:
-    """Change what the HITs of a draft will have in common."""
-    _change(batch, name=name, properties=properties.stored())
+def set_properties(*, batch: Batch, name: str, properties: Properties, seen: Seen) -> None:
+    """Change what the HITs of a draft will have in common; ConflictError where it is not as `seen`."""
+    _change(batch, seen, name=name, properties=properties.stored())
 
 
-def _change(batch: Batch, **values: object) -> None:
-    if not Batch.objects.filter(pk=batch.pk, state=State.DRAFT).update(**values):
+@transaction.atomic
+def _change(batch: Batch, seen: Seen, **values: object) -> None:
+    row = Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk, state=State.DRAFT).first()
+    if row is None:
         raise not_a_draft()
+    if any(getattr(row, name) != value for name, value in values.items()):
+        seen.check(row)
+        Batch.objects.filter(pk=row.pk).update(**values)
 
 
 def not_a_draft() -> Refusal:

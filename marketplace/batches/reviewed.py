@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Q
 
+from accounts.acting import Actor, acting_as, actor
 from jobs import services as jobs
 from jobs.models import Job
 from jobs.runner import JobContext
@@ -123,6 +125,7 @@ def all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
 
 def start(*, batch: Batch, decisions: list[Decision], file_name: str, override: bool, once: str) -> Job:
     """Make these decisions by a job. With `override`, an x turns a rejection into an approval."""
+    who = actor()
     return jobs.enqueue(
         kind=REVIEW,
         payload={
@@ -130,6 +133,8 @@ def start(*, batch: Batch, decisions: list[Decision], file_name: str, override: 
             "file": file_name,
             "override": override,
             "at": clock.now().isoformat(),
+            "by": who.user.pk if who.user else None,
+            "address": who.address,
             "decisions": [[each.line, each.assignment_id, each.reason] for each in decisions],
         },
         effect=f"{REVIEW}:{batch.pk}:{once}",
@@ -141,10 +146,12 @@ def decide_all(context: JobContext) -> None:
     payload = context.payload
     since = datetime.fromisoformat(payload["at"])
     report: list[list[Any]] = []
-    for decision in _decisions(payload):
-        context.progress(len(report), len(payload["decisions"]), "Deciding")
-        outcome, sentence = _decide(payload["batch"], decision, override=payload["override"], since=since)
-        report.append([decision.line, decision.assignment_id, outcome, sentence])
+    user = User.objects.filter(pk=payload.get("by") or 0).first()
+    with acting_as(lambda: Actor(user=user, address=payload.get("address", ""))):
+        for decision in _decisions(payload):
+            context.progress(len(report), len(payload["decisions"]), "Deciding")
+            outcome, sentence = _decide(payload["batch"], decision, override=payload["override"], since=since)
+            report.append([decision.line, decision.assignment_id, outcome, sentence])
     context.commit(lambda: report)
 
 

@@ -1,4 +1,5 @@
-"""Tables that people upload: CSV as spreadsheets of all countries write it, with exact words where it is not.
+"""Tables that people upload: CSV as spreadsheets of all countries write it, or a workbook; exact words where
+it is neither.
 
 The file is read row by row and never held. What is wrong is said with file, line, column and remedy.
 """
@@ -7,28 +8,24 @@ import codecs
 import csv
 import io
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from marketplace.errors import Refusal
+from tables.encodings import MARKS, USUAL, EncodingError, Guess, guess_encoding, text_encoding
+from tables.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 
 MAX_NAME = 100
 #: Characters of one cell: more than a question may have bytes.
 MAX_CELL = 65_535
 #: Encodings that a form offers, beside finding out.
-ENCODINGS: Mapping[str, str] = {
-    "auto": "Find out",
-    "utf-8": "UTF-8",
-    "utf-16": "UTF-16",
-    "cp1252": "Windows-1252 (Western Europe)",
-    "cp1250": "Windows-1250 (Central Europe)",
-    "cp1251": "Windows-1251 (Cyrillic)",
-    "shift_jis": "Shift JIS (Japanese)",
-    "gb18030": "GB 18030 (Chinese)",
-    "big5": "Big5 (Chinese)",
-    "cp949": "Windows-949 (Korean)",
-}
+ENCODINGS: Mapping[str, str] = {"auto": "Find out", **USUAL}
+#: What a page's file chooser shows.
+ACCEPTED = ".csv,.txt,.tsv,.xlsx,.xlsm,.xlsb,.xls,.ods,text/csv"
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 #: The csv module has one limit for the process: whoever reads sets the same.
 _LONGEST_FIELD = 1 << 17
@@ -57,29 +54,41 @@ RESULTS = Limits(megabytes=500, columns=2_000, rows=1_000_000)
 class SheetError(Refusal):
     """A file that cannot be taken as it is; nothing of it was."""
 
-    def __init__(self, file: str, why: str, *, line: int = 0, column: str = "") -> None:
-        place = f", line {line}" if line else ""
-        place += f", column {column[:60]}" if column else ""
-        super().__init__("FileRefused", f"{file}{place}: {why}")
+    def __init__(self, message: str) -> None:
+        super().__init__("FileRefused", message)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: the line it begins on, and its cells in the order of the head."""
+    """A row: the line it begins on, or its number in the sheet, and its cells in the order of the head."""
 
     line: int
     cells: list[str]
 
 
 class Sheet:
-    """A CSV file whose head has been read. `rows` can be read as often as wanted."""
+    """A CSV file or a workbook whose head has been read. `rows` can be read as often as wanted.
 
-    def __init__(self, file: BinaryIO, name: str, *, encoding: str = "auto", limits: Limits = TASKS) -> None:
+    `encoding` is a name, or "auto" to find it out; `sheet` names one of a workbook, which otherwise gives
+    its first with data.
+    """
+
+    def __init__(
+        self, file: BinaryIO, name: str, *, encoding: str = "auto", sheet: str = "", limits: Limits = TASKS
+    ) -> None:
         self._file, self._limits = file, limits
         self.name = " ".join(name.split())[:200] or "the file"
         self._check_size()
-        self.encoding, self.guessed = self._encoding(encoding)
-        self.delimiter, self._skip = self._dialect()
+        self._file.seek(0)
+        start = self._file.read(max(map(len, MAGIC)))
+        self.workbook = self._workbook(sheet) if start.startswith(MAGIC) else None
+        self.delimiter, self._skip = ",", 0
+        if self.workbook is None:
+            if sheet:
+                raise self.error(f"it is no workbook, so it has no sheet {sheet[:60]!r}. Name none.")
+            self._guess = self._encoding(start, encoding)
+            self._decode(self._guess.encoding)
+            self.delimiter, self._skip = self._dialect()
         first = next(self._read(), None)
         if first is None:
             raise self.error(
@@ -89,14 +98,22 @@ class Sheet:
 
     @property
     def said(self) -> str:
-        """How the file was read, in words."""
-        known = ENCODINGS.get(self.encoding.removesuffix("-sig"), self.encoding)
-        guess = ", which is a guess: it is no UTF-8" if self.guessed else ""
-        return f"{known}{guess}; cells separated by {_DELIMITERS.get(self.delimiter, repr(self.delimiter))}"
+        """How the file was read, in words, with a caution where its encoding is a guess."""
+        if self.workbook is not None:
+            of = f" of {len(self.workbook.sheets)}" if len(self.workbook.sheets) > 1 else ""
+            return f"a workbook, sheet {self.workbook.sheet!r}{of}"
+        return (
+            f"{self._guess.said}; cells separated by {_DELIMITERS.get(self.delimiter, repr(self.delimiter))}"
+        )
 
     def error(self, why: str, *, line: int = 0, column: str = "") -> SheetError:
         """An error in this file."""
-        return SheetError(self.name, why, line=line, column=column)
+        place = ""
+        if line:
+            place = f", {self.workbook.place(line) if self.workbook is not None else f'line {line}'}"
+        if column:
+            place += f", column {column[:60]}"
+        return SheetError(f"{self.name}{place}: {why}")
 
     def rows(self) -> Iterator[Row]:
         """The rows below the head; blank lines are none. Raises SheetError at the first that is not right."""
@@ -120,7 +137,7 @@ class Sheet:
             self._check_cells(row)
             yield row
         if not count:
-            raise self.error("it has a head and no rows. Every row below the head becomes a task.")
+            raise self.error("it has a head and no rows below it.")
 
     def _check_size(self) -> None:
         size = self._file.seek(0, io.SEEK_END)
@@ -130,27 +147,28 @@ class Sheet:
                 "Split it into several files."
             )
 
-    def _encoding(self, asked: str) -> tuple[str, bool]:
-        """The encoding, and whether it is only a guess. All of the file is tried."""
+    def _workbook(self, sheet: str) -> Workbook:
+        """Readers of workbooks want a path, which an upload may not have."""
+        with tempfile.NamedTemporaryFile(prefix="workbook-") as copy:
+            self._file.seek(0)
+            shutil.copyfileobj(self._file, copy)
+            copy.flush()
+            try:
+                return open_workbook(Path(copy.name), name=self.name, sheet=sheet)
+            except WorkbookError as error:
+                raise SheetError(str(error)) from error
+
+    def _encoding(self, start: bytes, asked: str) -> Guess:
+        """A mark decides, then what is asked for; without either, what the bytes look like."""
+        if marked := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
+            return Guess(marked, 1)
+        if asked and asked != "auto":
+            try:
+                return Guess(text_encoding(asked), 1)
+            except EncodingError as error:
+                raise self.error(str(error)) from error
         self._file.seek(0)
-        start = self._file.read(4)
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            self._decode("utf-16")
-            return "utf-16", False
-        if start.startswith(codecs.BOM_UTF8):
-            self._decode("utf-8-sig")
-            return "utf-8-sig", False
-        if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-            raise self.error("it is a workbook or an archive. Save the sheet as CSV (UTF-8) and upload that.")
-        if asked != "auto":
-            self._decode(asked)
-            return asked, False
-        try:
-            self._decode("utf-8")
-        except SheetError:
-            self._decode("cp1252")
-            return "cp1252", True
-        return "utf-8", False
+        return guess_encoding(iter(lambda: self._file.read(_PIECE), b""))
 
     def _decode(self, encoding: str) -> None:
         decoder = codecs.getincrementaldecoder(encoding)()
@@ -161,7 +179,7 @@ class Sheet:
                 line += decoder.decode(piece).count("\n")
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            known = ENCODINGS.get(encoding.removesuffix("-sig"), encoding)
+            known = Guess(encoding, 1).said
             meaningless = error.object[error.start : error.start + 4].hex(" ")
             raise self.error(
                 f"it is not {known} (the bytes {meaningless} mean nothing there). "
@@ -172,7 +190,7 @@ class Sheet:
     def _text(self) -> io.TextIOWrapper:
         self._file.seek(0)
         borrowed = io.BufferedReader(_Borrowed(self._file))
-        return io.TextIOWrapper(borrowed, encoding=self.encoding, newline="")
+        return io.TextIOWrapper(borrowed, encoding=self._guess.encoding, newline="")
 
     def _dialect(self) -> tuple[str, int]:
         """What separates cells, and how many lines come before the head: one where it says `sep=;`."""
@@ -189,6 +207,11 @@ class Sheet:
         return max(_DELIMITERS, key=lambda each: (line.count(each), each == ",")), 0
 
     def _read(self) -> Iterator[Row]:
+        if self.workbook is not None:
+            return (Row(number, cells) for number, cells in self.workbook.rows())
+        return self._read_text()
+
+    def _read_text(self) -> Iterator[Row]:
         lines = _Lines(self._text())
         for _ in range(self._skip):
             next(lines, None)
@@ -253,6 +276,13 @@ class Sheet:
         return names
 
     def _wrong_width(self, row: Row, width: int) -> SheetError:
+        if self.workbook is not None:
+            column = next(number for number, cell in enumerate(row.cells[width:], width + 1) if cell)
+            return self.error(
+                f"cell {column} has a value, and the head names {width} column{'s' if width != 1 else ''}. "
+                "Name its column in the first row, or empty the cell.",
+                line=row.line,
+            )
         separator = _DELIMITERS.get(self.delimiter, self.delimiter).removesuffix("s")
         return self.error(
             f"the row has {len(row.cells)} cell{'s' if len(row.cells) != 1 else ''}, the head has {width}. "

@@ -46,13 +46,13 @@ _SUBMIT = re.compile(
 )
 _ACTION = re.compile(r"(\baction\s{0,9}=\s{0,9}[\"']?)/mturk/externalSubmit\b", re.IGNORECASE)
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
-_BODY = re.compile(r"<body\b[^>]*>", re.IGNORECASE)
+_BODY = re.compile(r"<body\b", re.IGNORECASE)
 _BODY_END = re.compile(r"</body\s*>", re.IGNORECASE)
 _FORM = re.compile(r"<(?:crowd-)?form\b", re.IGNORECASE)
 _MADE_FORM = re.compile(r"createElement\(\s{0,9}[\"']form[\"']", re.IGNORECASE)
 _FIELD = re.compile(r"<(?:input|textarea|select)\b", re.IGNORECASE)
 _SUBMITS = re.compile(
-    r"<(?:input|button)\b[^>]{0,500}\btype\s{0,9}=\s{0,9}[\"']?(?:submit|image)\b", re.IGNORECASE
+    r"<(?:input|button)\b[^<>]{0,500}\btype\s{0,9}=\s{0,9}[\"']?(?:submit|image)\b", re.IGNORECASE
 )
 
 
@@ -77,8 +77,7 @@ def _with_form(page: str, submit_url: str) -> str:
     """Pages of fields without a form get one around everything, and a button, as MTurk's own site does."""
     if _FORM.search(page) or not _FIELD.search(page) or _MADE_FORM.search(page):
         return page
-    body = _BODY.search(page)
-    start = body.end() if body else (doctype.end() if (doctype := _DOCTYPE.match(page)) else 0)
+    start = _inside_body(page)
     ends = list(_BODY_END.finditer(page, start))
     end = ends[-1].start() if ends else len(page)
     action = f' action="{escape(submit_url)}"' if submit_url else ""
@@ -88,6 +87,16 @@ def _with_form(page: str, submit_url: str) -> str:
     words = "Submit" if submit_url else "Accept the HIT first"
     button = "" if has_button else f'<p><input type="submit" id="submitButton" value="{words}"{closed}></p>'
     return f"{page[:start]}{form}{page[start:end]}{button}</form>{page[end:]}"
+
+
+def _inside_body(page: str) -> int:
+    """Where the page's body begins; behind its doctype where it says nothing of a body."""
+    body = _BODY.search(page)
+    closed = page.find(">", body.end()) if body else -1
+    if closed >= 0:
+        return closed + 1
+    doctype = _DOCTYPE.match(page)
+    return doctype.end() if doctype else 0
 
 
 def element_not_here(html: str) -> str:

@@ -10,11 +10,10 @@ from html import unescape
 from urllib.parse import urlsplit
 
 from marketplace.html.documents import task_document, without_comments
+from marketplace.loopback import anywhere
 
 #: Never allow-same-origin, never any kind of top navigation: what a task page may do in any case.
 SANDBOX = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
-#: Where pages of requesters with keys may load from: as pages that they host themselves.
-ANYWHERE = ("https:", "http://127.0.0.1:*", "http://localhost:*", "http://*.localhost:*")
 _ORIGIN = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?(?::[0-9]{1,5})?")
 _NAMED = re.compile(r"(?:(https?):)?//([a-z0-9][a-z0-9.-]{0,253}(?::[0-9]{1,5})?)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
@@ -33,10 +32,9 @@ def headers(hosts: Sequence[str] | None, *, submit_url: str = "") -> dict[str, s
     policy = {"sandbox": SANDBOX, "default-src": "'none'", "base-uri": "'none'"}
     policy["form-action"] = submit_url or "'none'"
     if hosts is None:
-        anywhere = " ".join(ANYWHERE)
-        files = f"'self' {anywhere} data: blob:"
-        policy |= {"connect-src": f"{anywhere} data: blob:", "frame-src": f"{anywhere} data: blob:"}
-        policy |= {"worker-src": f"{anywhere} data: blob:"}
+        sources = " ".join(anywhere())
+        files = f"'self' {sources} data: blob:"
+        policy |= {f"{kind}-src": f"{sources} data: blob:" for kind in ("connect", "frame", "worker")}
     else:
         files = " ".join(["'self'", "data:", "blob:", *(host for host in hosts if is_origin(host))])
     policy |= {f"{kind}-src": files for kind in ("img", "media", "font")}

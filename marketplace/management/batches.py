@@ -13,10 +13,10 @@ from jobs.models import Job, JobState
 from marketplace import clock
 from marketplace.batches import drafts, hosts, publishing, results, reviewed
 from marketplace.batches.properties import DAY, MINUTE, Properties
-from marketplace.batches.sheets import ENCODINGS, RESULTS, Sheet
+from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, Requester, Template
-from money.amounts import cents, dollars
+from money.amounts import dollars, entered_cents
 
 Facts = dict[str, Any]
 FactsOf = Callable[[Facts], Facts]
@@ -47,7 +47,7 @@ def add(commands: Any, show: Show) -> None:
     create.add_argument(
         "--hosts", nargs="*", metavar="ORIGIN", help="load from these only (default: those of the template)"
     )
-    create.add_argument("--encoding", choices=list(ENCODINGS), default="auto")
+    _add_reading(create)
 
     publish = of_batch(actions, "publish", "publish a draft, or go on with one that stopped", publish_batch)
     publish.add_argument("--total", required=True, help="what it costs at most, as `show` says it")
@@ -60,7 +60,15 @@ def add(commands: Any, show: Show) -> None:
     review = of_batch(actions, "review", "approve and reject as a results file says", review_batch)
     review.add_argument("file", type=Path, help="the results with x under Approve, reasons under Reject")
     review.add_argument("--override", action="store_true", help="also turn rejections into approvals")
-    review.add_argument("--encoding", choices=list(ENCODINGS), default="auto")
+    _add_reading(review)
+
+
+def _add_reading(parser: ArgumentParser) -> None:
+    """How the table is read, where that is not to be found out."""
+    parser.add_argument("--encoding", default="auto", help="of the file, such as cp1252 (default: found out)")
+    parser.add_argument(
+        "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
+    )
 
 
 def _parser(show: Show, actions: Any, name: str, words: str, facts: FactsOf) -> ArgumentParser:
@@ -95,9 +103,9 @@ def _batch(options: Facts) -> Batch:
 
 def _cents(amount: str) -> int:
     try:
-        return cents(amount)
+        return entered_cents(amount)
     except ValueError as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(f"{amount!r} is not an amount. {error}") from error
 
 
 def create_batch(options: Facts) -> Facts:
@@ -133,7 +141,7 @@ def create_batch(options: Facts) -> Facts:
             requester=requester,
             template=template,
             properties=properties,
-            sheet=Sheet(file, options["table"].name, encoding=options["encoding"]),
+            sheet=Sheet(file, options["table"].name, encoding=options["encoding"], sheet=options["sheet"]),
             name=options["name"],
         )
     return show_batch(options | {"number": batch.number})
@@ -205,7 +213,13 @@ def review_batch(options: Facts) -> Facts:
     """batch review REQUESTER NUMBER FILE."""
     batch = _batch(options)
     with _opened(options["file"]) as file:
-        sheet = Sheet(file, options["file"].name, encoding=options["encoding"], limits=RESULTS)
+        sheet = Sheet(
+            file,
+            options["file"].name,
+            encoding=options["encoding"],
+            sheet=options["sheet"],
+            limits=RESULTS,
+        )
         decisions = reviewed.read(sheet)
     job = reviewed.start(
         batch=batch,

@@ -1,5 +1,6 @@
 """Tables of the marketplace, grouped by what they are about."""
 
+from marketplace.models.activity import Activity, RefusedCalls, SignedWrite
 from marketplace.models.batches import Batch, BatchTask, Template
 from marketplace.models.events import PolicyAction, PolicyResult, Queue, QueuedEvent
 from marketplace.models.log import CallLog, Chaos, TestClock, TokenUse
@@ -12,6 +13,7 @@ from marketplace.models.work import HIT, HITType, Holding, Place
 __all__ = [
     "HIT",
     "AccessKey",
+    "Activity",
     "Batch",
     "BatchTask",
     "Block",
@@ -36,7 +38,9 @@ __all__ = [
     "Queue",
     "QueuedEvent",
     "Rating",
+    "RefusedCalls",
     "Requester",
+    "SignedWrite",
     "Template",
     "TestClock",
     "TokenUse",

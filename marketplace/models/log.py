@@ -35,9 +35,14 @@ class CallLog(models.Model):
     executed = models.BooleanField(default=False, help_text="The operation ran and was committed.")
     result = models.CharField(max_length=120, help_text="`ok` or the error code.")
     milliseconds = models.FloatField()
+    access_key = models.CharField(max_length=64, blank=True)
+    address = models.CharField(max_length=45, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["requester", "-id"], name="call_of_requester")]
+        indexes = [
+            models.Index(fields=["requester", "-id"], name="call_of_requester"),
+            models.Index(fields=["at"], name="call_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.operation}: {self.result}"

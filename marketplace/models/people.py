@@ -52,6 +52,8 @@ class AccessKey(models.Model):
         null=True, blank=True, help_text="From then on refused; empty: valid until somebody ends it."
     )
     last_used_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
+    read_only = models.BooleanField(default=False, help_text="Calls that change anything are refused.")
+    addresses = models.JSONField(default=list, help_text="Where it was used from, the last one first.")
 
     def __str__(self) -> str:
         return self.access_key

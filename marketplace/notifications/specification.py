@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from marketplace.errors import Refusal, invalid_value
+from marketplace.loopback import is_loopback
 from marketplace.models import HIT, HITType, Queue, Requester
 from marketplace.notifications.events import OF_EXPIRY, wants
-from marketplace.questions import is_loopback
 
 #: The versions that clients in the wild send; the message repeats it.
 VERSIONS = ("2006-05-05", "2014-08-15")

@@ -15,11 +15,13 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
+from accounts.acting import Actor, acting_as
+from accounts.addresses import address_of
 from marketplace import chaos, clock
 from marketplace.errors import Refusal
 from marketplace.models import CallLog
 from marketplace.notifications.specification import OWN_QUEUE
-from marketplace.protocol import limiter, lookup, operations, sigv4, wire
+from marketplace.protocol import limiter, lookup, operations, refusals, replays, sigv4, wire
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
@@ -61,7 +63,8 @@ def answer(request: HttpRequest) -> HttpResponse:
     started = time.perf_counter()
     record = CallLog(request_id=uuid.uuid4(), operation="", result="ok")
     try:
-        body = _perform(request, record, started)
+        with acting_as(lambda: Actor(access_key=record.access_key, address=record.address)):
+            body = _perform(request, record, started)
         status = 200
     except ProtocolError as error:
         body, status, record.result = error.body(), error.status, error.kind
@@ -70,7 +73,9 @@ def answer(request: HttpRequest) -> HttpResponse:
     except Exception:
         logger.exception("%s failed, request %s", record.operation or "A call", record.request_id)
         body, status, record.result = fault_body(), 500, "ServiceFault"
-    if not record.executed:
+    if record.requester_id is None:
+        refusals.count(record.result, request.META)
+    elif not record.executed:
         _log(record, started)
     response = HttpResponse(json.dumps(body), status=status, content_type=CONTENT_TYPE)
     response["Content-Length"] = str(len(response.content))
@@ -85,8 +90,10 @@ def _perform(request: HttpRequest, record: CallLog, started: float) -> dict[str,
     if request.method != "POST":
         raise ProtocolError("MethodNotAllowedException", "Calls are made with POST.", 405)
     raw = wire.body(request)
-    requester = sigv4.authenticate(request.META, raw)
-    record.requester = requester
+    record.address = address_of(request.META)
+    signed = sigv4.authenticate(request.META, raw)
+    requester = record.requester = signed.requester
+    record.access_key = signed.key.access_key
     name = request.META.get("HTTP_X_AMZ_TARGET", "")
     if not name.startswith(TARGET) or name.removeprefix(TARGET) not in SHAPES:
         raise ProtocolError("UnknownOperationException", f"There is no operation {name[:120]!r}.")
@@ -104,8 +111,11 @@ def _perform(request: HttpRequest, record: CallLog, started: float) -> dict[str,
         if chaos.happens(faults.error_rate):
             raise _InjectedError
         return operation.handler(call)
+    if signed.key.read_only:
+        raise ProtocolError("AccessDeniedException", "This access key reads only; it may change nothing.")
     lookup.settle_for_writing(call)
     with transaction.atomic():
+        replays.refuse_again(call, signed.signature)
         result = operation.handler(call)
         if chaos.happens(faults.error_rate):
             raise _InjectedError

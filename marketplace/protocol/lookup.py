@@ -39,7 +39,7 @@ def hit(call: Call) -> HIT:
     )
     if row is not None:
         _settle_for_reading(call, row)
-    if row is None or (row.disposed_at and row.disposed_at + SHOWN_AFTER_DISPOSAL < call.now):
+    if row is None or (row.disposed_at and row.disposed_at < call.now - SHOWN_AFTER_DISPOSAL):
         raise Refusal("HITDoesNotExist", f"Hit {call['HITId']} does not exist.")
     return row
 

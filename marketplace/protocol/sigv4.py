@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -10,7 +11,9 @@ from urllib.parse import parse_qsl, quote
 
 from django.utils import timezone
 
-from marketplace.models import Requester
+from accounts.addresses import address_of
+from marketplace.models import AccessKey, Requester
+from marketplace.protocol import limiter
 from marketplace.protocol.errors import ProtocolError
 from marketplace.services import accesskeys
 
@@ -25,8 +28,21 @@ _CREDENTIAL = re.compile(
 _PART = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)")
 
 
-def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE) -> Requester:
-    """The requester who signed this request; raises ProtocolError where it is not who it says."""
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A request whose signature is right: which key signed it, and the signature itself."""
+
+    key: AccessKey
+    signature: str
+
+    @property
+    def requester(self) -> Requester:
+        """Whose key it is."""
+        return self.key.requester
+
+
+def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE) -> Signed:
+    """The key that signed this request; raises ProtocolError where it is not who it says."""
     header = environ.get("HTTP_AUTHORIZATION", "")
     parts = dict(_PART.findall(header))
     credential = _CREDENTIAL.fullmatch(parts.get("Credential", ""))
@@ -40,9 +56,12 @@ def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE
     if credential["service"] != service:
         raise _bad_signature(f"Credential should be scoped to correct service: '{service}'.")
     signed_at = _checked_date(environ.get("HTTP_X_AMZ_DATE", ""), credential["date"])
+    address = address_of(environ)
+    limiter.check_guesses(credential["key"], address)
     signer = accesskeys.signing_key(credential["key"])
     secret = accesskeys.secret_of(signer) if signer else None
     if signer is None or secret is None:
+        limiter.note_guess(credential["key"], address)
         raise ProtocolError(
             "UnrecognizedClientException", "The security token included in the request is invalid."
         )
@@ -55,12 +74,13 @@ def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE
     key = _signing_key(secret, credential["date"], credential["region"], service)
     expected = hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), parts["Signature"].encode("utf-8", "surrogatepass")):
+        limiter.note_guess(credential["key"], address)
         raise _bad_signature(
             "The request signature we calculated does not match the signature you provided. "
             "Check your AWS Secret Access Key and signing method."
         )
-    accesskeys.note_use(signer)
-    return signer.requester
+    accesskeys.note_use(signer, address)
+    return Signed(signer, expected)
 
 
 def _bad_signature(message: str) -> ProtocolError:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from csp.constants import SELF
 
+from marketplace.loopback import anywhere
 from marketplace.questionform.answering import Given, answer_name, blank, limits, other_name
 from marketplace.questionform.parsing import Content, Form, FreeText, Question, Selection
 
-#: What the policy of a page has to allow beside its own for a form's images, audio and video.
-MEDIA_SOURCES = {
-    kind: [SELF, "data:", "https:", "http://127.0.0.1:*", "http://localhost:*", "http://*.localhost:*"]
-    for kind in ("img-src", "media-src")
-}
+
+def media_sources() -> dict[str, list[str]]:
+    """What the policy of a page has to allow beside its own for a form's images, audio and video."""
+    return {kind: [SELF, "data:", *anywhere()] for kind in ("img-src", "media-src")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from marketplace.batches import properties as limits
 from marketplace.batches.hosts import of_template
-from marketplace.batches.properties import MINUTE, Properties
-from marketplace.batches.sheets import ENCODINGS
+from marketplace.batches.properties import MINUTE, Properties, from_stored
+from marketplace.batches.sheets import ACCEPTED, ENCODINGS
 from marketplace.errors import Refusal
 from marketplace.html.policies import is_origin
 from marketplace.models import Batch, QualificationType, Requester, Template
@@ -28,7 +28,8 @@ from marketplace.requirements import (
     normalise,
 )
 from marketplace.site.countries import COUNTRIES
-from money.amounts import cents, dollars
+from money.amounts import AmountError, dollars, entered_cents
+from revisions.forms import RevisedForm
 
 COMPARATORS = {
     "Exists": "is held",
@@ -44,9 +45,12 @@ GUARDS = {
     "PreviewAndAccept": "see that there are tasks, and not preview them",
     "DiscoverPreviewAndAccept": "not even see that there are tasks",
 }
+#: What a new template begins with.
+_FIRST = {"reward": "0.10", "duration": 3600, "lifetime": 7 * 86_400, "auto_approval": 3 * 86_400}
 #: Qualifications of the requester's own that one batch can ask for.
 OWN = 3
 _LOCATION = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{2}))?")
+_OF_A_WORKBOOK = "Of a workbook: the sheet's name. Empty: the first one with data."
 _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -64,12 +68,12 @@ class AmountField(forms.CharField):
         if not text:
             return None
         try:
-            return cents(text.lstrip("$€£").replace(",", ""))
-        except ValueError as error:
-            raise forms.ValidationError("An amount with at most two decimals, such as 0.15.") from error
+            return entered_cents(text)
+        except AmountError as error:
+            raise forms.ValidationError(str(error)) from error
 
 
-class PropertiesForm(forms.Form):
+class PropertiesForm(RevisedForm, forms.Form):
     """What the HITs of a batch have in common."""
 
     title = forms.CharField(
@@ -298,7 +302,7 @@ def _put(values: dict[str, Any], each: Requirement, number: int) -> int:
 
 
 class TemplateForm(PropertiesForm):
-    """A task page, and the properties that its batches begin with."""
+    """A task page, and the properties that its batches begin with; `template` is the one that changes."""
 
     name = forms.CharField(max_length=120, help_text="For you alone.")
     html = forms.CharField(
@@ -315,6 +319,14 @@ class TemplateForm(PropertiesForm):
         help_text="0 fits the window.",
         widget=forms.NumberInput(attrs={"size": 6}),
     )
+
+    def __init__(self, data: Any = None, *, requester: Requester, template: Template | None = None) -> None:
+        initial: dict[str, Any] = dict(_FIRST)
+        if template:
+            initial = initial_of(from_stored(template.properties))
+            initial |= {name: getattr(template, name) for name in ("name", "html", "frame_height")}
+        super().__init__(data, initial=initial, requester=requester)
+        self.shows(template, ("name", "html", "frame_height", "properties"))
 
     def page(self) -> list[Any]:
         """Fields of the page itself."""
@@ -339,10 +351,11 @@ class BatchForm(forms.Form):
     template = forms.ModelChoiceField(queryset=Template.objects.none(), empty_label=None)
     file = forms.FileField(
         label="Table",
-        help_text="CSV; its first line names the columns, every line below becomes a task.",
-        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.tsv,text/csv"}),
+        help_text="CSV or a workbook; its first line names the columns, every line below becomes a task.",
+        widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED}),
     )
     encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), initial="auto")
+    sheet = forms.CharField(max_length=200, required=False, label="Sheet", help_text=_OF_A_WORKBOOK)
     name = forms.CharField(
         max_length=120, required=False, label="Name", help_text="For you alone. Empty: template and file."
     )
@@ -363,6 +376,11 @@ class BatchPropertiesForm(PropertiesForm):
     """What a draft's HITs have in common, and its name."""
 
     name = forms.CharField(max_length=120, label="Name of the batch", help_text="For you alone.")
+
+    def __init__(self, data: Any = None, *, requester: Requester, batch: Batch) -> None:
+        initial = initial_of(from_stored(batch.properties)) | {"name": batch.name}
+        super().__init__(data, initial=initial, requester=requester)
+        self.shows(batch, ("name", "properties"))
 
 
 class PublishForm(forms.Form):
@@ -388,9 +406,10 @@ class ReviewForm(forms.Form):
     file = forms.FileField(
         label="Reviewed results",
         help_text="The results file with an x under Approve, or a reason under Reject.",
-        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.tsv,text/csv"}),
+        widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED}),
     )
     encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), initial="auto")
+    sheet = forms.CharField(max_length=200, required=False, label="Sheet", help_text=_OF_A_WORKBOOK)
     override = forms.BooleanField(
         required=False,
         label="Also turn rejections into approvals",
@@ -411,7 +430,7 @@ class ApproveWaitingForm(forms.Form):
     once = forms.UUIDField(initial=uuid.uuid4)
 
 
-class HostsForm(forms.Form):
+class HostsForm(RevisedForm, forms.Form):
     """Where a draft's tasks may load from: hosts of its template, of its cells, and others."""
 
     hosts_named = forms.MultipleChoiceField(
@@ -429,6 +448,7 @@ class HostsForm(forms.Form):
         known = list(dict.fromkeys([*own, *batch.hosts_of_cells, *batch.hosts]))
         named["initial"] = {"hosts_named": batch.hosts}
         super().__init__(*arguments, **named)
+        self.shows(batch, ("hosts",))
         words = [(host, f"{host} ({_from(host, own, batch)})") for host in known]
         field = self.fields["hosts_named"]
         assert isinstance(field, forms.MultipleChoiceField)

@@ -4,11 +4,16 @@ from typing import Any
 
 from django import forms
 
+from marketplace.models import Chaos
+from revisions.forms import RevisedForm
+
 MOST_CALLS, MOST_DELAY_S = 1_000_000, 86_400
 _HOUR, _DAY = 3600, 86_400
+#: Faults that stay until somebody changes them; the others are counted down by the calls that meet them.
+_KEPT = ("throttle_rate", "error_rate", "visibility_delay_s", "duplicate_events")
 
 
-class FaultsForm(forms.Form):
+class FaultsForm(RevisedForm, forms.Form):
     """Faults of one requester; what is left empty is off."""
 
     lose_response_after_commit = forms.IntegerField(
@@ -48,8 +53,10 @@ class FaultsForm(forms.Form):
     )
     duplicate_events = forms.BooleanField(required=False, label="Send every event twice")
 
-    def __init__(self, data: Any = None, **options: Any) -> None:
-        super().__init__(data, label_suffix="", **options)
+    def __init__(self, data: Any = None, *, chaos: Chaos | None = None) -> None:
+        initial = {name: getattr(chaos, name) for name in self.base_fields} if chaos else None
+        super().__init__(data, label_suffix="", initial=initial)
+        self.shows(chaos, _KEPT)
 
     @property
     def faults(self) -> dict[str, float | bool]:

@@ -15,10 +15,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from accounts import security
 from marketplace.models import Requester
 from marketplace.requester import rail
 from marketplace.site.people import current_worker
 from marketplace.site.selectors import desk
+from revisions.forms import RevisedForm
 from tables import grids
 from tables.grids import Asked, Complete, Grid, Rows, as_they_are
 
@@ -48,6 +50,7 @@ def for_requester(view: View) -> View:
         assert isinstance(user, User)
         found = desk.requesters(user).filter(customer_id=requester).first()
         if found is None:
+            security.log("role.refused", requester=requester, path=request.path)
             raise Http404("There is no such requester.")
         return view(request, Seat(user, found), **parts)
 
@@ -65,6 +68,14 @@ def show(
         "worker": current_worker(request),
     }
     return render(request, f"marketplace/requester/{template}", own | context, status=status)
+
+
+def show_conflict(
+    request: HttpRequest, seat: Seat, form: RevisedForm, theirs: RevisedForm, back: str, *, place: str
+) -> HttpResponse:
+    """The page for a small form whose row somebody else changed first; large forms show it on their own."""
+    form.compare(theirs, back)
+    return show(request, "conflict.html", seat, place=place, form=form, status=409)
 
 
 def respond(

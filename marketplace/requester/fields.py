@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from money.amounts import cents, dollars
+from money.amounts import AmountError, dollars, entered_cents
 
 #: Control characters that no text of the protocol may have; line breaks and tabs are none of them.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -55,13 +55,13 @@ class MoneyField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         """Whole cents, at least one."""
-        text = str(super().to_python(value) or "").strip().lstrip("$€£").strip()
+        text = str(super().to_python(value) or "").strip()
         if not text:
             return None
         try:
-            amount = cents(text)
-        except ValueError as error:
-            raise forms.ValidationError("Write an amount with two decimals, such as 12.50.") from error
+            amount = entered_cents(text)
+        except AmountError as error:
+            raise forms.ValidationError(str(error)) from error
         if not 1 <= amount <= self.most_cents:
             raise forms.ValidationError(f"Write an amount between 0.01 and {dollars(self.most_cents)}.")
         return amount

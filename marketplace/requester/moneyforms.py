@@ -8,7 +8,7 @@ from django import forms
 
 from marketplace.services.invoicing import LONGEST_ADDRESS
 from marketplace.services.people import MOST_CENTS
-from money.amounts import cents, dollars
+from money.amounts import AmountError, dollars, entered_cents
 
 
 class MoneyField(forms.CharField):
@@ -18,13 +18,13 @@ class MoneyField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         """Whole cents."""
-        text = str(super().to_python(value) or "").strip().lstrip("$€£").replace(",", "").strip()
+        text = str(super().to_python(value) or "").strip()
         if not text:
             return None
         try:
-            amount = cents(text)
-        except ValueError as error:
-            raise forms.ValidationError("Write an amount with two decimals, such as 12.50.") from error
+            amount = entered_cents(text)
+        except AmountError as error:
+            raise forms.ValidationError(str(error)) from error
         if not 0 < amount <= MOST_CENTS:
             raise forms.ValidationError(f"An amount is between 0.01 and {dollars(MOST_CENTS)}.")
         return amount

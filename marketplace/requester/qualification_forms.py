@@ -4,9 +4,11 @@ from typing import Any
 
 from django import forms
 
+from marketplace.batches.sheets import ACCEPTED
 from marketplace.models import QualificationType
 from marketplace.requester.fields import Form, TextField
 from marketplace.services.qualification_tests import QualificationTest
+from revisions.forms import RevisedForm
 
 _INTEGER: dict[str, Any] = {
     "min_value": -2_147_483_648,
@@ -17,9 +19,14 @@ HOUR, MINUTE = 3600, 60
 _HUNDRED_YEARS_H = 876_000
 _XML_MOST = 65_535
 MOST_AT_ONCE = 100
+#: Columns of a type that its form can change.
+_CHANGEABLE = (
+    *("description", "status", "auto_granted", "auto_granted_value", "retry_delay_s"),
+    *("test", "answer_key", "test_duration_s"),
+)
 
 
-class TypeForm(Form):
+class TypeForm(RevisedForm, Form):
     """A qualification type: how people get it, and what it is."""
 
     name = forms.CharField(
@@ -77,6 +84,7 @@ class TypeForm(Form):
     def __init__(self, data: Any = None, *, kind: QualificationType | None = None) -> None:
         super().__init__(data, initial=_initial(kind) if kind else None)
         self.kind = kind
+        self.shows(kind, _CHANGEABLE)
         if kind:
             self.fields["name"].disabled = self.fields["keywords"].disabled = True
             if kind.has_test:
@@ -171,7 +179,7 @@ class RevokeForm(Form):
 class FileForm(forms.Form):
     """Grants as a file."""
 
-    file = forms.FileField(label="CSV file")
+    file = forms.FileField(label="Table", widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED}))
 
 
 class AcceptForm(Form):

@@ -29,6 +29,7 @@ PLACES = (
     ("Messages", "messages", "requester:letters"),
     ("Money", "money", "requester:money"),
     ("Keys", "keys", "requester:keys"),
+    ("Activity", "activity", "requester:activity"),
 )
 #: Shown where test controls are on.
 TEST_PLACES = (("Test controls", "controls", "requester:controls"),)

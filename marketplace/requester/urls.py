@@ -4,6 +4,7 @@ from django.urls import path
 
 from marketplace.requester.views import (
     accounts,
+    activity,
     asking,
     batches,
     batchreviews,
@@ -46,6 +47,7 @@ urlpatterns = [
     path(f"{_R}controls/", controls.controls, name="controls"),
     path(f"{_R}controls/reset", controls.no_faults, name="no_faults"),
     path(f"{_R}controls/clock", controls.advance, name="advance"),
+    path(f"{_R}activity/", activity.activity, name="activity"),
     path(f"{_R}keys/", keys.keys, name="keys"),
     path(f"{_R}keys/new", keys.new_key, name="new_key"),
     path(f"{_R}keys/<int:key>/end", keys.end_key, name="end_key"),

@@ -3,6 +3,8 @@
 A secret is stored sealed, because signatures are checked with it, and is shown to a person once.
 """
 
+import hashlib
+import hmac
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,12 +15,17 @@ from django.db.models import Q, QuerySet
 from marketplace import clock, ids
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey, Requester
+from marketplace.services.activity import note
 from sealing import seal, unseal
 
 #: What secret keys are sealed for.
 SEALED_FOR = "marketplace.requester"
+#: What is signed begins so, and can be no other signature made with the same secret.
+PROOF_OF_ARRIVAL = "distillery.arrival"
 #: Keys of one requester that may be valid at once.
 MOST_VALID = 5
+#: Addresses that are remembered of a key.
+MOST_ADDRESSES = 20
 #: A use is written down when the one before is so long ago.
 NOTED_EVERY = timedelta(minutes=1)
 
@@ -48,6 +55,8 @@ def issue(
     label: str = "",
     by: AbstractBaseUser | None = None,
     others_end_in: timedelta | None = None,
+    ends_in: timedelta | None = None,
+    read_only: bool = False,
 ) -> IssuedKey:
     """A new key; with `others_end_in` those that are valid now end then, and scripts have time to change."""
     label = " ".join(label.split())
@@ -70,11 +79,15 @@ def issue(
         secret_sealed=seal(secret, purpose=SEALED_FOR),
         label=label,
         made_by=by,  # type: ignore[misc]
+        read_only=read_only,
+        ends_at=None if ends_in is None else now + ends_in,
         created_at=now,
     )
+    note(requester.pk, "key.made", row.access_key, label)
     return IssuedKey(row, secret)
 
 
+@transaction.atomic
 def end(*, key: AccessKey, after: timedelta = timedelta()) -> datetime:
     """End a key, at once or so much later; never later than it was to end before. When it ends."""
     at = clock.now() + after
@@ -84,6 +97,7 @@ def end(*, key: AccessKey, after: timedelta = timedelta()) -> datetime:
             raise Refusal("KeyEnded", f"The key {key.access_key} has ended already.")
     key.refresh_from_db()
     assert key.ends_at is not None
+    note(key.requester_id, "key.ended", key.access_key, f"{key.ends_at:%Y-%m-%d %H:%M} UTC")
     return key.ends_at
 
 
@@ -96,6 +110,17 @@ def secret_of(key: AccessKey) -> str | None:
     return unseal(key.secret_sealed, purpose=SEALED_FOR)
 
 
+def proofs(requester_pk: int, text: str) -> list[str]:
+    """The text signed with each valid key of a requester: who has one of the secrets can tell it is ours."""
+    keys = AccessKey.objects.filter(valid_at(clock.now()), requester=requester_pk).order_by("pk")
+    secrets = (secret_of(key) for key in keys.only("secret_sealed"))
+    return [_proof(secret, text) for secret in secrets if secret]
+
+
+def _proof(secret: str, text: str) -> str:
+    return hmac.new(secret.encode(), f"{PROOF_OF_ARRIVAL}|{text}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
 def signing_key(access_key: str) -> AccessKey | None:
     """The valid key of this name, with its requester, in one query."""
     key = AccessKey.objects.select_related("requester").filter(access_key=access_key).first()
@@ -104,9 +129,23 @@ def signing_key(access_key: str) -> AccessKey | None:
     return key
 
 
-def note_use(key: AccessKey) -> None:
-    """Remember that the key was used now, to the minute."""
+def note_use(key: AccessKey, address: str = "") -> None:
+    """Remember that the key was used now, to the minute, and from where."""
     now = clock.now()
     if key.last_used_at is None or now - key.last_used_at >= NOTED_EVERY:
         unnoted = Q(last_used_at=None) | Q(last_used_at__lte=now - NOTED_EVERY)
         AccessKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
+    if address and address not in key.addresses:
+        _note_address(key, address)
+
+
+@transaction.atomic
+def _note_address(key: AccessKey, address: str) -> None:
+    """A key is used from where it was never used before: its owner can see so, and the log has a line."""
+    row = AccessKey.objects.select_for_update(no_key=True).get(pk=key.pk)
+    if address in row.addresses:
+        return
+    if row.addresses:
+        note(row.requester_id, "key.new_address", row.access_key, address)
+    row.addresses = [address, *row.addresses][:MOST_ADDRESSES]
+    row.save(update_fields=["addresses"])

@@ -1,6 +1,6 @@
 """More places and more time for a HIT whose row is locked; nothing is saved where it is refused."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import HIT
@@ -10,6 +10,8 @@ from marketplace.services.holds import settle_hold
 
 #: A HIT created with fewer places than this can never have as many (the fee tier would change).
 LARGE_HIT = 10
+#: A HIT is on offer for at most so long from now, as on MTurk.
+LONGEST_LIFE = timedelta(days=365)
 
 
 def add_places_locked(hit: HIT, places: int, now: datetime) -> None:

@@ -10,6 +10,8 @@ from django.db import transaction
 
 from marketplace.errors import Refusal
 from marketplace.models import QualificationGrant, QualificationType, Worker
+from marketplace.services.activity import note
+from tables.rowcounts import RowCounts
 
 Status = QualificationGrant.Status
 _AT_ONCE = 1000
@@ -33,6 +35,11 @@ class Outcome:
     revoked: int = 0
     same: int = 0
 
+    def counts(self) -> RowCounts:
+        """What became of every line; one that cannot be taken refuses the file."""
+        used = self.granted + self.revoked
+        return RowCounts(rows_read=used + self.same, used=used, repeats=self.same)
+
 
 @transaction.atomic
 def grant_many(*, qualification_type: QualificationType, wanted: Iterable[Wanted], now: datetime) -> Outcome:
@@ -46,6 +53,8 @@ def grant_many(*, qualification_type: QualificationType, wanted: Iterable[Wanted
     lines = iter(wanted)
     while some := list(islice(lines, _AT_ONCE)):
         _grant(qualification_type, some, now, outcome)
+    told = f"{outcome.granted} granted, {outcome.revoked} taken back"
+    note(qualification_type.requester_id, "qualification.file", qualification_type.name[:120], told)
     return outcome
 
 

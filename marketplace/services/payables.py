@@ -7,9 +7,11 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from accounts import security
 from marketplace import clock
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import LedgerEntry, Payable, Requester, Worker
+from marketplace.services.activity import note
 from marketplace.services.people import may_book
 from sealing import seal, unseal
 
@@ -68,7 +70,11 @@ def mark_paid(*, report: Payable, by: User | None = None) -> bool:
     """Note that the finance office has paid a report out; False where that was noted before."""
     if by is not None and not may_book(report.requester, by):
         raise Refusal("AccessDenied", "Staff note what was paid of real money.")
-    return bool(Payable.objects.filter(pk=report.pk, paid_at=None).update(paid_at=clock.now()))
+    with transaction.atomic():
+        noted = Payable.objects.filter(pk=report.pk, paid_at=None).update(paid_at=clock.now())
+        if noted:
+            note(report.requester_id, "payable.paid", f"Report {report.number}")
+    return bool(noted)
 
 
 def workers_of(report: Payable) -> QuerySet[Worker]:
@@ -96,4 +102,5 @@ def set_payment_note(*, worker: Worker, note: str) -> None:
         raise invalid_value("payment_note", f"it has at most {LONGEST_NOTE:,} characters.")
     worker.payment_note_sealed = seal(note, purpose=_SEALED_FOR) if note else ""
     open_account = Worker.objects.filter(pk=worker.pk, closed_at=None)
-    open_account.update(payment_note_sealed=worker.payment_note_sealed)
+    if open_account.update(payment_note_sealed=worker.payment_note_sealed):
+        security.log("payment_details.changed", worker=worker.worker_id)

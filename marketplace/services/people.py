@@ -16,6 +16,7 @@ from marketplace.ledger import Kind, Movement
 from marketplace.models import Block, Deposit, Holding, Invitation, Message, Requester, Worker
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
+from marketplace.services.activity import note as note_activity
 from money.amounts import dollars
 from money.fees import PROFILES
 
@@ -100,6 +101,7 @@ def deposit(
                 at=now,
                 once=once,
             )
+            note_activity(requester.pk, "money.deposited", reference, dollars(cents))
     except IntegrityError:
         booked = Deposit.objects.filter(once=once).first()
         if booked is None:
@@ -208,6 +210,7 @@ def register_worker(
     )
 
 
+@transaction.atomic
 def block(*, requester: Requester, worker: Worker, reason: str) -> Block:
     """Keep a worker from accepting this requester's HITs; blocking twice renews the reason."""
     if Block.objects.filter(requester=requester).count() >= MAX_BLOCKS:
@@ -218,12 +221,16 @@ def block(*, requester: Requester, worker: Worker, reason: str) -> Block:
         defaults={"reason": reason},
         create_defaults={"reason": reason, "created_at": clock.now()},
     )
+    note_activity(requester.pk, "worker.blocked", worker.worker_id, reason)
     return blocked
 
 
+@transaction.atomic
 def unblock(*, requester: Requester, worker: Worker) -> None:
     """Lift a block; a worker who is not blocked stays so."""
-    Block.objects.filter(requester=requester, worker=worker).delete()
+    lifted, _ = Block.objects.filter(requester=requester, worker=worker).delete()
+    if lifted:
+        note_activity(requester.pk, "worker.unblocked", worker.worker_id)
 
 
 def notify_workers(

@@ -17,7 +17,7 @@ from marketplace.policies import known_answers, plurality
 from marketplace.questions import parse_question
 from marketplace.requirements import Requirement
 from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
-from marketplace.services.extending import add_places_locked, lengthen_locked
+from marketplace.services.extending import LONGEST_LIFE, add_places_locked, lengthen_locked
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
 from marketplace.services.turning import notice_expiry
@@ -157,7 +157,13 @@ def add_places(*, hit: HIT, places: int, now: datetime) -> HIT:
 
 
 def set_expiration(*, hit: HIT, expires_at: datetime, now: datetime) -> HIT:
-    """Expire a HIT now (a moment that has passed) or later than it would; never earlier in the future."""
+    """Expire a HIT now (a moment that has passed) or later than it would; never earlier in the future.
+
+    Raises Refusal for a moment more than LONGEST_LIFE from now: the calendar ends in the year 9999, and what
+    is reckoned from the end of a HIT's life must stay within it.
+    """
+    if expires_at > now + LONGEST_LIFE:
+        raise invalid_value("ExpireAt", "a HIT stays on offer for at most a year from now.")
     hit = lock_hit(hit.pk)
     _refuse_disposed(hit)
     notice_expiry(hit, now)
@@ -201,7 +207,7 @@ def dispose(*, hit: HIT, now: datetime) -> HIT:
 def dispose_old(*, hit_pk: int, now: datetime) -> None:
     """Dispose of a HIT whose time is over, as of that time."""
     hit = lock_hit(hit_pk)
-    if not hit.disposed_at and not hit.held_places and hit.expires_at + DISPOSE_AFTER <= now:
+    if not hit.disposed_at and not hit.held_places and hit.expires_at <= now - DISPOSE_AFTER:
         _dispose_locked(hit, now, at=hit.expires_at + DISPOSE_AFTER)
 
 

@@ -13,7 +13,7 @@ from marketplace.questionform.answering import OTHER, Given, answers_xml
 from marketplace.questionform.answerkey import parse_key, score
 from marketplace.questionform.parsing import parse_form
 from marketplace.services.locking import lock_worker
-from marketplace.services.qualifications import write_grant
+from marketplace.services.qualifications import note_grant, write_grant
 
 State = QualificationRequest.State
 Granted = QualificationGrant.Status
@@ -189,6 +189,7 @@ def _selections(given: Given) -> dict[str, set[str]]:
 def accept(*, request: QualificationRequest, value: int) -> QualificationGrant:
     """The requester grants a pending request; the worker gets a message."""
     _decide(request, State.GRANTED, reason="")
+    note_grant(request.qualification_type, request.worker, value)
     return write_grant(
         qualification_type=request.qualification_type, worker=request.worker, value=value, notify=True
     )

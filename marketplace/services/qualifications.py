@@ -17,7 +17,9 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.selectors import asking_for
+from marketplace.services.activity import note
 from marketplace.services.qualification_tests import QualificationTest
+from revisions.seen import Seen
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status
@@ -61,21 +63,25 @@ def create_qualification_type(
         ) from error
 
 
+@transaction.atomic
 def update_qualification_type(
     *,
     qualification_type: QualificationType,
     changes: dict[str, Any],
     test: QualificationTest | None = None,
+    seen: Seen | None = None,
 ) -> QualificationType:
     """Change what may change: description, status, automatic granting, retry delay; and the test as a whole.
 
     A test once there cannot be removed, only replaced, with or without an answer key. Workers who are taking
-    it finish the one they began.
+    it finish the one they began. With `seen`, ConflictError where the type is not as the form showed it.
     """
-    auto_granted = changes.get("auto_granted", qualification_type.auto_granted)
-    _check_test(test or qualification_type.test, auto_granted=auto_granted)
+    row = QualificationType.objects.select_for_update(no_key=True).get(pk=qualification_type.pk)
+    _check_test(test or row.test, auto_granted=changes.get("auto_granted", row.auto_granted))
     if test:
         changes = {**changes, **test.fields()}
+    if seen is not None and any(getattr(row, name) != value for name, value in changes.items()):
+        seen.check(row)
     for name, value in changes.items():
         setattr(qualification_type, name, value)
     qualification_type.save(update_fields=list(changes))
@@ -106,6 +112,7 @@ def delete_qualification_type(*, qualification_type: QualificationType, now: dat
     )
 
 
+@transaction.atomic
 def grant(
     *, qualification_type: QualificationType, worker: Worker, value: int, notify: bool
 ) -> QualificationGrant:
@@ -114,7 +121,14 @@ def grant(
         raise Refusal(
             "InvalidQualificationTypeState", "This operation can be called with a status of: Active"
         )
+    note_grant(qualification_type, worker, value)
     return write_grant(qualification_type=qualification_type, worker=worker, value=value, notify=notify)
+
+
+def note_grant(qualification_type: QualificationType, worker: Worker, value: int) -> None:
+    """Write down who granted it."""
+    told = f"{qualification_type.name}: {value}"
+    note(qualification_type.requester_id, "qualification.granted", worker.worker_id, told)
 
 
 @transaction.atomic
@@ -148,6 +162,7 @@ def revoke(*, qualification_type: QualificationType, worker: Worker, reason: str
     ).update(status=Granted.REVOKED, reason=reason)
     if not revoked:
         raise grant_error(qualification_type, worker)
+    note(qualification_type.requester_id, "qualification.revoked", worker.worker_id, qualification_type.name)
     if worker.closed_at:
         return
     Message.objects.create(

@@ -11,8 +11,10 @@ from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.notifications.events import emit
+from marketplace.services.activity import note
 from marketplace.services.locking import lock_hit
 from money import fees
+from money.amounts import dollars
 
 State = Holding.State
 #: How long after submission a rejection can be turned into an approval.
@@ -46,6 +48,7 @@ def approve(*, holding: Holding, feedback: str | None, override: bool, now: date
     if holding.state != State.SUBMITTED:
         raise wrong_assignment_state("Submitted")
     approve_locked(holding=holding, hit=hit, at=now, feedback=feedback)
+    note(hit.requester_id, "assignment.approved", holding.assignment_id, holding.worker.worker_id)
     return holding
 
 
@@ -85,7 +88,7 @@ def _pay_reward(holding: Holding, hit: HIT, at: datetime) -> None:
 
 def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: datetime) -> Holding:
     assert holding.submitted_at is not None
-    if hit.disposed_at or now > holding.submitted_at + OVERRIDE_WITHIN:
+    if hit.disposed_at or holding.submitted_at < now - OVERRIDE_WITHIN:
         raise Refusal(
             "InvalidAssignmentState",
             "A rejection can be overridden within 30 days of submission, while the HIT is not deleted. "
@@ -107,6 +110,7 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
     emit("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=now)
+    note(hit.requester_id, "assignment.unrejected", holding.assignment_id, holding.worker.worker_id)
     return holding
 
 
@@ -118,6 +122,7 @@ def reject(*, holding: Holding, feedback: str, now: datetime) -> Holding:
     if holding.visible_at and holding.visible_at > now:
         raise wrong_assignment_state("null")
     reject_locked(holding=holding, hit=hit, feedback=feedback, at=now)
+    note(hit.requester_id, "assignment.rejected", holding.assignment_id, holding.worker.worker_id)
     return holding
 
 
@@ -169,6 +174,7 @@ def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now
         ],
         at=now,
     )
+    note(requester.pk, "bonus.paid", holding.assignment_id, f"{dollars(cents)} to {worker_id}")
     return bonus
 
 

@@ -5,6 +5,7 @@ from django.db.models import F
 
 from marketplace.models import (
     HIT,
+    Activity,
     Batch,
     BatchTask,
     Block,
@@ -29,7 +30,7 @@ from marketplace.models import (
 
 _WORK = (
     *(Invoice, Payable, Bonus, Holding, Place, BatchTask, HIT, Batch, Template, HITType),
-    *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog),
+    *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog, Activity),
 )
 
 

@@ -4,12 +4,9 @@ from csp.constants import SELF
 from django.http import HttpResponse
 
 from marketplace.html import policies
+from marketplace.loopback import anywhere
 from marketplace.questions import ExternalQuestion, Question
 
-#: Content-Security-Policy of pages with a task frame: any https page, http on loopback only.
-FRAME_SOURCES = {
-    "frame-src": [SELF, "https:", "http://127.0.0.1:*", "http://localhost:*", "http://*.localhost:*"]
-}
 #: A task page at work. Its own origin keeps its storage; it leaves the frame only when the worker clicks.
 AT_WORK = (
     "allow-scripts allow-forms allow-same-origin allow-popups allow-popups-to-escape-sandbox "
@@ -24,6 +21,11 @@ PREVIEW = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-s
 OURS_AT_WORK = f"{policies.SANDBOX} allow-top-navigation-by-user-activation"
 
 
+def frame_sources() -> dict[str, list[str]]:
+    """What the policy of a page with a requester's own page in a frame allows beside its own."""
+    return {"frame-src": [SELF, *anywhere()]}
+
+
 def sandbox(question: Question, *, working: bool) -> str:
     """What the frame of a task page allows."""
     if isinstance(question, ExternalQuestion):
@@ -34,6 +36,6 @@ def sandbox(question: Question, *, working: bool) -> str:
 def with_task(response: HttpResponse, question: Question, *, origin: str) -> HttpResponse:
     """A page with a task frame; one whose task we serve can be led nowhere else, whatever its script does."""
     ours = [f"{origin}/s/", f"{origin}/p/"]
-    sources = FRAME_SOURCES if isinstance(question, ExternalQuestion) else {"frame-src": ours}
+    sources = frame_sources() if isinstance(question, ExternalQuestion) else {"frame-src": ours}
     response._csp_update = sources  # type: ignore[attr-defined]  # as csp.decorators.csp_update does
     return response

@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from marketplace import clock
 from marketplace.models import QueuedEvent, Requester
 from marketplace.notifications.specification import open_queue
-from marketplace.protocol import limiter, sigv4, wire
+from marketplace.protocol import limiter, refusals, sigv4, wire
 from marketplace.protocol.constraints import ListOf, Structure, Text, Whole, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.sqs import queues
@@ -69,6 +69,8 @@ def answer(request: HttpRequest) -> HttpResponse:
         body, status = error.body(), 400
         headers["x-amzn-query-error"] = error.header()
     except ProtocolError as protocol_error:
+        if protocol_error.kind in refusals.AT_THE_DOOR:
+            refusals.count(protocol_error.kind, request.META)
         body, status = protocol_error.body(), protocol_error.status
     except Exception:
         logger.exception("A call about a queue failed, request %s", request_id)
@@ -82,7 +84,8 @@ def _perform(request: HttpRequest) -> dict[str, Any]:
     if request.method != "POST":
         raise ProtocolError("MethodNotAllowedException", "Calls are made with POST.", 405)
     raw = wire.body(request)
-    requester = sigv4.authenticate(request.META, raw, service=SERVICE)
+    signed = sigv4.authenticate(request.META, raw, service=SERVICE)
+    requester = signed.requester
     limiter.check(requester.pk)
     name = request.META["HTTP_X_AMZ_TARGET"].removeprefix(TARGET)
     if name not in _SHAPES:

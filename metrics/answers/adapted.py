@@ -228,7 +228,7 @@ def make(name: str, profile: Profile) -> Metric:
     """
     how = Bonus(**profile.options("adapted"))
     tokeniser = tokeniser_named(profile.tokeniser_for("adapted"))
-    said: dict[str, object] = {"tok": tokeniser.name, "alpha": f"{how.alpha:g}", "beta": f"{how.beta:g}"}
+    said: dict[str, object] = {"tok": tokeniser.label, "alpha": f"{how.alpha:g}", "beta": f"{how.beta:g}"}
     if name == "adapted-rouge-l":
         said |= {"gamma": f"{how.gamma:g}", "refs": "separate"}
         measure = partial(_measure_rouge, name=name, how=how, tokeniser=tokeniser)

@@ -177,7 +177,7 @@ def make(name: str, profile: Profile) -> Metric:
     return Metric(
         name=name,
         title=f"BLEU-{how.n}",
-        signature=signature(name, 1, tok=tokeniser.name, **how.said()),
+        signature=signature(name, 1, tok=tokeniser.label, **how.said()),
         measure=partial(_measure, how=how, tokeniser=tokeniser),
         corpus=partial(_corpus, how=how),
     )

@@ -22,6 +22,7 @@ from metrics.metric import Floats, Measured, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.plain import CHAR, LOWER_CHAR
+from metrics.tokens.runs import composed
 from metrics.tokens.tokeniser import Tokeniser
 
 _MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -52,8 +53,8 @@ def _split(text: str) -> list[str]:
     return found
 
 
-WORDS = Tokeniser("chrf-words", _split)
-LOWER_WORDS = Tokeniser("chrf-words-lower", lambda text: _split(text.lower()))
+WORDS = Tokeniser("chrf-words", lambda text: _split(composed(text)))
+LOWER_WORDS = Tokeniser("chrf-words-lower", lambda text: _split(composed(text).lower()))
 
 
 def _counts(chunk: Chunk, tokeniser: Tokeniser, orders: int) -> Floats:
@@ -115,7 +116,7 @@ def make(name: str, profile: Profile) -> Metric:
     return Metric(
         name=name,
         title="chrF" + "+" * how.words,
-        signature=signature(name, 1, **said),
+        signature=signature(name, 2, **said),
         measure=partial(_measure, how=how),
         corpus=partial(_corpus, how=how),
     )

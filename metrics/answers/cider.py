@@ -60,7 +60,7 @@ def make(name: str, profile: Profile) -> Metric:
     return Metric(
         name=name,
         title="CIDEr-D",
-        signature=signature(name, VERSION, tok=tokeniser.name, **said),
+        signature=signature(name, VERSION, tok=tokeniser.label, **said),
         measure=partial(_measure, how=how, tokeniser=tokeniser),
         high=10.0,
         survey=Survey(partial(_survey, how=how, tokeniser=tokeniser), merged),

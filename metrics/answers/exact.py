@@ -98,10 +98,10 @@ def _rule(profile: Profile, family: str) -> tuple[Runs, str]:
 def make_exact(name: str, profile: Profile) -> Metric:
     """`exact`; under a profile of characters white space makes no difference."""
     rule, said = _rule(profile, "exact")
-    return Metric(name, "Exact match", signature(name, 1, tok=said, refs="best"), partial(_exact, rule=rule))
+    return Metric(name, "Exact match", signature(name, 2, tok=said, refs="best"), partial(_exact, rule=rule))
 
 
 def make_f1(name: str, profile: Profile) -> Metric:
     """`f1` of tokens, under a profile of characters of characters."""
     rule, said = _rule(profile, "f1")
-    return Metric(name, "F1 of tokens", signature(name, 1, tok=said, refs="best"), partial(_f1, rule=rule))
+    return Metric(name, "F1 of tokens", signature(name, 2, tok=said, refs="best"), partial(_f1, rule=rule))

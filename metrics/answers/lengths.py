@@ -30,13 +30,13 @@ def _difference(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> Measured:
 def make_length(name: str, profile: Profile) -> Metric:
     """`length`, which needs no reference."""
     tokeniser = tokeniser_named(profile.tokeniser_for("length"))
-    said = signature(name, 1, tok=tokeniser.name)
+    said = signature(name, 1, tok=tokeniser.label)
     return Metric(name, "Length", said, partial(_length, tokeniser=tokeniser), high=float("inf"))
 
 
 def make_difference(name: str, profile: Profile) -> Metric:
     """`length-difference`, at most 0."""
     tokeniser = tokeniser_named(profile.tokeniser_for("length"))
-    said = signature(name, 1, tok=tokeniser.name, refs="closest")
+    said = signature(name, 1, tok=tokeniser.label, refs="closest")
     measure = partial(_difference, tokeniser=tokeniser)
     return Metric(name, "Length difference", said, measure, low=float("-inf"), high=0.0)

@@ -159,7 +159,7 @@ def make(name: str, profile: Profile) -> Metric:
         signature=signature(
             name,
             VERSION,
-            tok=tokeniser.name,
+            tok=tokeniser.label,
             stages="+".join(["exact", *(["stem"] if language else []), *(["synonym"] if synonyms else [])]),
             stem=language or "none",
             synonyms="wordnet" if synonyms else "none",

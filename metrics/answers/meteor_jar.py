@@ -63,7 +63,7 @@ def make(name: str, profile: Profile) -> Metric:
     """`meteor-1.5`; the profile's settings of that name may hold a tokeniser that comes before its own."""
     given = profile.settings.get(name, {}).get("tokeniser", "")
     tokeniser = tokeniser_named(given) if given else None
-    said = {"tok": f"{tokeniser.name}+norm" if tokeniser else "norm", "lang": "en", "refs": "max"}
+    said = {"tok": f"{tokeniser.label}+norm" if tokeniser else "norm", "lang": "en", "refs": "max"}
     return Metric(
         name=name,
         title="METEOR 1.5",

@@ -92,7 +92,7 @@ def make(name: str, profile: Profile) -> Metric:
     which = plain.rpartition("-")[2]
     how = Rouge(0 if which == "l" else int(which), stem=stem if name != plain else "", **options)
     tokeniser = tokeniser_named(profile.tokeniser_for("rouge"))
-    said = {"tok": tokeniser.name, "stem": how.stem or "no", "beta": f"{how.beta:g}", "refs": how.refs}
+    said = {"tok": tokeniser.label, "stem": how.stem or "no", "beta": f"{how.beta:g}", "refs": how.refs}
     return Metric(
         name=name,
         title=f"ROUGE-{which.upper()}" + (" (stemmed)" if how.stem else ""),

@@ -7,6 +7,7 @@ of its card is refused.
 
 import hashlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -76,12 +77,21 @@ def write(
         )
         if readme:
             (made / README).write_text(readme, encoding="utf-8")
-        made.chmod(0o755)
+        _open_to_all(made)
         made.rename(folder)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
     return opened(folder, kind)
+
+
+def _open_to_all(made: Path) -> None:
+    """The rights that a new folder and new files have here, which temporary ones have not."""
+    mask = os.umask(0)
+    os.umask(mask)
+    made.chmod(0o777 & ~mask)
+    for path in made.rglob("*"):
+        path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
 
 
 def opened(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:

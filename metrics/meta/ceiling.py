@@ -1,9 +1,10 @@
 """How well do people agree with people? No metric can be asked for much more.
 
-Two ways, both from the single ratings. One leaves each rater out in turn: their ratings stand against the
-mean of the others' ratings of the same answers. The other deals the ratings of each answer into two halves
-at random and lets the halves' means stand against each other; a half has fewer ratings than the score has,
-so the result is stepped up (Spearman 1910, Brown 1910).
+Two ways, both from the single ratings as they were before a filter removed any for being far from the others:
+such a filter makes raters agree, also where they said nothing but noise. One leaves each rater out in turn:
+their ratings stand against the mean of the others' ratings of the same answers. The other deals the ratings
+of each answer into two halves at random and lets the halves' means stand against each other; a half has
+fewer ratings than the score has, so the result is stepped up (Spearman 1910, Brown 1910).
 """
 
 import math
@@ -15,16 +16,17 @@ import numpy as np
 from metrics.meta.chance import generator
 from metrics.meta.columns import correlation, related
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Codes, Floats, Judged, Raters
+from metrics.meta.judged import NO_RATINGS, Codes, Floats, Judged, Raters
 from metrics.meta.kernels import STATISTICS
 
 SPLITS = 100
 LEAST = 3
-NO_RATINGS = "there are no single ratings, only their means"
 NOBODY = f"no rater has given different scores to {LEAST} answers that others rated too"
 NO_PAIRS = f"fewer than {LEAST} answers have two ratings"
 SAME = "a half of the ratings has a single value"
 NEGATIVE = "the halves do not agree above chance"
+#: Chance alone shows an agreement of halves in one of a hundred studies at most.
+LEVEL = 0.01
 
 
 def ceiling(judged: Judged, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
@@ -33,17 +35,18 @@ def ceiling(judged: Judged, *, seed: int, splits: int = SPLITS) -> dict[str, Any
     if raters is None or not len(raters.scores):
         raters = Raters(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
     return {
-        "leave_one_out": leave_one_out(raters, len(judged)),
-        "split_half": split_half(raters, len(judged), seed=seed, splits=splits),
+        "leave_one_out": leave_one_out(raters, len(judged), without=judged.no_ratings),
+        "split_half": split_half(raters, len(judged), seed=seed, splits=splits, without=judged.no_ratings),
     }
 
 
-def leave_one_out(raters: Raters, n: int) -> dict[str, Any]:
+def leave_one_out(raters: Raters, n: int, *, without: str = NO_RATINGS) -> dict[str, Any]:
     """By statistic, the mean over raters of the correlation of a rater with the mean of the others.
 
     A rater's correlation is over the answers that somebody else rated too, of which there must be three or
     more. In the mean it weighs as much as it has such answers; `n` says how many ratings that are, `raters`
-    how many people. A repeated rating of an answer by the same person counts as one more rating.
+    how many people. A repeated rating of an answer by the same person counts as one more rating. `without` is
+    the reason where there are no ratings.
     """
     sums, counts = _totals(raters, n)
     shared = counts[raters.answers] > 1
@@ -55,23 +58,30 @@ def leave_one_out(raters: Raters, n: int) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for name in STATISTICS:
         found = [(related(scores[rows], others[rows], name).figure.value, len(rows)) for rows in of_rater]
-        said[name] = _weighted([(value, size) for value, size in found if value is not None], _why(raters))
+        said[name] = _weighted(
+            [(value, size) for value, size in found if value is not None],
+            NOBODY if len(raters.scores) else without,
+        )
     return said
 
 
-def split_half(raters: Raters, n: int, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
+def split_half(
+    raters: Raters, n: int, *, seed: int, splits: int = SPLITS, without: str = NO_RATINGS
+) -> dict[str, Any]:
     """How two halves of the ratings agree, over answers with at least two: the mean of `splits` deals.
 
     Each answer's ratings are dealt at random into two halves of the same size; of an odd number one is left
     out. By statistic: `half` is the correlation of the halves' means, `value` that of two full sets of
     ratings by Spearman-Brown, k r / (1 + (k - 1) r) with k = all ratings / ratings in a half, from the mean
-    r. `highest` is the root of the stepped-up Pearson's r: what a metric that knew the true scores would
-    reach against the observed ones.
+    r. It is null where the answers' means differ no more than noise makes them differ (one-way analysis of
+    variance, p >= 0.01): the root of what is left of chance would look like agreement. `highest` is the root
+    of the stepped-up Pearson's r: what a metric that knew the true scores would reach against the observed
+    ones.
     """
     kept, sizes = _splittable(raters, n)
     answers, scores = raters.answers[kept], raters.scores[kept]
     if len(sizes) < LEAST:
-        none = Figure(None, NO_PAIRS if len(raters.scores) else NO_RATINGS, n=len(sizes)).said()
+        none = Figure(None, NO_PAIRS if len(raters.scores) else without, n=len(sizes)).said()
         return {**dict.fromkeys(STATISTICS, none), "highest": none, "splits": 0, "ratings_per_answer": None}
     halves = _Halves(answers, scores, sizes)
     found: dict[str, list[float]] = {name: [] for name in STATISTICS}
@@ -79,12 +89,13 @@ def split_half(raters: Raters, n: int, *, seed: int, splits: int = SPLITS) -> di
         first, second = halves.dealt(generator(seed, "split-half", split))
         for name in STATISTICS:
             found[name].append(correlation(first, second, name))
+    chance = _by_chance(answers, scores)
     longer = float(sizes.sum() / (sizes // 2).sum())
     said: dict[str, Any] = {}
     for statistic, values in found.items():
         there = [value for value in values if not math.isnan(value)]
         half = math.fsum(there) / len(there) if there else math.nan
-        said[statistic] = _stepped(half, longer, len(sizes))
+        said[statistic] = _stepped(half, longer, len(sizes), chance=chance)
     full = said["pearson"]["value"]
     root = (
         Figure(math.sqrt(full), n=len(sizes)) if full is not None else Figure(None, said["pearson"]["reason"])
@@ -132,10 +143,23 @@ def _totals(raters: Raters, n: int) -> tuple[Floats, Codes]:
     return np.asarray(sums, np.float64), np.bincount(raters.answers, minlength=n).astype(np.int32)
 
 
-def _stepped(half: float, longer: float, n: int) -> dict[str, Any]:
+def _by_chance(answers: Codes, scores: Floats) -> bool:
+    """Whether ratings dealt to answers at random would differ as much between answers as these do."""
+    from scipy.stats import f  # noqa: PLC0415  # takes a while to load
+
+    _, codes, sizes = np.unique(answers, return_inverse=True, return_counts=True)
+    means = np.bincount(codes, weights=scores) / sizes
+    between = float(sizes @ np.square(means - scores.mean())) / (len(sizes) - 1)
+    within = float(np.square(scores - means[codes]).sum()) / (len(scores) - len(sizes))
+    if within <= 0:
+        return False
+    return bool(f.sf(between / within, len(sizes) - 1, len(scores) - len(sizes)) >= LEVEL)
+
+
+def _stepped(half: float, longer: float, n: int, *, chance: bool) -> dict[str, Any]:
     if math.isnan(half):
         return {**Figure(None, SAME, n=n).said(), "half": None}
-    if half <= 0:
+    if half <= 0 or chance:
         return {**Figure(None, NEGATIVE, n=n).said(), "half": half}
     return {**Figure(longer * half / (1 + (longer - 1) * half), n=n).said(), "half": half}
 
@@ -147,7 +171,3 @@ def _weighted(found: Sequence[tuple[float, int]], why: str) -> dict[str, Any]:
         return {**Figure(None, why, n=0).said(), "raters": 0}
     value = math.fsum(value * size for value, size in found) / total
     return {**Figure(value, n=total).said(), "raters": len(found)}
-
-
-def _why(raters: Raters) -> str:
-    return NOBODY if len(raters.scores) else NO_RATINGS

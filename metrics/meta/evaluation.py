@@ -183,6 +183,7 @@ def assembled(
         "report": REPORT,
         "title": about.title,
         "source": about.source,
+        "simulated": about.simulated,
         "distillery": about.distillery,
         "versions": {"numpy": np.__version__, **about.versions},
         "profile": about.profile,

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+#: Why there is no ceiling where only means are known.
+NO_RATINGS = "there are no single ratings, only their means"
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
@@ -26,6 +28,8 @@ class Judged:
     `systems` and `questions` are codes from 0 into the names. A system may have several answers to a question
     (people who were held out do), or none. `types` name the class of each question, empty where unknown.
     `lengths` are numbers of tokens of the answers and `reference_lengths` the mean ones of their references.
+    `raters` are single ratings from before any filter of single ratings, by workers whom no filter removed;
+    without them `no_ratings` says why.
     No result may depend on the order of the rows.
     """
 
@@ -39,6 +43,7 @@ class Judged:
     lengths: Floats | None = None
     reference_lengths: Floats | None = None
     raters: Raters | None = None
+    no_ratings: str = NO_RATINGS
     signatures: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:

@@ -19,7 +19,6 @@ from metrics.meta.subsets import Which, over_subsets
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TIMES = 100
-NO_RATINGS = "there are no single ratings, only their means"
 NOTHING = "too few answers, or a single value"
 BOTH: tuple[Which, ...] = ("pearson", "spearman")
 _MIDDLE = (2.5, 97.5)
@@ -39,7 +38,7 @@ def table14(
         "times": times,
         "note": "The metrics are given and not trained: fewer answers, not less training.",
         "questions": by_questions(judged, seed=seed, times=times, shares=shares),
-        "ratings": by_ratings(judged, seed=seed, times=times) or {"value": None, "reason": NO_RATINGS},
+        "ratings": by_ratings(judged, seed=seed, times=times) or {"value": None, "reason": judged.no_ratings},
     }
 
 

@@ -40,6 +40,11 @@ COMPARISONS = (
     Comparison("pearson", "item", "perm_inputs"),
     Comparison("pair_acc", "item", "perm_inputs"),
 )
+#: Koehn's test, which Yang et al. (2018) used; it asks whether A is ahead in nearly all samples of questions.
+PAIRED_BOOTSTRAP = (
+    Comparison("pearson", "global", "bootstrap"),
+    Comparison("spearman", "global", "bootstrap"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,8 @@ class About:
     `titles` of metrics in words; `corpus` their score of each system as a whole; `undefined` how many values
     of a metric are missing, by reason; `rules` for protocols that need the corpus score of samples;
     `inferred` says that systems were taken from the order of rows. `models` are those that learned metrics
-    scored with. `alpha` is Krippendorff's before and after noisy workers were removed, and `no_alpha` says
+    scored with. `simulated` says what programs did in place of people, None where they did nothing. `alpha`
+    is Krippendorff's before and after noisy workers were removed, and `no_alpha` says
     why there is none.
     """
 
@@ -124,3 +130,4 @@ class About:
     alpha: tuple[float | None, float | None] | None = None
     no_alpha: str = "the scores came without a record of how they were filtered"
     warnings: Sequence[str] = ()
+    simulated: Mapping[str, Any] | None = None

@@ -72,15 +72,8 @@ def _questions(report: dict[str, Any]) -> list[str]:
 
 
 def _metrics(report: dict[str, Any]) -> list[str]:
-    said = []
+    said = _without_scores(report)
     for name, entry in report["metrics"].items():
-        missing, answers = sum(entry["undefined"].values()), report["n"]["answers"]
-        if missing > MANY_UNDEFINED * answers:
-            why = "; ".join(f"{reason}: {count:,}" for reason, count in entry["undefined"].items())
-            said.append(
-                f"{name} has no score for {missing:,} of {answers:,} answers ({why}). Its figures are about "
-                "the others, so they do not compare with those of metrics that score all."
-            )
         common = entry["most_common"]
         if common["share"] is not None and MOST <= common["share"] < 1:
             said.append(
@@ -93,6 +86,33 @@ def _metrics(report: dict[str, Any]) -> list[str]:
             said.append(
                 f"{name} gives the same score to both answers in {tied} pairs that people tell apart; each "
                 "counts as a miss. Read acc_eq_cal beside it."
+            )
+    return said
+
+
+def _without_scores(report: dict[str, Any]) -> list[str]:
+    """Metrics without scores of many answers; those that lack as many for the same reasons together."""
+    alike: dict[tuple[int, str], list[str]] = {}
+    answers = report["n"]["answers"]
+    for name, entry in report["metrics"].items():
+        missing = sum(entry["undefined"].values())
+        if missing > MANY_UNDEFINED * answers:
+            why = "; ".join(f"{reason}: {count:,}" for reason, count in entry["undefined"].items())
+            alike.setdefault((missing, why), []).append(name)
+    said = []
+    for (missing, why), names in alike.items():
+        few = f"no score for {missing:,} of {answers:,} answers ({why})"
+        if len(names) == len(report["metrics"]) > 1:
+            said.append(f"No metric has a score for {missing:,} of {answers:,} answers ({why}).")
+        elif len(names) == 1:
+            said.append(
+                f"{names[0]} has {few}. Its figures are about the others, so they do not compare with those "
+                "of metrics that score all."
+            )
+        else:
+            said.append(
+                f"{', '.join(names)} have {few}. Their figures are about the others, so they do not compare "
+                "with those of metrics that score all."
             )
     return said
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Literal, overload
+from unicodedata import category, normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +25,16 @@ _UNKNOWN, _SPACE, _WORD, _MARK = 0, 1, 2, 3
 _KEY_BYTES = 8
 _MASKS = np.array([(1 << 8 * n) - 1 for n in range(_KEY_BYTES + 1)], np.uint64)
 _EVERY_CHARACTER = 0x110000
+#: Zero-width non-joiner and joiner, which stand within words of Persian and of scripts of India.
+_JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    r"""Tokens are runs of characters without white space, cased as they are or `lower`.
+    """Tokens are runs of characters of composed texts without white space, cased as they are or `lower`.
 
-    `alone` says which characters are tokens of their own: `none`; `marks`, all but letters, digits and `_`,
-    so that tokens are what the expression `\w+|[^\w\s]` finds; or `all`.
+    `alone` says which characters are tokens of their own: `none`; `marks`, all but letters, digits, `_`, and
+    the marks and joiners that belong to letters, as the vowels of Devanagari and Arabic do; or `all`.
     """
 
     lower: bool
@@ -61,9 +64,21 @@ class Words(Sequence[str]):
         return self._all[place]
 
 
+def composed(text: str) -> str:
+    """The text in Unicode's composed form (NFC), in which the same writing is the same characters."""
+    return text if text.isascii() else normalize("NFC", text)
+
+
+def belongs_to_letters(character: str) -> bool:
+    """Whether it is a combining mark or a joiner: no letter by itself, and part of the word it stands in."""
+    return category(character).startswith("M") or character in _JOINERS
+
+
 def cut(texts: Sequence[str], rule: Runs) -> tuple[Ids, Places, Sequence[str]]:
     """Texts as numbers: (numbers of all tokens, start of each text and the end, token of each number)."""
-    cased = list(map(str.lower, texts)) if rule.lower else texts
+    cased = list(map(composed, texts))
+    if rule.lower:
+        cased = list(map(str.lower, cased))
     whole = "\n".join(cased)
     points, offsets = _characters(whole)
     first, last = _bounds(_kinds_of(points), rule)
@@ -130,7 +145,8 @@ def _kinds_of(points: npt.NDArray[np.uint8 | np.uint32]) -> npt.NDArray[np.uint8
 def _kind(character: str) -> int:
     if character.isspace():
         return _SPACE
-    return _WORD if character.isalnum() or character == "_" else _MARK
+    of_word = character.isalnum() or character == "_" or belongs_to_letters(character)
+    return _WORD if of_word else _MARK
 
 
 def _numbers(

@@ -11,6 +11,7 @@ from releases.describing.licences import licence_named
 from releases.describing.methods import PAPERS
 from releases.describing.quoting import block, markdown, paragraphs, plain, table
 from releases.formats.registry import LABELS
+from releases.groups import GROUPS, words_of
 from releases.tables import SPLITS, TABLES
 
 
@@ -27,6 +28,7 @@ def _sections(facts: Facts, counted: bool) -> Iterator[str]:
     yield from _marks(facts)
     yield f"Version {markdown(facts.version)}. {_language(facts)}"
     yield from _what(facts)
+    yield from _taken(facts)
     if counted:
         yield from collecting(facts)
     yield from _splits(facts)
@@ -90,6 +92,31 @@ def _what(facts: Facts) -> Iterator[str]:
     ]
     if rows:
         yield table(("Table", "Holds", *SPLITS, "Rows"), rows, frozenset({2, 3, 4}))
+
+
+def _taken(facts: Facts) -> Iterator[str]:
+    """What was accepted and what was brought in all the same, with the counts that are known."""
+    if facts.imported is not None:
+        return
+    yield "## What went in"
+    yield (
+        "Answers of people that a reviewer approved, in work that was accepted. Queries that nobody disputes "
+        "and that have a reference answer, where people were asked for any. What systems answered to other "
+        "queries, and what people said about it, is not in it."
+    )
+    if facts.include:
+        counts = {name: facts.brought_in.get(name, 0) for name in facts.include}
+        groups = [
+            f"{GROUPS[name].of} {GROUPS[name].words}" + (f" ({count:,})" if facts.brought_in else "")
+            for name, count in counts.items()
+        ]
+        yield (
+            f"**Brought in although they were not accepted: {', '.join(groups)}.** The columns `approved` "
+            "and `flags` of the table `answers` tell which they are."
+        )
+    for of, left_out in facts.left_out.items():
+        if left_out:
+            yield f"{of.capitalize()} left out: {words_of(left_out)}."
 
 
 def _splits(facts: Facts) -> Iterator[str]:

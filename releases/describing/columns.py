@@ -12,6 +12,7 @@ _WORDS = {
     Kind.NUMBER: "number",
     Kind.FLAG: "true or false",
     Kind.INTEGERS: "list of whole numbers",
+    Kind.NAMES: "list of texts",
 }
 
 

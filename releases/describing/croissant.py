@@ -68,6 +68,7 @@ _TYPES = {
     Kind.NUMBER: "sc:Float",
     Kind.FLAG: "sc:Boolean",
     Kind.INTEGERS: "sc:Integer",
+    Kind.NAMES: "sc:Text",
 }
 _SPLIT_URL = {
     "train": "cr:TrainingSplit",
@@ -187,8 +188,9 @@ def _field(table: Table, name: str, kind: Kind, meaning: str, *, nested: bool) -
         field["repeated"] = True
         field["subField"] = list(_inner(there, source, kind))
         return field
-    field["dataType"] = _TYPES.get(kind, "sc:Text") if nested or kind != Kind.INTEGERS else "sc:Text"
-    if kind == Kind.INTEGERS and nested:
+    listed = kind in (Kind.INTEGERS, Kind.NAMES)
+    field["dataType"] = _TYPES.get(kind, "sc:Text") if nested or not listed else "sc:Text"
+    if listed and nested:
         field["repeated"] = True
     field["source"] = source
     return field

@@ -159,8 +159,9 @@ class Facts:
     """All that is known about a release.
 
     `answers` are what people said to `QUESTIONS` and `DETAILS`, by key; an empty one is no answer. `files`
-    hold data; `rows` counts them by table and split. `collected` are the first and last day on which people
-    worked, as ISO dates, empty where not known.
+    hold data; `rows` counts them by table and split. `brought_in` and, for queries and answers, `left_out`
+    count by group (`releases.groups`), `include` are the groups that a person chose to bring in. `collected`
+    are the first and last day on which people worked, as ISO dates, empty where not known.
     """
 
     slug: str
@@ -173,6 +174,9 @@ class Facts:
     collected: tuple[str, str] = ("", "")
     currency: str = "USD"
     steps: tuple[Step, ...] = ()
+    include: tuple[str, ...] = ()
+    brought_in: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stages: tuple[Collecting, ...] = ()
     workers: int = 0
     simulated_workers: int = 0

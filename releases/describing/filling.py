@@ -24,10 +24,12 @@ from releases.describing.facts import (
     Rule,
     Step,
 )
+from releases.groups import ANSWERS, QUERIES, left_out_of
 from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.reports import collected
-from releases.rows.scope import Judged, released
+from releases.rows.acceptance import released
+from releases.rows.scope import Judged
 from retrieval.models import Corpus
 
 _MEASURE = "Krippendorff's alpha, interval"
@@ -41,6 +43,7 @@ def facts_of(
     options: Options,
     costs: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
+    brought_in: Mapping[str, int],
     reports: Mapping[str, Mapping[str, Any]],
     judged: Sequence[Judged],
     verdicts: Counter[tuple[str, str]],
@@ -62,6 +65,9 @@ def facts_of(
         collected=collected(project),
         currency=currencies[0] if currencies else "USD",
         steps=tuple(Step(_words(each), each["after"]) for each in steps),
+        include=options.include,
+        brought_in=brought_in,
+        left_out={of: left_out_of(steps, of) for of in (QUERIES, ANSWERS)},
         stages=tuple(_collecting(each) for each in costs["stages"]),
         workers=workers,
         simulated_workers=simulated,
@@ -69,7 +75,7 @@ def facts_of(
         filters=tuple(_filters(judged, verdicts, reports)),
         privacy=tuple(_privacy(project)),
         imported=_imported(project),
-        found=tuple(_found(project)),
+        found=tuple(_found(project, options)),
         seed=options.seed,
         shares=options.shares,
         rows=rows,
@@ -151,10 +157,12 @@ def _privacy(project: Project) -> Iterable[Privacy]:
         yield Privacy(rule, redacted=found[states.REDACTED], accepted=found[states.ACCEPTED])
 
 
-def _found(project: Project) -> Iterable[Found]:
+def _found(project: Project, options: Options) -> Iterable[Found]:
     """Where the candidate passages of the released queries come from, and who ordered them."""
     corpora = {corpus.slug: corpus for corpus in Corpus.objects.filter(project=project)}
-    rows = CandidatePassage.objects.filter(query__in=released(project, DEFAULT_DB_ALIAS))
+    rows = CandidatePassage.objects.filter(
+        query__in=released(project, DEFAULT_DB_ALIAS, options.include).values("pk")
+    )
     counts = rows.order_by().annotate(ranker=KT("retrieval__ranker")).values_list("origin", "ranker")
     counted = counts.annotate(passages=Count("pk"), queries=Count("query", distinct=True))
     for origin, ranker, passages, queries in sorted(counted, key=lambda row: (row[0], row[1] or "")):

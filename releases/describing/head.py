@@ -19,6 +19,7 @@ _SIZES = (
 )
 _LARGEST = "10M<n<100M"
 _TYPES = {Kind.TEXT: "string", Kind.INTEGER: "int64", Kind.NUMBER: "float64", Kind.FLAG: "bool"}
+_LISTS = {Kind.INTEGERS: "int64", Kind.NAMES: "string"}
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -123,8 +124,8 @@ def _feature(name: str, kind: Kind, indent: str) -> Iterator[str]:
     yield f"{indent}- name: {name}"
     if kind in _TYPES:
         yield f"{indent}  dtype: {_TYPES[kind]}"
-    elif kind == Kind.INTEGERS:
-        yield f"{indent}  list: int64"
+    elif kind in _LISTS:
+        yield f"{indent}  list: {_LISTS[kind]}"
     else:
         yield f"{indent}  list:"
         for inner, inner_kind in RECORDS[kind]:

@@ -9,12 +9,14 @@ from crowd.desk.forms import Form, OnceForm
 from releases.describing.facts import DETAILS, QUESTIONS
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS, LABELS
+from releases.groups import GROUPS, OPTIONAL
 from releases.models import Release
 from releases.options import Options, options_of
 from releases.tables import SPLITS
 
-#: Fields of the first step; they travel in the address from step to step.
-CHOICES = ("formats", "seed", *SPLITS, "version")
+#: Fields of the second step, and of the first two; they travel in the address from step to step.
+FORMAT_CHOICES = ("formats", "seed", *SPLITS, "version")
+CHOICES = ("include", *FORMAT_CHOICES)
 _DETAIL_WORDS = {
     "authors": ("Authors", "One name a line, as they shall be cited."),
     "citation": ("How to cite", "A paper that describes the data, if there is one."),
@@ -29,8 +31,14 @@ def _percent(label: str, first: int) -> forms.IntegerField:
 
 
 class ContentForm(Form):
-    """What a release is made of, and how: the first step."""
+    """What goes into a release, in which formats and splits: the first two steps."""
 
+    include = forms.MultipleChoiceField(
+        choices=[(name, GROUPS[name].label) for name in OPTIONAL],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Bring in",
+    )
     formats = forms.MultipleChoiceField(
         choices=[(name, LABELS[name]) for name in FORMATS],
         initial=list(Options().formats),
@@ -74,7 +82,13 @@ class ContentForm(Form):
     def _read(given: dict[str, Any], answers: dict[str, str] | None = None) -> Options:
         shares = tuple(given[name] / 100 for name in SPLITS)
         return options_of(
-            {"formats": given["formats"], "seed": given["seed"], "shares": shares, "answers": answers or {}}
+            {
+                "include": given["include"],
+                "formats": given["formats"],
+                "seed": given["seed"],
+                "shares": shares,
+                "answers": answers or {},
+            }
         )
 
 

@@ -5,6 +5,7 @@ from django.urls import NoReverseMatch, reverse
 
 from crowd.desk.overview import Count, Link, Said, Step
 from projects.models import Project
+from releases.groups import GROUPS, QUERIES
 from releases.models import Release, ReleaseFile
 from releases.tables import REFERENCES
 
@@ -14,7 +15,7 @@ def say(project: Project, entered: int | None) -> Said:
     newest = (
         Release.objects.filter(project=project, state=Release.State.READY)
         .order_by("-built_at", "-pk")
-        .only("version", "built_at")
+        .only("version", "built_at", "manifest")
         .first()
     )
     if newest is None and entered is None:
@@ -32,13 +33,19 @@ def say(project: Project, entered: int | None) -> Said:
 
 
 def _queries(release: Release) -> int:
-    """Queries in a release: rows of the table that has one for each, in whichever format it was built."""
+    """Queries in a release that came through the steps before: those that were brought in did not.
+
+    The table of references has a row for each, in whichever format it was built.
+    """
     rows = (
         ReleaseFile.objects.filter(release=release, path__contains=f"/{REFERENCES.name}-")
         .values_list("format")
         .annotate(n=Sum("rows"))
     )
-    return max((n or 0 for _, n in rows), default=0)
+    brought = release.manifest.get("parameters", {}).get("brought_in", {})
+    others = sum(count for name, count in brought.items() if name in GROUPS and GROUPS[name].of == QUERIES)
+    most = max((n or 0 for _, n in rows), default=others)
+    return int(most - others)
 
 
 def _releases(project: Project) -> str:

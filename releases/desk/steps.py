@@ -9,9 +9,15 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
 from projects.models import Project
-from releases.desk.forms import CHOICES, ContentForm
+from releases.desk.forms import CHOICES, FORMAT_CHOICES, ContentForm
 
-_STEPS = {"content": "Content", "privacy": "Privacy", "preview": "Preview", "card": "Data card"}
+_STEPS = {
+    "content": "What goes in",
+    "formats": "Formats",
+    "privacy": "Privacy",
+    "preview": "Preview",
+    "card": "Data card",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,12 @@ class Way:
     here: str
     steps: list[Step]
     chosen: str
+    given: QueryDict
+
+    def others(self) -> list[tuple[str, str]]:
+        """Choices of the other one of the first two steps, for the form of this one."""
+        names = FORMAT_CHOICES if self.here == "content" else ("include",)
+        return [(name, value) for name in names for value in self.given.getlist(name)]
 
     def address(self, name: str) -> str:
         """Of a step."""
@@ -49,12 +61,16 @@ class Way:
 
 
 def chosen(given: QueryDict) -> str:
-    """The choices of the first step alone, as a query string."""
+    """The choices of the first two steps alone, as a query string."""
+    return _kept(given).urlencode()
+
+
+def _kept(given: QueryDict) -> QueryDict:
     kept = QueryDict(mutable=True)
     for name in CHOICES:
         if name in given:
             kept.setlist(name, given.getlist(name)[:20])
-    return kept.urlencode()
+    return kept
 
 
 def way(project: Project, here: str, given: QueryDict) -> Way:
@@ -64,16 +80,19 @@ def way(project: Project, here: str, given: QueryDict) -> Way:
         Step(name, label, f"{reverse(f'releases:{name}', args=[project.slug])}{'?' if query else ''}{query}")
         for name, label in _STEPS.items()
     ]
-    return Way(here, steps, query)
+    return Way(here, steps, query, _kept(given))
 
 
 def content_form(given: QueryDict) -> ContentForm:
-    """The first step's form with what the address has; the defaults where it has nothing."""
-    if any(name in given for name in CHOICES):
+    """The form with what the address has; the defaults where it says nothing about formats and splits."""
+    if any(name in given for name in FORMAT_CHOICES):
         return ContentForm(given)
     first: Mapping[str, Any] = {name: field.initial for name, field in ContentForm().fields.items()}
     defaults = QueryDict(mutable=True)
+    defaults.setlist("include", given.getlist("include")[:20])
     for name, value in first.items():
+        if name == "include":
+            continue
         if isinstance(value, list):
             defaults.setlist(name, [str(each) for each in value])
         elif value is not None:

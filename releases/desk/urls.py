@@ -10,6 +10,7 @@ _N = f"{_P}new/"
 _R = f"{_P}<str:version>/"
 _WIZARD: list[URLPattern] = [
     path(_N, wizard.content, name="content"),
+    path(f"{_N}formats/", wizard.formats, name="formats"),
     path(f"{_N}privacy/", findings.privacy, name="privacy"),
     path(f"{_N}privacy/decide/", findings.decide, name="decide"),
     path(f"{_N}privacy/check/", findings.check, name="check"),

@@ -1,4 +1,4 @@
-"""The wizard of a release: content, preview, data card, the build; `findings` has the privacy step."""
+"""The wizard of a release: content, formats, preview, data card, the build; `findings` has privacy."""
 
 from typing import Any
 
@@ -9,10 +9,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from crowd.desk.doors import Role, Seat, on_project, show
 from releases import selectors
+from releases.desk import groupplaces
 from releases.desk.forms import CardForm, card_of
 from releases.desk.markdown import blocks
 from releases.desk.steps import read_choices, way
 from releases.errors import ReleaseError
+from releases.groups import OPTIONAL
 from releases.models import PrivacyFinding
 from releases.privacy.checking import counted
 from releases.services import previewing
@@ -30,21 +32,40 @@ def open_findings(seat: Seat) -> int:
 @require_safe
 @on_project(Role.MANAGER)
 def content(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """What goes in, in which formats and splits."""
-    form = read_choices(request)
-    complaints = "go" in request.GET and not form.is_valid()
-    if "go" in request.GET and not complaints:
-        return redirect(way(seat.project, "privacy", request.GET).address("privacy"))
+    """What goes in: what was accepted, and by group what is not, each with a box to bring it in."""
+    here = way(seat.project, "content", request.GET)
+    if "go" in request.GET:
+        return redirect(here.address("formats"))
+    chosen = [name for name in OPTIONAL if name in request.GET.getlist("include")]
     return show(
         request,
         "content.html",
         seat,
         folder=FOLDER,
         tab="releases",
-        way=way(seat.project, "content", request.GET),
+        way=here,
+        content=selectors.content_of(seat.project, chosen),
+        places=groupplaces.of(seat.project),
+    )
+
+
+@require_safe
+@on_project(Role.MANAGER)
+def formats(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """In which formats and splits, under which version."""
+    form = read_choices(request)
+    complaints = "go" in request.GET and not form.is_valid()
+    if "go" in request.GET and not complaints:
+        return redirect(way(seat.project, "privacy", request.GET).address("privacy"))
+    return show(
+        request,
+        "formats.html",
+        seat,
+        folder=FOLDER,
+        tab="releases",
+        way=way(seat.project, "formats", request.GET),
         form=form,
         complaints=complaints,
-        content=selectors.content_of(seat.project),
         last=selectors.last_built(seat.project),
         status=422 if complaints else 200,
     )
@@ -57,7 +78,7 @@ def preview(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = read_choices(request)
     here = way(seat.project, "preview", request.GET)
     if not form.is_valid():
-        return redirect(f"{here.address('content')}&go=1")
+        return redirect(f"{here.address('formats')}&go=1")
     return show(
         request,
         "preview.html",
@@ -66,7 +87,6 @@ def preview(request: HttpRequest, seat: Seat) -> HttpResponse:
         tab="releases",
         way=here,
         seen=previewing.preview(seat.project, form.options()),
-        content=selectors.content_of(seat.project),
     )
 
 
@@ -77,7 +97,7 @@ def card(request: HttpRequest, seat: Seat) -> HttpResponse:
     choices = read_choices(request)
     here = way(seat.project, "card", request.GET)
     if not choices.is_valid():
-        return redirect(f"{here.address('content')}&go=1")
+        return redirect(f"{here.address('formats')}&go=1")
     posted = request.method == "POST"
     form = CardForm(request.POST if posted else None, initial=card_of(selectors.last_built(seat.project)))
     if posted and form.is_valid() and "build" in request.POST:

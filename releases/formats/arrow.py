@@ -27,6 +27,8 @@ def type_of(kind: Kind) -> "pa.DataType":
         return plain[kind]()
     if kind == Kind.INTEGERS:
         return pa.list_(pa.int64())
+    if kind == Kind.NAMES:
+        return pa.list_(pa.string())
     return pa.list_(pa.struct([(name, type_of(inner)) for name, inner in RECORDS[kind]]))
 
 

@@ -14,14 +14,13 @@ from releases.formats.arrow import records, schema_of
 from releases.formats.registry import Written
 from releases.source import Progress, Source
 from releases.tables import Kind, Table
+from tables.cells import BEGINNING, INSIDE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME = "csv"
 BESIDE = True
-#: What `tables.cells.cell` guards against, as a pattern.
-_FORMULA = r"^[=+\-@\t\r]"
 _PLAIN = (Kind.INTEGER, Kind.NUMBER, Kind.FLAG)
 
 
@@ -74,7 +73,10 @@ def _cells(batch: Any, table: Table) -> Any:
 def _guarded(texts: Any) -> Any:
     from pyarrow import compute  # noqa: PLC0415 - the same
 
-    runs = compute.match_substring_regex(texts, _FORMULA)
+    runs = compute.match_substring_regex(texts, BEGINNING)
+    inside = compute.match_substring_regex(texts, INSIDE)
+    if compute.any(inside).as_py():
+        texts = compute.replace_substring_regex(texts, INSIDE, r"\1'\2")
     if not compute.any(runs).as_py():
         return texts
     return compute.if_else(runs, compute.binary_join_element_wise("'", texts, ""), texts)

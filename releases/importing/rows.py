@@ -15,6 +15,7 @@ from annotation.quoting import quoted
 from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 from releases.importing.columns import several
+from tables.decimals import AmbiguousNumberError, with_point
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d+(?:\.\d+)?)\s*")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
@@ -209,15 +210,17 @@ def _parted(value: Any) -> Any:
 
 def _number(name: str, value: Any, scale: Scale) -> float:
     try:
+        value = with_point(value) if isinstance(value, str) else value
         number = math.nan if isinstance(value, bool | list | dict) else float(value)
+    except AmbiguousNumberError as error:
+        raise RowRefusedError(name, f"The score is ambiguous: {error}", "") from error
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        hint = "Write decimals with a point." if isinstance(value, str) and "," in value else ""
         raise RowRefusedError(
             name,
             f"The score {quoted(str(value))} is no number.",
-            hint or "Write a number, or look whether another column holds the score.",
+            "Write a number, or look whether another column holds the score.",
         )
     if not scale.low <= number <= scale.high:
         raise RowRefusedError(

@@ -15,6 +15,7 @@ from annotation.importing.text import folded, query_digest
 from annotation.quoting import quoted
 from judgments.importing.rows import RowRefusedError
 from releases.importing.rows import ScoredRow
+from tables.rowcounts import RowCounts
 
 #: More systems than that no comparison has; it is the wrong column.
 MOST_SYSTEMS = 1000
@@ -58,7 +59,7 @@ class Spool:
 
     def __init__(self, room: Path, *, named: bool, names: Sequence[str] = ()) -> None:
         self.systems: list[str] = list(names)
-        self.queries = self.answers = self.further = 0
+        self.queries = self.answers = self.further = self.repeats = self.rows_read = 0
         self._fixed = bool(names)
         self._named = named
         self._numbers = {name: number for number, name in enumerate(self.systems)}
@@ -84,6 +85,7 @@ class Spool:
 
     def add(self, row: ScoredRow) -> None:
         """Take a row. RowRefusedError where it contradicts an earlier one."""
+        self.rows_read += 1
         query, seen, known = self._query(row)
         refs = json.dumps(row.references)
         if self._named:
@@ -91,7 +93,8 @@ class Spool:
                 raise RowRefusedError("system", "The row does not name its system.", "Name it in every row.")
             number = self._number(row.system)
             before = self._rows.execute(
-                "SELECT text, mean, line FROM answer WHERE query = ? AND system = ?", (query, number)
+                "SELECT text, mean, line, n, ratings FROM answer WHERE query = ? AND system = ?",
+                (query, number),
             ).fetchone()
             if before is not None:
                 self._repeated(row, before)
@@ -101,9 +104,10 @@ class Spool:
                 self.further += 1
                 return
             number, before = self._next(seen), None
-        self._unite(query, row, known)
+        adds = self._unite(query, row, known)
         if before is not None:
-            self.further += 1
+            self.further += adds
+            self.repeats += not adds
             return
         self._rows.execute(
             "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -166,8 +170,8 @@ class Spool:
             )
         return seen if self._fixed else self._number(f"system-{seen + 1}")
 
-    def _repeated(self, row: ScoredRow, before: tuple[str, float, int]) -> None:
-        text, mean, line = before
+    def _repeated(self, row: ScoredRow, before: tuple[str, float, int, int | None, str]) -> None:
+        text, mean, line, n, ratings = before
         if text != row.answer:
             raise RowRefusedError(
                 "answer",
@@ -180,6 +184,12 @@ class Spool:
                 f"The same answer of {quoted(row.system)} has the score {mean:g} in line {line}.",
                 "Write all ratings of an answer into one row, as a list or in columns.",
             )
+        if (n, json.loads(ratings)) != (row.n, row.ratings):
+            raise RowRefusedError(
+                "ratings",
+                f"The same answer of {quoted(row.system)} has other ratings in line {line}.",
+                "Write all ratings of an answer into one row, as a list or in columns.",
+            )
 
     def _only_reference(self, query: int, row: ScoredRow) -> bool:
         """Whether an earlier row has the same answer and score, with none of this row's references."""
@@ -189,8 +199,8 @@ class Spool:
         given = set(row.references)
         return any(refs != "[]" and given.isdisjoint(json.loads(refs)) for (refs,) in same)
 
-    def _unite(self, query: int, row: ScoredRow, known: tuple[str, str]) -> None:
-        """Add what a row says about its query to what is known."""
+    def _unite(self, query: int, row: ScoredRow, known: tuple[str, str]) -> bool:
+        """Add what a row says about its query to what is known; whether that was anything."""
         refs = json.loads(known[0])
         passages = json.loads(known[1])
         texts = {each["text"] for each in passages}
@@ -201,6 +211,11 @@ class Spool:
                 "UPDATE query SET refs = ?, passages = ? WHERE number = ?",
                 (json.dumps(refs + more), json.dumps(passages + others), query),
             )
+        return bool(more or others)
+
+    def counts(self) -> RowCounts:
+        """What became of every row; one that cannot be taken refuses the file."""
+        return RowCounts(self.rows_read, used=self.answers, merged=self.further, repeats=self.repeats)
 
     def batches(self) -> Iterator[tuple[list[SpooledQuery], list[SpooledAnswer]]]:
         """Queries in the order of the file with their answers, some hundreds at a time."""

@@ -72,9 +72,13 @@ def open_table(
     if format not in FORMATS:
         raise FileRefusedError(f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
     given = given or {}
-    if format == "auto":
+    if source.workbook:
+        if format not in ("auto", "csv", "tsv"):
+            raise FileRefusedError(f"{source.name} is a workbook, not {FORMATS[format]}.")
+        format = "xlsx"
+    elif format == "auto":
         format = _detected(source)
-    if format in ("csv", "tsv"):
+    if format in ("csv", "tsv", "xlsx"):
         table = _Delimited(source, format=format, given=_flat(given), header=header)
         _check(source, table.columns, table.mapping)
         return ScoreTable(source, format, table.said, "line", table.columns, table.mapping, table.values)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from releases.formats.registry import FORMATS
+from releases.groups import OPTIONAL
 from releases.tables import SPLITS
 
 
@@ -33,6 +34,20 @@ def formats(text: str) -> tuple[str, ...]:
     if unknown or not names:
         what = f"there is no format {unknown[0]!r}" if unknown else "name at least one"
         raise ArgumentTypeError(f"{what}; there are {', '.join(FORMATS)}, or all")
+    return names
+
+
+def groups(text: str) -> tuple[str, ...]:
+    """Names of groups to bring in with commas between them, or all of them."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if names == ("all",):
+        return OPTIONAL
+    for name in names:
+        if name not in OPTIONAL:
+            raise ArgumentTypeError(
+                f"there is no group {name!r}; there are {', '.join(OPTIONAL)}, or all. What a person "
+                "excluded or rejected comes in only when that decision is taken back"
+            )
     return names
 
 

@@ -1,8 +1,8 @@
-"""The free texts that a release would hold, by the names under which findings and redactions know them.
+"""The free texts that a release could hold, whatever is brought in.
 
-A text is named by its subject and field: `answer:17` and `text`; `candidate:8` and `text`; `query:3` and
-`text`, `context.0.text`, `context.0.answer` or `references.1`. Passages are copies of published pages and are
-not searched; judges' comments are in no release.
+Findings and redactions know them by subject and field: `answer:17` and `text`; `candidate:8` and `text`;
+`query:3` and `text`, `context.0.text`, `context.0.answer` or `references.1`. Passages are copies of
+published pages and are not searched; judges' comments are in no release.
 """
 
 from collections.abc import Iterator
@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 from django.db import DEFAULT_DB_ALIAS
 
 from annotation.models import Answer
-from annotation.selectors.answers import COUNTED
+from annotation.selectors.answers import GIVEN
 from judgments.models import Candidate
 from judgments.selectors.candidates import OUT
 from judgments.selectors.references import imported
 from projects.models import Project
-from releases.rows.scope import released
+from releases.groups import OPTIONAL
+from releases.rows.acceptance import released
 
 #: Texts of one batch.
 AT_ONCE = 5_000
@@ -46,15 +47,17 @@ def batches(project: Project) -> Iterator[list[Text]]:
 def count(project: Project) -> int:
     """About how many there are, for progress: a query counts once."""
     return (
-        released(project, DEFAULT_DB_ALIAS).count()
-        + Answer.objects.filter(COUNTED, query__project=project).count()
+        released(project, DEFAULT_DB_ALIAS, OPTIONAL).count()
+        + Answer.objects.filter(GIVEN, query__project=project).count()
         + Candidate.objects.filter(system__project=project).count()
     )
 
 
 def _queries(project: Project) -> Iterator[Text]:
     rows = (
-        released(project, DEFAULT_DB_ALIAS).order_by("pk").values_list("pk", "text", "context", "references")
+        released(project, DEFAULT_DB_ALIAS, OPTIONAL)
+        .order_by("pk")
+        .values_list("pk", "text", "context", "references")
     )
     for pk, text, context, references in rows.iterator(AT_ONCE):
         subject = f"query:{pk}"
@@ -73,7 +76,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _answers(project: Project) -> Iterator[Text]:
-    rows = Answer.objects.filter(COUNTED, query__project=project).exclude(query__status__in=OUT)
+    rows = Answer.objects.filter(GIVEN, query__project=project).exclude(query__status__in=OUT)
     for pk, text in rows.order_by("pk").values_list("pk", "text").iterator(AT_ONCE):
         yield Text(f"answer:{pk}", "text", text)
 

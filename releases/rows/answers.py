@@ -1,11 +1,13 @@
-"""The answers of people that count, also those held out."""
+"""The answers of people that are in a release, also those held out."""
 
+from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Answer, HeldOutWorker
-from annotation.selectors.answers import COUNTED
+from annotation.models import Answer, AnswerFlag, HeldOutWorker
+from releases.rows.acceptance import taken_answers
 from releases.rows.batching import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import Redactions, fit
@@ -15,34 +17,48 @@ from releases.tables import Batches
 APPROVED = Answer.State.APPROVED
 
 
-def counted(scope: Scope) -> QuerySet[Any]:
-    """Answers that count, each with `aside`: it is held out."""
+def taken(scope: Scope) -> QuerySet[Any]:
+    """Answers that go in for themselves, each with `aside`: it is held out."""
     aside = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
-    return Answer.objects.using(scope.using).filter(COUNTED).annotate(aside=Exists(aside))
+    rows = taken_answers(scope.project, scope.using, scope.include)
+    found: QuerySet[Any] = rows.annotate(aside=Exists(aside))
+    return found
 
 
 def answer_rows(scope: Scope) -> Batches:
-    """Rows of the table `answers` in the order of writing; at most one statement per batch for new people."""
-    rows = counted(scope).filter(query__project=scope.project).order_by("pk")
-    columns = rows.values_list(
-        "pk", "query_id", "worker_id", "text", "opinion", as_text("entities"), "state", "aside"
+    """Rows of the table `answers` in the order of writing; two or three statements per batch."""
+    columns = (
+        taken(scope)
+        .order_by("pk")
+        .values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities"), "state", "aside")
     )
     scope.held_out = 0
-    for some in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+    for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+        some = [row for row in read if row[1] in scope.queries]
         names = scope.people.names(row[2] for row in some)
+        flags = _flags(scope, [row[0] for row in some])
         batch = []
         for pk, query, worker, raw, opinion, marked, state, aside in some:
-            if query not in scope.queries:
-                continue
             key, split = scope.queries[query]
             text = scope.redactions.of(f"answer:{pk}", "text", raw) if scope.redactions else raw
-            entities = entities_of(decoded(marked), text)
             scope.held_out += aside
             batch.append(
-                (f"a{pk}", key, names[worker], text, opinion, entities, state == APPROVED, aside, split)
-            )
+                (
+                    f"a{pk}", key, names[worker], text, opinion, entities_of(decoded(marked), text),
+                    state == APPROVED, flags.get(pk, []), aside, worker in scope.people.simulated, split,
+                )
+            )  # fmt: skip
         if batch:
             yield batch
+
+
+def _flags(scope: Scope, answers: Collection[int]) -> dict[int, list[str]]:
+    """What the checks noticed about these answers, by name."""
+    found: dict[int, list[str]] = defaultdict(list)
+    rows = AnswerFlag.objects.using(scope.using).filter(answer__in=answers)
+    for answer, name in rows.order_by("answer_id", "name").values_list("answer_id", "name"):
+        found[answer].append(name)
+    return found
 
 
 def entities_of(marked: Any, text: str) -> list[dict[str, Any]]:

@@ -12,17 +12,20 @@ def candidate_rows(scope: Scope) -> Batches:
     An answer of people that was held out is blacked out wherever the answer itself is.
     """
     rows = Candidate.objects.using(scope.using).filter(system__project=scope.project).order_by("pk")
-    columns = rows.values_list("pk", "answer_id", "system__kind", "text", "opinion", "aside")
+    columns = rows.values_list(
+        "pk", "answer_id", "answer__worker_id", "system__kind", "text", "opinion", "aside"
+    )
     hidden = scope.redactions.of
-    for some in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+    for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+        some = [row for row in read if row[0] in scope.candidates]
+        scope.people.names(row[2] for row in some if row[2] is not None)
         batch = []
-        for pk, answer, kind, raw, opinion, aside in some:
-            if pk not in scope.candidates:
-                continue
+        for pk, answer, writer, kind, raw, opinion, aside in some:
             name, key, system, split = scope.candidates[pk]
             text = hidden(f"candidate:{pk}", "text", raw)
             if answer is not None:
                 text = hidden(f"answer:{answer}", "text", text)
-            batch.append((name, key, system, kind == System.Kind.HUMAN, text, opinion, aside, split))
+            people, simulated = kind == System.Kind.HUMAN, writer in scope.people.simulated
+            batch.append((name, key, system, people, text, opinion, aside, simulated, split))
         if batch:
             yield batch

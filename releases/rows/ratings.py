@@ -1,4 +1,4 @@
-"""The ratings of all stages, one by one, with what the filters in force decided about each."""
+"""The ratings of the answers that are in a release, with what the filters in force decided about each."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from judgments.selectors.ratings import good
 from releases.rows.batching import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import fit
-from releases.rows.scope import Judged, Scope
+from releases.rows.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, Judged, Scope
 from releases.tables import Batches
 
 _AT_ONCE = 10_000
@@ -25,22 +25,26 @@ def rating_rows(scope: Scope) -> Batches:
 
 def _of_stage(scope: Scope, judged: Judged) -> Batches:
     stage, run = judged.stage, judged.run
+    for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
+        scope.passed_over.pop((stage.slug, why), None)
     rows = good(Judgment.objects.using(scope.using).filter(stage=stage), stage).order_by("pk")
     columns = rows.values_list("pk", "candidate_id", "worker_id", "score", as_text("aspects"))
     for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
-        names = scope.people.names({row[2] for row in some})
+        names = scope.people.names({row[2] for row in some if row[1] in scope.candidates})
         removed = verdicts_about(scope, run, [row[0] for row in some])
         last = run.last_judgment if run else some[-1][0]
         batch = []
         for pk, candidate, worker, score, aspects in some:
             if candidate not in scope.candidates:
+                scope.passed_over[stage.slug, scope.without.get(candidate, QUERY_LEFT_OUT)] += 1
                 continue
             name, key, system, split = scope.candidates[candidate]
             rule, reason = removed.get(pk, _KEPT) if pk <= last else LATER
             batch.append(
                 (
                     f"r{pk}", stage.slug, name, key, system, names[worker], score,
-                    aspects_of(decoded(aspects)), not rule, rule, reason, split,
+                    aspects_of(decoded(aspects)), not rule, rule, reason,
+                    worker in scope.people.simulated, split,
                 )
             )  # fmt: skip
         if batch:

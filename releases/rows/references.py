@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from annotation.models import CuratedPassage, Query
-from releases.rows.answers import counted, entities_of, turns_of
+from releases.rows.answers import entities_of, taken, turns_of
 from releases.rows.batching import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import fit
@@ -69,7 +69,7 @@ def _passages(scope: Scope, queries: Collection[int]) -> Records:
 
 
 def _answers(scope: Scope, queries: Collection[int]) -> Records:
-    rows = counted(scope).filter(query__in=queries, aside=False).order_by("query_id", "pk")
+    rows = taken(scope).filter(query__in=queries, aside=False).order_by("query_id", "pk")
     columns = list(rows.values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities")))
     names = scope.people.names(row[2] for row in columns)
     found: Records = defaultdict(list)
@@ -82,6 +82,7 @@ def _answers(scope: Scope, queries: Collection[int]) -> Records:
                 "text": text,
                 "opinion": opinion,
                 "entities": entities_of(decoded(marked), text),
+                "simulated": worker in scope.people.simulated,
             }
         )
     return found
@@ -96,6 +97,7 @@ def _came_with(scope: Scope, pk: int, key: str, given: Any) -> Sequence[dict[str
             "text": scope.redactions.of(f"query:{pk}", f"references.{number}", fit(text)),
             "opinion": "",
             "entities": [],
+            "simulated": False,
         }
         for number, text in enumerate(given if isinstance(given, list) else ())
         if isinstance(text, str) and text.strip()

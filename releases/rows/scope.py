@@ -2,24 +2,26 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef
 
-from annotation.models import Answer, CuratedPassage, Query
-from annotation.selectors.answers import COUNTED
+from annotation.models import CuratedPassage, Query
 from crowd.models import Stage
 from judgments.models import Candidate, FilterRun, Judgment
-from judgments.selectors.candidates import OUT
 from projects.models import Project
 from releases.options import Options
+from releases.rows.acceptance import answers_of, inside, released
 from releases.rows.people import People
 from releases.rows.redactions import Redactions
 from releases.splits import assigned, groups
 
 #: Rows of one batch, and queries of one batch, which are larger.
 AT_ONCE, QUERIES_AT_ONCE = 5_000, 200
+#: Why answers of systems, and the ratings of them, are not in a release.
+QUERY_LEFT_OUT, ANSWER_LEFT_OUT = "query_left_out", "answer_left_out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,10 @@ class Judged:
 class Scope:
     """One state of a project's data. `queries` are key and split by primary key, in its order.
 
-    `candidates` are id, query's key, system and split by primary key; `held_out` is how many answers are no
-    references, once they were read.
+    `include` are the groups that were brought in. `candidates` are id, query's key, system and split by
+    primary key, `without` says why others are not in, `asides` counts those that are in by why nobody judges
+    them. Once they were read, `held_out` is how many answers are no references, and `passed_over` counts
+    ratings that are not in by stage and reason.
     """
 
     project: Project
@@ -44,13 +48,17 @@ class Scope:
     redactions: Redactions
     queries: dict[int, tuple[str, str]]
     judged: tuple[Judged, ...]
+    include: tuple[str, ...] = ()
     candidates: dict[int, tuple[str, str, str, str]] = field(default_factory=dict)
+    without: dict[int, str] = field(default_factory=dict)
+    asides: Counter[str] = field(default_factory=Counter)
     held_out: int = 0
+    passed_over: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def scope_of(project: Project, options: Options, using: str) -> Scope:
     """Read what all tables need; the memory that it takes grows with queries and systems' answers alone."""
-    keys = dict(released(project, using).order_by("pk").values_list("pk", "key"))
+    keys = dict(released(project, using, options.include).order_by("pk").values_list("pk", "key"))
     together = groups(_shared(project, using, keys), keys.values())
     splits = assigned(together, seed=options.seed, shares=options.shares)
     scope = Scope(
@@ -60,27 +68,33 @@ def scope_of(project: Project, options: Options, using: str) -> Scope:
         Redactions(project, using),
         {pk: (key, splits[key]) for pk, key in keys.items()},
         tuple(judged_in(project, using)),
+        options.include,
     )
-    rows = Candidate.objects.using(using).filter(system__project=project).order_by("pk")
-    systems: dict[str, str] = {}
-    for pk, query, system in rows.values_list("pk", "query_id", "system__name").iterator(AT_ONCE):
-        if query in scope.queries:
-            key, split = scope.queries[query]
-            scope.candidates[pk] = (f"c{pk}", key, systems.setdefault(system, system), split)
+    find_candidates(scope)
     return scope
 
 
-def released(project: Project, using: str) -> QuerySet[Query]:
-    """Queries of a release: those with an answer that counts or an answer of a system, unless taken out."""
-    return (
-        Query.objects.using(using)
-        .filter(project=project)
-        .exclude(status__in=OUT)
-        .filter(
-            Q(Exists(Answer.objects.filter(COUNTED, query=OuterRef("pk"))))
-            | Q(Exists(Candidate.objects.filter(query=OuterRef("pk"))))
-        )
-    )
+def find_candidates(scope: Scope, queries: Iterable[int] | None = None) -> None:
+    """Look up which answers of systems are in, of all queries or of these.
+
+    An answer that was held out is one of the system `human`, and is in only where the answer itself is.
+    """
+    rows = Candidate.objects.using(scope.using).filter(system__project=scope.project).order_by("pk")
+    written = answers_of(scope.project, scope.using).filter(candidate__isnull=False)
+    if queries is not None:
+        rows, written = rows.filter(query__in=queries), written.filter(query__in=queries)
+    not_taken = set(written.exclude(why__in=inside(scope.include)).values_list("pk", flat=True))
+    systems: dict[str, str] = {}
+    columns = rows.values_list("pk", "query_id", "answer_id", "aside", "system__name")
+    for pk, query, answer, aside, system in columns.iterator(AT_ONCE):
+        if query not in scope.queries:
+            scope.without[pk] = QUERY_LEFT_OUT
+        elif answer in not_taken:
+            scope.without[pk] = ANSWER_LEFT_OUT
+        else:
+            key, split = scope.queries[query]
+            scope.candidates[pk] = (f"c{pk}", key, systems.setdefault(system, system), split)
+            scope.asides[aside] += 1
 
 
 def _shared(project: Project, using: str, keys: dict[int, str]) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from math import isnan
 from statistics import median, stdev
 from typing import Any
@@ -10,13 +11,21 @@ from judgments.models import ImportedScore, Judgment, Score, Verdict
 from judgments.selectors.ratings import good, scale_of
 from releases.rows.batching import some_of
 from releases.rows.scope import Judged, Scope
-from releases.tables import Batches, Row
+from releases.tables import ELSEWHERE, Batches, Row
 
-#: The stage of scores that were collected elsewhere.
-ELSEWHERE = "imported"
 #: Candidates of one batch: each has some ten ratings.
 _AT_ONCE = 2_000
-Given = dict[int, list[dict[str, Any]]]
+
+
+@dataclass(slots=True)
+class Given:
+    """The kept ratings of a candidate; `simulated` where a program gave one of them."""
+
+    ratings: list[dict[str, Any]] = field(default_factory=list)
+    simulated: bool = False
+
+
+_NOTHING = Given()
 
 
 def score_rows(scope: Scope) -> Batches:
@@ -34,7 +43,7 @@ def _of_run(scope: Scope, judged: Judged) -> Batches:
     for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
         given = _given(scope, judged, some[0][0], some[-1][0])
         yield [
-            _row(scope, judged.stage.slug, candidate, figures, given.get(candidate, []))
+            _row(scope, judged.stage.slug, candidate, figures, given.get(candidate, _NOTHING))
             for candidate, *figures in some
             if candidate in scope.candidates
         ]
@@ -43,23 +52,21 @@ def _of_run(scope: Scope, judged: Judged) -> Batches:
 def _of_all(scope: Scope, judged: Judged) -> Batches:
     for some in some_of(sorted(scope.candidates), _AT_ONCE):
         given = _given(scope, judged, some[0], some[-1])
-        found = sorted(candidate for candidate in given if candidate in scope.candidates)
+        found = sorted(given)
         if found:
-            figures = _figures(judged, [given[candidate] for candidate in found])
+            figures = _figures(judged, [given[candidate].ratings for candidate in found])
             yield [
                 _row(scope, judged.stage.slug, candidate, each, given[candidate])
                 for candidate, each in zip(found, figures, strict=True)
             ]
 
 
-def _row(
-    scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: list[dict[str, Any]]
-) -> Row:
+def _row(scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: Given) -> Row:
     name, key, system, split = scope.candidates[candidate]
-    return (stage, name, key, system, *figures, given, split)
+    return (stage, name, key, system, *figures, given.ratings, given.simulated, split)
 
 
-def _given(scope: Scope, judged: Judged, first: int, last: int) -> Given:
+def _given(scope: Scope, judged: Judged, first: int, last: int) -> dict[int, Given]:
     """The kept ratings of the candidates between two keys, in the order of submission."""
     stage, run = judged.stage, judged.run
     between = Judgment.objects.using(scope.using).filter(
@@ -77,12 +84,13 @@ def _given(scope: Scope, judged: Judged, first: int, last: int) -> Given:
         )
         removed = frozenset(pk for pk in verdicts.values_list("judgment_id", flat=True) if pk is not None)
     columns = good(between, stage).order_by("pk").values_list("pk", "candidate_id", "worker_id", "score")
-    rows = list(columns)
+    rows = [row for row in columns if row[1] in scope.candidates]
     names = scope.people.names({row[2] for row in rows})
-    found: Given = defaultdict(list)
+    found: dict[int, Given] = defaultdict(Given)
     for pk, candidate, worker, score in rows:
         if pk not in removed:
-            found[candidate].append({"worker": names[worker], "score": score})
+            found[candidate].ratings.append({"worker": names[worker], "score": score})
+            found[candidate].simulated |= worker in scope.people.simulated
     return found
 
 
@@ -125,6 +133,6 @@ def _elsewhere(scope: Scope) -> Batches:
                 None,
             )
             given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
-            batch.append(_row(scope, ELSEWHERE, candidate, figures, given))
+            batch.append(_row(scope, ELSEWHERE, candidate, figures, Given(given)))
         if batch:
             yield batch

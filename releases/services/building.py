@@ -169,11 +169,14 @@ def _about(release: Release, options: Options, gathered: Gathered, content: str)
         "language": project.language,
         "licence": project.licence,
         "simulated": gathered.simulated > 0,
+        "simulated_rows": gathered.simulated_rows,
         "imported": project.read_only,
         "content": content,
         "code": {"distillery": settings.DISTILLERY_VERSION, **gathered.libraries},
         "parameters": {
             "formats": list(options.formats),
+            "include": list(options.include),
+            "brought_in": gathered.about["brought_in"],
             "splits": {
                 "seed": options.seed,
                 "shares": dict(zip(SPLITS, options.shares, strict=True)),
@@ -214,6 +217,7 @@ def _descriptions(
         options=options,
         costs=gathered.costs,
         steps=gathered.about["steps"],
+        brought_in=gathered.about["brought_in"],
         reports=gathered.reports,
         judged=gathered.judged,
         verdicts=gathered.spool.verdicts,

@@ -6,11 +6,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from django.db.models import Count
+
 from annotation.models import Answer
 from judgments.models import Candidate, Judgment
 from projects.models import Project
 from releases.options import Options
 from releases.reports import accounts_of, agreement, costs, without_accounts
+from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.reading import tables_of
 from releases.rows.scope import Judged, Scope, scope_of
 from releases.rows.snapshot import snapshot
@@ -23,9 +26,9 @@ from releases.steps import steps_of
 class Gathered:
     """The tables on disk, and what stands beside them.
 
-    `about` has steps, stages with their recipes, and costs, for the digest of the content and the manifest.
-    `reports` are those of judging stages by slug. `workers` wrote or judged; `simulated` of them are no
-    people.
+    `about` has what was brought in, steps, stages with their recipes, and costs, for the digest of the
+    content and the manifest. `reports` are those of judging stages by slug. `workers` wrote or judged;
+    `simulated` of them are no people, and `simulated_rows` counts the rows of each table that are theirs.
     """
 
     spool: Spool
@@ -35,6 +38,7 @@ class Gathered:
     costs: dict[str, Any]
     workers: int
     simulated: int
+    simulated_rows: dict[str, dict[str, int]]
     libraries: dict[str, str]
 
 
@@ -47,7 +51,10 @@ def gather(project: Project, options: Options, room: Path, progress: Progress) -
         steps = steps_of(scope, spool.rows, spool.verdicts)
         paid = costs(project)
         reports = {judged.stage.slug: agreement(judged, scope.people, progress) for judged in scope.judged}
+        for slug, report in reports.items():
+            report["in_release"] = _in_release(slug, report["n_ratings"], scope, spool)
     about = {
+        "brought_in": _brought_in(scope),
         "steps": steps,
         "stages": [_stage(judged) for judged in scope.judged],
         "costs": paid,
@@ -62,8 +69,38 @@ def gather(project: Project, options: Options, room: Path, progress: Progress) -
         paid,
         len(scope.people),
         len(scope.people.simulated),
+        {
+            name: {"simulated": count, "of": sum(spool.rows[name].values())}
+            for name, count in spool.simulated.items()
+            if count
+        },
         {"pyarrow": version("pyarrow")},
     )
+
+
+def _in_release(slug: str, reported: int, scope: Scope, spool: Spool) -> dict[str, Any]:
+    """How many of a stage's good ratings are in the release, and why the others are not.
+
+    Together they are those that its report is about and `later` ones, which came after the filters ran.
+    """
+    left_out = {why: n for (stage, why), n in sorted(scope.passed_over.items()) if stage == slug and n}
+    ratings = sum(n for (stage, _), n in spool.verdicts.items() if stage == slug)
+    later = ratings + sum(left_out.values()) - reported
+    return {"ratings": ratings, "left_out": left_out, "later": later}
+
+
+def _brought_in(scope: Scope) -> dict[str, int]:
+    """How many queries and answers are in the release of each group that a person brought in."""
+    if not scope.include:
+        return {}
+    queries = queries_of(scope.project, scope.using, scope.include)
+    answers = answers_of(scope.project, scope.using).filter(
+        query__in=queries.filter(why__in=inside(scope.include)).values("pk")
+    )
+    counts: dict[str, int] = {}
+    for rows in (queries, answers):
+        counts |= dict(rows.order_by().values_list("why").annotate(n=Count("pk")))
+    return {name: counts[name] for name in scope.include if counts.get(name)}
 
 
 def _total(scope: Scope) -> int:

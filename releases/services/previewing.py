@@ -7,13 +7,14 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 
-from judgments.models import Candidate, Judgment
+from judgments.models import Judgment
 from projects.models import Project
 from releases.options import Options
+from releases.rows.acceptance import released
 from releases.rows.people import People
 from releases.rows.reading import tables_of
 from releases.rows.redactions import Redactions
-from releases.rows.scope import Scope, judged_in, released, scope_of
+from releases.rows.scope import Scope, find_candidates, judged_in, scope_of
 from releases.tables import Filled, Kind, Table
 
 #: Rows of each table that a preview shows, and characters of a cell.
@@ -54,7 +55,7 @@ def preview(project: Project, options: Options) -> Preview:
     In a large project the rows are of a few queries alone. Which split they are in depends on all queries, so
     the build says it.
     """
-    few = released(project, DEFAULT_DB_ALIAS).count() <= _FEW
+    few = released(project, DEFAULT_DB_ALIAS, options.include).count() <= _FEW
     scope = scope_of(project, options, DEFAULT_DB_ALIAS) if few else _some(project, options)
     glimpses = [Glimpse(filled.table, _first(filled)) for filled in tables_of(scope).values()]
     return Preview(glimpses, not few and options.shares[0] < 1, len(scope.redactions))
@@ -62,7 +63,7 @@ def preview(project: Project, options: Options) -> Preview:
 
 def _some(project: Project, options: Options) -> Scope:
     """The scope of a few queries: the first ones, and those of the first judgments of each stage."""
-    rows = released(project, DEFAULT_DB_ALIAS)
+    rows = released(project, DEFAULT_DB_ALIAS, options.include)
     judged = judged_in(project, DEFAULT_DB_ALIAS)
     wanted = set(rows.order_by("pk").values_list("pk", flat=True)[:ROWS])
     for each in judged:
@@ -81,10 +82,9 @@ def _some(project: Project, options: Options) -> Scope:
         Redactions(project, DEFAULT_DB_ALIAS),
         {pk: (key, split) for pk, key in queries},
         tuple(judged),
+        options.include,
     )
-    candidates = Candidate.objects.filter(system__project=project, query__in=scope.queries).order_by("pk")
-    for pk, query, system in candidates.values_list("pk", "query_id", "system__name"):
-        scope.candidates[pk] = (f"c{pk}", scope.queries[query][0], system, split)
+    find_candidates(scope, tuple(scope.queries))
     return scope
 
 
@@ -124,6 +124,7 @@ def card(project: Project, options: Options, *, version: str, notes: str) -> str
             licence=project.licence,
             notes=notes,
             answers=options.answers,
+            include=options.include,
             seed=options.seed,
             shares=options.shares,
         ),

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.importing.source import encoding_of
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource
 from annotation.services.importing import Progress
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
@@ -93,6 +94,8 @@ class Store:
             "queries": self.spool.queries,
             "answers": self.spool.answers,
             "further": self.spool.further,
+            **encoding_of(self.table.source),
+            "counts": self.spool.counts().as_json(),
             "systems": self.spool.per_system(),
         }
 

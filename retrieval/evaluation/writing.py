@@ -14,10 +14,9 @@ from typing import IO
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.report import Evaluation, said
 from retrieval.evaluation.runs import Run, write_run
+from tables.cells import cell
 
 Write = Callable[[IO[bytes]], object]
-#: What a spreadsheet would run as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _UNSAFE = re.compile(r"[^\w.=-]+")
 _READABLE = 0o644
 
@@ -41,7 +40,7 @@ def write_queries(evaluation: Evaluation, file: IO[bytes]) -> None:
         for each in evaluation.systems:
             values = evaluation.values[each.run.name]
             about = (question.id, question.conversation, each.run.name)
-            writer.writerow([*map(_cell, about), *(repr(float(values[name][at])) for name in names)])
+            writer.writerow([*map(cell, about), *(repr(float(values[name][at])) for name in names)])
     text.detach()
 
 
@@ -87,7 +86,3 @@ def write_together(files: Mapping[Path, Write]) -> None:
 
 def _write_run(run: Run, file: IO[bytes]) -> None:
     write_run(file, run)
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

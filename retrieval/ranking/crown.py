@@ -19,7 +19,10 @@ from retrieval.ranking.bm25 import BM25, generations, notes_on
 from retrieval.ranking.candidates import MOST_TERMS, Found, find
 from retrieval.text.tokens import tokens
 
-NO_NETWORK = "{} has no word proximity network, so the order is BM25's. Build one: manage.py wpn build."
+NO_NETWORK = (
+    "{} has no word proximity network, so the order is BM25's. "
+    "Build one on the page of the corpus, or: manage.py wpn build."
+)
 NO_CONTENT = "The question has function words only, so the order is BM25's."
 _SHORT = ("alpha", "beta", "candidates")
 

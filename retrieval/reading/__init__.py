@@ -4,8 +4,8 @@
     for row in file.rows(): ...
     if file.faults: raise file.refused()
 
-JSONL, CSV, TSV, Parquet, MS MARCO's `collection.tsv` and TREC CAR's paragraphs, plain or packed. Memory
-stays the same whatever the size of the file.
+JSONL, CSV, TSV, workbooks, Parquet, MS MARCO's `collection.tsv` and TREC CAR's paragraphs, plain or packed.
+Memory stays the same whatever the size of the file.
 """
 
 from retrieval.reading.file import (
@@ -13,9 +13,19 @@ from retrieval.reading.file import (
     LONGEST_LINE,
     LONGEST_TEXT,
     MOST_FAULTS,
+    Layout,
     PassageFile,
     open_passages,
 )
 from retrieval.reading.row import Row
 
-__all__ = ["FORMATS", "LONGEST_LINE", "LONGEST_TEXT", "MOST_FAULTS", "PassageFile", "Row", "open_passages"]
+__all__ = [
+    "FORMATS",
+    "LONGEST_LINE",
+    "LONGEST_TEXT",
+    "MOST_FAULTS",
+    "Layout",
+    "PassageFile",
+    "Row",
+    "open_passages",
+]

@@ -9,11 +9,13 @@ import io
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from retrieval.reading.lines import LONGEST_LINE, Where, blocks, too_long
+from retrieval.reading.lines import Where, blocks, too_long
 
 if TYPE_CHECKING:
     from retrieval.reading.file import PassageFile
 
+#: Longest paragraph in bytes. Each may be an object of eighty, and more than that is taken by none.
+LONGEST_RECORD = 1_000_000
 _KINDS = {0: "pages", 1: "outlines", 2: "paragraphs"}
 _PARAGRAPHS = 2
 _LIST, _BREAK = b"\x9f", b"\xff"
@@ -53,8 +55,8 @@ def _items(file: "PassageFile", raw: IO[bytes], where: Where) -> Iterator[Any]:
                 item = decoder.decode()
             except CBORDecodeEOF:
                 content.seek(at)
-                if len(content.getbuffer()) - at > LONGEST_LINE:
-                    raise too_long(file, where, "record") from None
+                if len(content.getbuffer()) - at > LONGEST_RECORD:
+                    raise too_long(file, where, "record", LONGEST_RECORD) from None
                 break
             except CBORDecodeError as error:
                 what = f"the data is damaged here ({error})"

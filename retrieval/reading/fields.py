@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from retrieval.reading.row import Row
@@ -28,16 +29,39 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def named(theirs: Iterable[str]) -> Mapping[str, str]:
-    """Which of their names holds each of our fields, as far as they are there; none serves twice."""
-    there, found = set(theirs), {}
+def named(theirs: Iterable[str], given: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Which of their names holds each of our fields, as far as they are there; none is found twice.
+
+    What is `given` is not looked for: "" stands for a field that is not there.
+    """
+    there = set(theirs)
+    found = {ours: name for ours, name in given.items() if name in there}
+    there -= set(found.values())
     for ours, names in NAMES.items():
-        for name in names:
+        for name in () if ours in given else names:
             if name in there:
                 there.discard(name)
                 found[ours] = name
                 break
     return found
+
+
+def mapped(file: "PassageFile", place: int, columns: list[str]) -> dict[str, str]:
+    """The columns of a file by our fields, which it then knows; a fault where one is not there."""
+    given = file.layout.columns
+    file.columns = columns
+    file.mapping = named(columns, given)
+    only = f"only {', '.join(name for name in columns[:10] if name)}"
+    for ours, theirs in given.items():
+        if theirs and theirs not in columns:
+            raise file.stop(place, ours, f"there is no column {theirs[:60]!r}, {only}", "Name one of them.")
+    for ours in ("id", "text"):
+        if ours not in file.mapping and not (ours == "id" and file.layout.numbers_rows):
+            remedy = f"Say which column holds it: --column {ours}=NAME."
+            if ours == "id":
+                remedy += " To number the passages: --column id=."
+            raise file.stop(place, ours, f"there is no column {ours!r}, {only}", remedy)
+    return file.mapping
 
 
 def row_of(file: "PassageFile", number: int, record: Mapping[str, Any]) -> Row | None:

@@ -1,7 +1,7 @@
 """One JSON object a line: our own fields, MS MARCO v2's, BEIR's, TREC CAR's (`fields.NAMES`)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from retrieval.reading.fields import named
@@ -10,9 +10,13 @@ from retrieval.reading.lines import numbered
 if TYPE_CHECKING:
     from retrieval.reading.file import PassageFile
 
+#: Members of the first object that are shown.
+_MEMBERS = 100
+
 
 def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Objects with the numbers of their lines, their members by our names."""
+    given = file.layout.columns
     for number, line in numbered(file, raw):
         if not line or line.isspace():
             continue
@@ -23,14 +27,17 @@ def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str
             file.fault(number, "", f"this is no JSON: {what}", "Each line is one JSON object.")
         else:
             if isinstance(record, dict):
-                yield number, record if "id" in record and "text" in record else _ours(record)
+                if not file.columns:
+                    file.columns, file.mapping = list(record)[:_MEMBERS], named(record, given)
+                plain = not given and "id" in record and "text" in record
+                yield number, record if plain else _ours(record, given)
                 continue
             file.fault(number, "", "this is no JSON object", 'Write {"id": …, "text": …}.')
         file.stop_if_too_many()
 
 
-def _ours(record: dict[str, Any]) -> dict[str, Any]:
-    return {ours: _joined(record[theirs]) for ours, theirs in named(record).items()}
+def _ours(record: dict[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    return {ours: _joined(record[theirs]) for ours, theirs in named(record, given).items()}
 
 
 def _joined(value: Any) -> Any:

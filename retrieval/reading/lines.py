@@ -1,5 +1,6 @@
 """Content by blocks and lines: unpacked, decoded, numbered; damage, bombs and endless lines stop a file."""
 
+import codecs
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 4_000_000
 _BLOCK = 2**18
 _BOM = b"\xef\xbb\xbf"
-_NOT_UTF8 = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+_WIDE = ("utf-16", "utf-32")  # with or without -le, -be
 _ARCHIVES = ((0, b"PK\x03\x04", "a zip file"), (257, b"ustar", "a tar archive"))
 
 
@@ -23,9 +24,9 @@ class Where:
 
 
 def numbered(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, str]]:
-    """Lines without LF and byte order mark. One that is no UTF-8 is a fault, and an empty line."""
+    """Lines without LF and byte order mark. One that is not in the file's encoding is a fault, and empty."""
     where, rest = Where(), b""
-    for block in blocks(file, raw, where):
+    for block in _narrow(file, blocks(file, raw, where), where):
         content = rest + (block if where.number > 1 or rest else block.removeprefix(_BOM))
         cut = content.rfind(b"\n") + 1
         rest = content[cut:]
@@ -46,8 +47,12 @@ def blocks(file: "PassageFile", raw: IO[bytes], where: Where) -> Iterator[bytes]
         except Exception as error:
             if not packing.is_damage(error):
                 raise
-            what = f"the {packing.packing_of(head) or 'file'} data is damaged ({error})"
-            raise file.stop(where.number, "", what, "Compress it again.") from error
+            packed = packing.packing_of(head) or "file"
+            what, remedy = f"the {packed} data is damaged ({error})", "Compress it again."
+            if packing.wants_too_much(error):
+                most = packing.MOST_MEMORY // 2**20
+                what, remedy = f"unpacking the {packed} data takes more than {most} MiB", "Pack it with gzip."
+            raise file.stop(where.number, "", what, remedy) from error
         file.bytes_done = raw.tell()
         if not block:
             return
@@ -60,19 +65,35 @@ def blocks(file: "PassageFile", raw: IO[bytes], where: Where) -> Iterator[bytes]
         yield block
 
 
-def too_long(file: "PassageFile", where: Where, unit: str) -> Exception:
+def too_long(file: "PassageFile", where: Where, unit: str, longest: int = LONGEST_LINE) -> Exception:
     """The error for a line or record that nobody's passage has."""
-    what = f"the {unit} is longer than {LONGEST_LINE // 1_000_000} MB"
+    what = f"the {unit} is longer than {longest // 1_000_000} MB"
     return file.stop(where.number, "", what, "Cut the page into passages.")
 
 
 def _refuse_archives(file: "PassageFile", head: bytes) -> None:
     for at, magic, what in _ARCHIVES:
         if head[at:].startswith(magic):
-            raise file.stop(1, "", f"this is {what}, not UTF-8 text", "Take the file out of it.")
-    for mark, what in _NOT_UTF8:
-        if head.startswith(mark):
-            raise file.stop(1, "", f"this is {what}, not UTF-8 text", "Save it as UTF-8.")
+            raise file.stop(1, "", f"this is {what}, not text", "Take the file out of it.")
+
+
+def _narrow(file: "PassageFile", content: Iterator[bytes], where: Where) -> Iterator[bytes]:
+    """The content in an encoding whose line feed is one byte: wide ones become UTF-8."""
+    if not file.encoding.startswith(_WIDE):
+        yield from content
+        return
+    decoder = codecs.getincrementaldecoder(file.encoding)()
+    try:
+        for block in content:
+            yield decoder.decode(block).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeError as error:
+        what = f"the text is not {file.encoding.upper()} from here on"
+        raise file.stop(where.number, "", what, "Save the file as UTF-8.") from error
+
+
+def _codec(file: "PassageFile") -> str:
+    return "utf-8" if file.encoding.startswith((*_WIDE, "utf-8")) else file.encoding
 
 
 def _lines(file: "PassageFile", where: Where, content: bytes) -> Iterator[tuple[int, str]]:
@@ -80,7 +101,7 @@ def _lines(file: "PassageFile", where: Where, content: bytes) -> Iterator[tuple[
     if not content:
         return
     try:
-        lines = content.decode("utf-8").split("\n")
+        lines = content.decode(_codec(file)).split("\n")
     except UnicodeDecodeError:
         for line in content.removesuffix(b"\n").split(b"\n"):
             yield where.number, _decoded(file, where.number, line)
@@ -95,9 +116,9 @@ def _lines(file: "PassageFile", where: Where, content: bytes) -> Iterator[tuple[
 
 def _decoded(file: "PassageFile", number: int, line: bytes) -> str:
     try:
-        return line.decode("utf-8")
+        return line.decode(_codec(file))
     except UnicodeDecodeError as error:
-        what = f"byte {error.start + 1} ({line[error.start]:#04x}) is no UTF-8"
-        file.fault(number, "", what, "Save the file as UTF-8.")
+        what = f"byte {error.start + 1} ({line[error.start]:#04x}) is no {_codec(file).upper()}"
+        file.fault(number, "", what, "Save the file as UTF-8, or name its encoding.")
         file.stop_if_too_many()
         return ""

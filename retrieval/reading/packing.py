@@ -19,6 +19,9 @@ FREE_GROWTH = 100_000_000
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "Zstandard"}
 #: A kilobyte of Zstandard holds at most 256 blocks of 128 kB.
 _PIECE = 1024
+#: Memory that unpacking may ask for, as the head of a file says; `xz -9` wants half of it.
+MOST_MEMORY = 2**27
+_OUT, _XZ_PIECE = 2**18, 2**16
 
 
 def packing_of(head: bytes) -> str:
@@ -35,7 +38,7 @@ def unpacked(raw: IO[bytes], head: bytes) -> IO[bytes]:
     if packing == "bzip2":
         return bz2.BZ2File(raw)
     if packing == "xz":
-        return lzma.LZMAFile(raw)
+        return io.BufferedReader(_Pieces(_xz(raw)))
     return io.BufferedReader(_Pieces(_zstandard(raw))) if packing else raw
 
 
@@ -51,6 +54,25 @@ def is_damage(error: BaseException) -> bool:
     )
 
 
+def wants_too_much(error: BaseException) -> bool:
+    """Whether an error of reading says that unpacking wants more memory than it gets."""
+    return is_damage(error) and "memory" in str(error).lower()
+
+
+def _xz(raw: IO[bytes]) -> Iterator[bytes]:
+    """Streams one after the other, which may have zeros between them. The library's own has no limit."""
+    while piece := raw.read(_XZ_PIECE).lstrip(b"\0"):
+        while piece:
+            stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_MEMORY)
+            while not stream.eof:
+                if content := stream.decompress(piece, _OUT):
+                    yield content
+                piece = raw.read(_XZ_PIECE) if stream.needs_input and not stream.eof else b""
+                if stream.needs_input and not stream.eof and not piece:
+                    raise EOFError("it ends in the middle")
+            piece = stream.unused_data.lstrip(b"\0")
+
+
 def _zstandard(raw: IO[bytes]) -> Iterator[bytes]:
     """Frames one after the other. The library's own reader takes one that ends too soon for whole."""
     from zstandard import ZstdDecompressor  # noqa: PLC0415  # only for such files
@@ -58,7 +80,7 @@ def _zstandard(raw: IO[bytes]) -> Iterator[bytes]:
     frame: Any = None
     while piece := raw.read(_PIECE):
         while piece:
-            frame = frame or ZstdDecompressor().decompressobj()
+            frame = frame or ZstdDecompressor(max_window_size=MOST_MEMORY).decompressobj()
             if content := frame.decompress(piece):
                 yield content
             piece = frame.unused_data if frame.eof else b""

@@ -1,14 +1,20 @@
-"""Parquet: only the columns that are ours are read, some hundred rows at a time."""
+"""Parquet: only the columns that are ours are read, as many rows at a time as some megabytes hold.
+
+A text that stands once in the file and is referred to by many rows is kept once; so is a column read whose
+texts are encoded so. It is a bomb only if it is written out for every row.
+"""
 
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from retrieval.reading.fields import named
+from retrieval.reading.fields import mapped
 
 if TYPE_CHECKING:
     from retrieval.reading.file import PassageFile
 
 _ROWS = 500
+#: Bytes of a column in a batch, and of texts that are made of a batch at a time.
+_BATCH, _SLICE = 2**24, 2**23
 
 
 def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -19,23 +25,90 @@ def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str
     number = 0
     try:
         table = parquet.ParquetFile(raw, buffer_size=2**20)
-        names = _columns(file, table.schema_arrow.names)
+        names = mapped(file, 1, list(table.schema_arrow.names))
+        theirs = list(dict.fromkeys(names.values()))
         every = max(table.metadata.num_rows, 1)
-        for batch in table.iter_batches(batch_size=_ROWS, columns=list(names.values())):
-            columns = {ours: batch.column(theirs).to_pylist() for ours, theirs in names.items()}
-            for values in zip(*columns.values(), strict=True):
-                number += 1
-                yield number, dict(zip(columns, values, strict=True))
+        table = parquet.ParquetFile(raw, buffer_size=2**20, read_dictionary=_dictionaries(table, theirs))
+        for batch in table.iter_batches(
+            batch_size=_rows_at_once(table.metadata), columns=theirs, use_threads=False
+        ):
+            for part in _slices(batch):
+                columns = {ours: _values(part.column(name)) for ours, name in names.items()}
+                for values in zip(*columns.values(), strict=True):
+                    number += 1
+                    yield number, dict(zip(columns, values, strict=True))
             file.bytes_done = file.bytes_total * number // every
+    except MemoryError:
+        raise
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         what = f"it cannot be read as Parquet ({str(error)[:200]})"
         raise file.stop(number + 1, "", what, "Unpack it, or write it again.") from error
 
 
-def _columns(file: "PassageFile", theirs: list[str]) -> dict[str, str]:
-    found = dict(named(theirs))
-    for name in ("id", "text"):
-        if name not in found:
-            what = f"there is no column {name!r}, only {', '.join(theirs[:10])}"
-            raise file.stop(1, name, what, "Name the columns id and text.")
-    return found
+def _rows_at_once(metadata: Any) -> int:
+    """As many rows as have some megabytes in the fullest row group, going by what the file says of itself."""
+    groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
+    fullest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=1)
+    return int(min(_ROWS, max(1, _BATCH // max(fullest, 1))))
+
+
+def _dictionaries(table: Any, theirs: list[str]) -> list[str]:
+    """Columns of texts that are dictionaries and references to them, at least in a part of the file."""
+    import pyarrow.types as types  # noqa: PLC0415, PLR0402  # heavy
+
+    metadata, schema = table.metadata, table.schema_arrow
+    found = set()
+    for group in range(metadata.num_row_groups):
+        for at in range(metadata.num_columns):
+            column = metadata.row_group(group).column(at)
+            if column.has_dictionary_page and column.path_in_schema in theirs:
+                found.add(column.path_in_schema)
+    return [name for name in found if _is_text(types, schema.field(name).type)]
+
+
+def _slices(batch: Any) -> Iterator[Any]:
+    """A batch in parts whose texts, written out, have some megabytes, or one row."""
+    import pyarrow.compute as compute  # noqa: PLC0415, PLR0402  # heavy
+
+    sizes = [0] * batch.num_rows
+    for column in batch.columns:
+        lengths = _lengths(compute, column)
+        if lengths is not None:
+            sizes = [size + (length or 0) for size, length in zip(sizes, lengths.to_pylist(), strict=True)]
+    begin = held = 0
+    for at, size in enumerate(sizes):
+        if at > begin and held + size > _SLICE:
+            yield batch.slice(begin, at - begin)
+            begin, held = at, 0
+        held += size
+    yield batch.slice(begin)
+
+
+def _lengths(compute: Any, column: Any) -> Any:
+    import pyarrow.types as types  # noqa: PLC0415, PLR0402  # heavy
+
+    if types.is_dictionary(column.type):
+        if _is_text(types, column.type.value_type):
+            return compute.take(compute.binary_length(column.dictionary), column.indices)
+    elif _is_text(types, column.type):
+        return compute.binary_length(column)
+    return None
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+    )
+
+
+def _values(column: Any) -> list[Any]:
+    """Python values of a part; those of a dictionary that the part refers to, and no others."""
+    import pyarrow.types as types  # noqa: PLC0415, PLR0402  # heavy
+
+    values: list[Any] = (
+        column.dictionary_decode() if types.is_dictionary(column.type) else column
+    ).to_pylist()
+    return values

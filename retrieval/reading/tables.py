@@ -1,15 +1,18 @@
 """CSV and TSV with a header, and MS MARCO's collections without one."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
-from retrieval.reading.fields import NAMES, named
+from retrieval.reading.fields import NAMES, mapped
 from retrieval.reading.lines import LONGEST_LINE, numbered
 
 if TYPE_CHECKING:
     from retrieval.reading.file import PassageFile
 
+#: What may separate the cells of a CSV file, the most usual first.
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 Cells = Iterator[tuple[int, list[str]]]
 #: Columns of files without a header, by how many there are: `collection.tsv`, and `msmarco-docs.tsv`.
 _WITHOUT_HEADER = {2: ("id", "text"), 4: ("id", "url", "title", "text")}
@@ -30,15 +33,14 @@ def is_collection(first: str) -> bool:
 
 def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows by our names, with the number of the line where each begins; empty cells are left out."""
-    lines = numbered(file, raw)
-    cells = _split_by_commas(file, lines) if file.format == "csv" else _split_by_tabs(lines)
+    cells = _cells(file, raw)
     places: dict[str, int] = {}
     width = 0
     for number, row in cells:
         if not any(row):
             continue
         if not width:
-            places, width = _places(file, row)
+            places, width = _places(file, number, row)
             if file.format != "marco":
                 continue
         if len(row) > width and file.format == "marco":
@@ -46,9 +48,19 @@ def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str
         if len(row) == width:
             yield number, {name: cell for name, at in places.items() if (cell := row[at])}
             continue
+        if file.workbook is not None and not any(row[width:]):
+            yield number, {name: cell for name, at in places.items() if (cell := row[at])}
+            continue
         what = f"there are {len(row)} fields for {width} columns"
         file.fault(number, "", what, "Quote what has separators." if file.format == "csv" else "Look at it.")
         file.stop_if_too_many()
+
+
+def _cells(file: "PassageFile", raw: IO[bytes]) -> Cells:
+    if file.workbook is not None:
+        return file.workbook.rows()
+    lines = numbered(file, raw)
+    return _split_by_marks(file, lines) if file.format == "csv" else _split_by_tabs(lines)
 
 
 def _split_by_tabs(lines: Iterator[tuple[int, str]]) -> Cells:
@@ -57,9 +69,16 @@ def _split_by_tabs(lines: Iterator[tuple[int, str]]) -> Cells:
         yield number, line.rstrip("\r").split("\t")
 
 
-def _split_by_commas(file: "PassageFile", lines: Iterator[tuple[int, str]]) -> Cells:
+def _split_by_marks(file: "PassageFile", lines: Iterator[tuple[int, str]]) -> Cells:
     """A quoted field may go over several lines."""
     at = 0
+    csv.field_size_limit(LONGEST_LINE)
+    begin = next((each for each in lines if each[1].strip()), None)
+    if begin is None:
+        return
+    at = begin[0] - 1
+    file.delimiter = file.layout.delimiter or _delimiter(begin[1], file.layout.columns)
+    lines = chain([begin], lines)
 
     def counted() -> Iterator[str]:
         nonlocal at
@@ -67,8 +86,7 @@ def _split_by_commas(file: "PassageFile", lines: Iterator[tuple[int, str]]) -> C
             at = number
             yield line + "\n"
 
-    csv.field_size_limit(LONGEST_LINE)
-    reader = csv.reader(counted(), strict=True)
+    reader = csv.reader(counted(), delimiter=file.delimiter, strict=True)
     while True:
         first = at + 1
         try:
@@ -80,18 +98,31 @@ def _split_by_commas(file: "PassageFile", lines: Iterator[tuple[int, str]]) -> C
         yield first, cells
 
 
-def _places(file: "PassageFile", row: list[str]) -> tuple[dict[str, int], int]:
+def _delimiter(line: str, given: Mapping[str, str]) -> str:
+    """The mark under which most names of the line are those of fields, then under which there are most."""
+    known = {name for names in NAMES.values() for name in names} | set(given.values())
+
+    def fits(mark: str) -> tuple[int, int]:
+        try:
+            names = next(csv.reader([line], delimiter=mark), [])
+        except csv.Error:  # said where the row is read
+            return 0, 0
+        return sum(name.strip() in known for name in names), len(names)
+
+    return max(DELIMITERS, key=fits)
+
+
+def _places(file: "PassageFile", line: int, row: list[str]) -> tuple[dict[str, int], int]:
     """In which column each of our fields is, and how many columns there are."""
     if file.format == "marco":
-        names = _WITHOUT_HEADER.get(len(row), _WITHOUT_HEADER[2])
-        return {name: place for place, name in enumerate(names)}, len(names)
-    names = tuple(cell.strip() for cell in row)
+        ours = _WITHOUT_HEADER.get(len(row), _WITHOUT_HEADER[2])
+        file.columns, file.mapping = list(ours), {name: name for name in ours}
+        return {name: place for place, name in enumerate(ours)}, len(ours)
+    names = [cell.strip() for cell in row]
+    while names and not names[-1] and file.workbook is not None:
+        names.pop()
     twice = [name for name in names if name and names.count(name) > 1]
     if twice:
-        raise file.stop(1, twice[0], f"there are two columns {twice[0]!r}", "Keep one.")
-    found = named(names)
-    missing = [name for name in ("id", "text") if name not in found]
-    if missing:
-        what = f"there is no column {missing[0]!r}, only {', '.join(names[:10])}"
-        raise file.stop(1, missing[0], what, "Name the columns in line 1.")
+        raise file.stop(line, twice[0], f"there are two columns {twice[0]!r}", "Keep one.")
+    found = mapped(file, line, names)
     return {ours: names.index(theirs) for ours, theirs in found.items()}, len(names)

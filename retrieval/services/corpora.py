@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
@@ -27,14 +26,16 @@ from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
 from retrieval.reading.splitting import LONGEST_DOCUMENT, split
-from retrieval.services.inserting import insert, known_among
+from retrieval.services.identity import SAME_ID, Identified, Identity, Item, items_of
+from retrieval.services.inserting import insert
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
 from retrieval.text.windows import Splitting
+from tables.rowcounts import RowCounts
 
 #: Passages in one transaction.
 BATCH = 5_000
 _KEYS = 500
-Item = TypeVar("Item")
+Some = TypeVar("Some")
 
 
 def create_corpus(
@@ -96,17 +97,21 @@ def add_passages(
 class Adding:
     """How a file is added: documents split or not, repetitions and known ids left out or not.
 
-    `near` is the share of common word triples from which passages are nearly the same; None: not looked for.
-    ValueError, in words, for what cannot be.
+    `same_id` says what becomes of an id that is there already, with another text: the file is refused, the
+    `first` is kept, or the id gets a number. `near` is the share of common word triples from which passages
+    are nearly the same; None: not looked for. ValueError, in words, for what cannot be.
     """
 
     splitting: Splitting | None = None
     repeats: str = "keep"
     near: float | None = None
     skip_known: bool = False
+    same_id: str = "refuse"
 
     def __post_init__(self) -> None:
         """Check once, wherever the options come from."""
+        if self.same_id not in SAME_ID:
+            raise ValueError(f"Repeated ids are one of {', '.join(SAME_ID)}, not {self.same_id}.")
         if self.repeats not in POLICIES:
             raise ValueError(f"Repetitions are one of {', '.join(POLICIES)}, not {self.repeats}.")
         if self.near is not None:
@@ -119,17 +124,25 @@ class Adding:
 
 @dataclass(frozen=True)
 class Added:
-    """What came of it: passages that went in, those left out as their ids were known, and repetitions."""
+    """What came of it: passages that went in, rows left out as their ids were known, repetitions, the sum."""
 
     passages: int
     known: int
     repeats: Repeats
+    counts: RowCounts
+    identified: Identified
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, with examples in words."""
-        examples = [str(each) for each in self.repeats.examples]
-        repeats = dict(self.repeats.counts)
-        return {"added": self.passages, "known": self.known, "repeats": repeats, "examples": examples}
+        found = self.identified
+        return {
+            "counts": self.counts.as_json(),
+            "added": self.passages,
+            "known": self.known,
+            "same_id": {"left_out": found.left_out, "numbered": found.numbered, "examples": found.examples},
+            "repeats": dict(self.repeats.counts),
+            "examples": [str(each) for each in self.repeats.examples],
+        }
 
 
 def _at_once(effect: Callable[[], Any]) -> Any:
@@ -155,22 +168,25 @@ def add_file(
     with working_on(corpus):
         _take_back(corpus)
         last = counting_passages(corpus).aggregate(last=Max("pk"))["last"] or 0
-        added = known = 0
+        added = read = used = 0
+        make = _making(file, corpus.language, options.splitting)
+        ids = Identity(corpus, file, make, policy=options.same_id, skip_known=options.skip_known, last=last)
         try:
             with watching(corpus, options.repeats, options.near, told) as watch:
                 _say(corpus, adding_after=last)
-                rows = _rows(file, corpus.language, options.splitting)
-                while batch := list(islice(rows, BATCH)):
-                    if options.skip_known:
-                        there = known_among(corpus, [row.key for row in batch], until=last)
-                        known += sum(row.key in there for row in batch)
-                        batch = [row for row in batch if row.key not in there]
-                    if not file.faults and insert(corpus, passed := watch.passed(batch), file):
+                items = items_of(file.rows(), make)
+                while batch := _some(items):
+                    read += len(batch)
+                    rows = [row for item in ids.passed(batch) for row in item.passages]
+                    if not file.faults and insert(corpus, passed := watch.passed(rows), file):
                         added += len(passed)
+                        used += len({row.line for row, _ in passed})
                     progress(added, file.bytes_done)
             if file.faults:
                 raise file.refused()
-            done = Added(added, known, watch.found)
+            left_out = ids.found.known + ids.found.left_out
+            counts = RowCounts(read, used, 0, read - used - left_out, left_out)
+            done = Added(added, ids.found.known, watch.found, counts, ids.found)
             commit(lambda: _count_them(corpus, file, done, actor))
         except BaseException:
             corpus.refresh_from_db(fields=["adding_after"])
@@ -184,7 +200,7 @@ def _count_them(corpus: Corpus, file: PassageFile, done: Added, actor: Any) -> d
     _say(corpus, adding_after=None)
     Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
     WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
-    details = {"known": done.known, "repeats": dict(done.repeats.counts)}
+    details = {"known": done.known, "repeats": dict(done.repeats.counts), "counts": done.counts.as_json()}
     record(
         project=corpus.project,
         action="passages.added",
@@ -196,11 +212,24 @@ def _count_them(corpus: Corpus, file: PassageFile, done: Added, actor: Any) -> d
     return done.as_dict()
 
 
-def _rows(file: PassageFile, language: str, splitting: Splitting | None) -> Iterator[Row]:
+def _making(file: PassageFile, language: str, splitting: Splitting | None) -> Callable[[Row], list[Row]]:
+    """What makes the passages of a row: the row itself, or its windows."""
     if splitting is None:
-        return file.rows()
+        return lambda row: [row]
     file.longest_text = LONGEST_DOCUMENT
-    return split(file, file.rows(), language, splitting)
+    return lambda row: list(split(file, [row], language, splitting))
+
+
+def _some(items: Iterator[Item]) -> list[Item]:
+    """As many items as have the passages of one transaction."""
+    taken: list[Item] = []
+    passages = 0
+    for item in items:
+        taken.append(item)
+        passages += len(item.passages)
+        if passages >= BATCH:
+            break
+    return taken
 
 
 def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -> int:
@@ -268,7 +297,7 @@ def working_on(corpus: Corpus) -> Iterator[None]:
         yield
 
 
-def chunks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+def chunks(items: Sequence[Some], size: int) -> Iterator[Sequence[Some]]:
     """Items, so many at a time."""
     return (items[start : start + size] for start in range(0, len(items), size))
 

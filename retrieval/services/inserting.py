@@ -39,11 +39,9 @@ def insert(corpus: Corpus, batch: Sequence[tuple[Row, str]], file: PassageFile) 
     return True
 
 
-def known_among(corpus: Corpus, keys: Sequence[str], *, until: int | None = None) -> set[str]:
-    """Which of these ids passages of the corpus have; with `until`, those up to that number only."""
+def known_among(corpus: Corpus, keys: Sequence[str]) -> set[str]:
+    """Which of these ids passages of the corpus have."""
     held = Passage.objects.filter(corpus=corpus)
-    if until is not None:
-        held = held.filter(pk__lte=until)
     found: set[str] = set()
     for at in range(0, len(keys), _KEYS):
         found.update(held.filter(key__in=keys[at : at + _KEYS]).values_list("key", flat=True))

@@ -55,8 +55,9 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", ACT, "member"): "see_notices",
     ("desk", LOOK, "viewer"): """
         project events members stage live hits hit work assignment workers worker operations decisions
-        project_notices board agreement project_workers person settings queues queue submissions
+        project_notices board agreement project_workers person settings queues queue submissions try
     """,
+    ("desk", FORM, "viewer"): "try_task",
     ("desk", ACT, "viewer"): "see_notice see_project_notices notice_wish",
     ("desk", FORM, "manager"): "new_stage edit_stage opening message",
     ("desk", ACT, "manager"): """
@@ -72,9 +73,12 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("annotation", FORM, "viewer"): "search",
     ("annotation", ACT, "viewer"): "search_api",
     ("annotation", LOOK, "manager"): "import_job import_live corpus_job corpus_live",
-    ("annotation", FORM, "manager"): "import_new import_preview corpus_new corpus_add",
+    ("annotation", FORM, "manager"): """
+        import_new import_preview corpus_new corpus_add corpus_new_look corpus_add_look
+    """,
     ("annotation", ACT, "manager"): """
-        take_out put_back accept exclude curate unanswerable draw_holdout approve_unflagged hold_out take_back
+        take_out put_back decide_query decide_queries settle_doubt
+        accept exclude curate unanswerable draw_holdout approve_unflagged hold_out take_back
         approve_answer ask_rewrite exclude_answer reopen_answer import_cancel search_send
         corpus_index corpus_network corpus_remove corpus_cancel
     """,
@@ -84,14 +88,13 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("judgments", LOOK, "manager"): "import_job import_live",
     ("judgments", FORM, "manager"): "import_new import_preview",
-    ("judgments", ACT, "viewer"): "calculate",
     ("judgments", ACT, "manager"): """
         human refresh_exact keep_copies take_out put_back apply_filter top_up undo_filter exclude_judge
-        import_cancel cancel_report
+        import_cancel cancel_report calculate
     """,
     ("releases", LOOK, "member"): "everywhere",
     ("releases", LOOK, "viewer"): "list release difference file archive build live",
-    ("releases", LOOK, "manager"): "content preview privacy check_job check_live",
+    ("releases", LOOK, "manager"): "content formats preview privacy check_job check_live",
     ("releases", FORM, "manager"): "card",
     ("releases", ACT, "manager"): "decide check check_cancel cancel again",
     ("releases", ACT, "owner"): "publish hide withdraw",
@@ -99,8 +102,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("evaluations", LOOK, "viewer"): "list one live compare external file query keyphrases keyphrases_live",
     ("evaluations", LOOK, "manager"): "look",
     ("evaluations", FORM, "manager"): "new upload",
-    ("evaluations", ACT, "manager"): "cancel again keep remove",
-    ("evaluations", ACT, "viewer"): "weigh",
+    ("evaluations", ACT, "manager"): "cancel again keep remove weigh",
     ("evaluations", ACT, "owner"): "show_board hide_board",
     ("public_releases", LOOK, "everybody"): "page file archive linked",
     ("leaderboards", LOOK, "everybody"): "page json csv",
@@ -111,7 +113,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("site", ACT, "worker"): "return request_qualification ask accept_next export",
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
-        overview keys money payables payable invoices invoice letters ratings batches batch
+        overview keys activity money payables payable invoices invoice letters ratings batches batch
         batch_live batch_task batch_results batch_review_report batch_review_live templates
         template_look sample_table hits hit hit_question review review_by_worker review_table
         review_hit review_worker work answer workers worker qualifications qualification
@@ -129,11 +131,13 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         upload_grants accept_request reject_request
     """,
     ("accounts", FORM, "account"): "password_change home",
+    ("accounts", LOOK, "account"): "kept_form",
     ("accounts", FORM, "everybody"): "login",
     ("accounts", ACT, "everybody"): "logout",
     ("examples", LOOK, "everybody"): "answer",
     ("examples", ACT, "account"): "tour",
-    ("", LOOK, "everybody"): "health",
+    ("", LOOK, "everybody"): "health security",
+    ("accounts", ACT, "account"): "sign_out_everywhere end_key",
 }
 
 RULES = {

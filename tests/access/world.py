@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.models import Answer, AnswerReview, Query, QueryStep
+from annotation.models import Answer, AnswerReview, Doubt, Query, QueryStep
 from annotation.rewriting import tokens
 from annotation.services import staging
 from crowd.models import Assignment, Endpoint, Hit
@@ -161,6 +161,10 @@ def _annotation(
         "corpus": create_corpus(project=project, slug=f"corpus-{tag}").slug,
     }
     own["annotation:agreement"] = {"stage": screening.slug}
+    doubt = Doubt.objects.create(
+        query=tied, stage=screening, why="Rejected.", says="1 of 3 votes count", raised_at=now
+    )
+    rooms["annotation"]["doubt"] = doubt.pk
     own["annotation:source"] = {"pk": source.pk}
     own["annotation:answers_of_worker"] = {"pk": work.worker_id}
     for name in ("approve_answer", "ask_rewrite", "exclude_answer", "reopen_answer"):

@@ -1,6 +1,7 @@
 """A password that was printed on a screen opens nothing but the page on which it is changed."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
@@ -40,9 +41,13 @@ def test_a_printed_password_is_random_and_readable(printed):
     assert not User.objects.get(username="other").is_staff
 
 
-@pytest.mark.parametrize("path", ["/", "/desk/", "/tasks", "/admin/", "/accounts/home/", "/nothing"])
-def test_it_leads_from_everywhere_to_the_change_page(admin, path):
-    assert admin.get(path).headers["Location"] == "/accounts/password/"
+CHANGE = "/accounts/password/"
+
+
+@pytest.mark.parametrize("path", ["/", "/desk/", "/tasks", "/admin/", "/nothing?a=b"])
+def test_it_leads_from_everywhere_to_the_change_page_and_remembers_the_way(admin, path):
+    assert admin.get(path).headers["Location"] == f"{CHANGE}?{urlencode({'next': path})}"
+    assert admin.get("/accounts/home/").headers["Location"] == CHANGE
     assert admin.post(path).headers["Location"] == "/accounts/password/"
 
 
@@ -65,7 +70,7 @@ def test_it_keeps_styles_and_scripts_open(rf, path, status):
 
 def test_signing_in_by_the_admin_is_no_way_around(printed, client):
     client.post("/admin/login/", {"username": "admin", "password": printed})
-    assert client.get("/admin/").headers["Location"] == "/accounts/password/"
+    assert client.get("/admin/").headers["Location"] == f"{CHANGE}?next=%2Fadmin%2F"
 
 
 def test_after_the_change_everything_is_open(admin, printed):
@@ -76,6 +81,17 @@ def test_after_the_change_everything_is_open(admin, printed):
     client.post("/accounts/login/", {"username": "admin", "password": "seven green kettles"})
     page = client.get("/accounts/password/").content.decode()
     assert "printed" not in page
+
+
+def test_after_the_change_people_go_on_where_they_wanted_to_go(admin, printed):
+    way = admin.get("/tasks").headers["Location"]
+    assert '<input type="hidden" name="next" value="/tasks">' in admin.get(way).content.decode()
+    new = "seven green kettles"
+    fields = {"old_password": printed, "new_password1": new, "new_password2": new}
+    for elsewhere in ("https://evil.example.org/", "//evil.example.org"):
+        wrong = fields | {"next": elsewhere, "new_password2": "another"}
+        assert "evil" not in admin.post(CHANGE, wrong).content.decode()
+    assert admin.post(CHANGE, fields | {"next": "/tasks"}).headers["Location"] == "/tasks"
 
 
 def test_the_new_password_must_be_new(admin, printed):
@@ -98,7 +114,7 @@ def test_a_flag_set_by_an_administrator_counts_from_the_next_log_in(db, client):
     user = User.objects.create_user("mira", password="seven green kettles")
     PasswordState.objects.create(user=user)
     client.force_login(user)
-    assert client.get("/").headers["Location"] == "/accounts/password/"
+    assert client.get("/").headers["Location"] == f"{CHANGE}?next=%2F"
 
 
 def test_the_middleware_asks_the_database_nothing_about_visitors(db, rf, django_assert_num_queries):

@@ -10,6 +10,7 @@ from annotation.models import Answer, CandidatePassage, CuratedPassage, CuratedS
 from annotation.units import of_query
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, Stage, Worker
+from crowd.taskpage.names import names_in_page
 from projects.models import Project
 from projects.services import create_project
 from tests.taskpage.world import Visitor
@@ -73,13 +74,14 @@ def visitor(stage: Stage, *queries: Query, worker: str = "AROSA", places: int = 
     number = next(_numbers)
     hit: Hit = hit_of(stage, *(of_query(query.pk) for query in queries), external_id=f"3HIT{number}")
     Hit.objects.filter(pk=hit.pk).update(places=places)
-    return Visitor(hit, worker=worker, assignment=f"3A{number}")
+    return Visitor(hit, worker=worker, assignment=f"3A{number}", signed=True)
 
 
 def send(who: Visitor, query: Query, *, ticket: str | None = None, **fields: str) -> HttpResponse:
     """Send the form of one unit as the page would."""
     ticket = who.ticket() if ticket is None else ticket
-    named = {f"{of_query(query.pk)}|{name}": value for name, value in fields.items()}
+    (place,) = names_in_page(who.hit, [of_query(query.pk)]).values()
+    named = {f"{place}|{name}": value for name, value in fields.items()}
     return who.client.post(who.path, {"ticket": ticket, **named})
 
 

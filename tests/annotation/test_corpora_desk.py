@@ -27,6 +27,7 @@ from tests.desk.conftest import (  # noqa: F401
 )
 from tests.retrieval.world import add as fill
 from tests.retrieval.world import make_corpus, make_project, search
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 LIST, NEW = "/desk/projects/reading/corpora/", "/desk/projects/reading/new-corpus/"
@@ -43,7 +44,20 @@ def file_of(*records, name="pets.jsonl"):
 
 def entered(**fields):
     """A filled form, as a browser sends it."""
-    return {"repeats": "report", "split": "", "once": CorpusForm()["once"].value(), **fields}
+    return {
+        "repeats": "report",
+        "same_id": "refuse",
+        "split": "",
+        "once": CorpusForm()["once"].value(),
+        **fields,
+    }
+
+
+def sent(client, address, data):
+    """Both steps: the file is uploaded, and the form behind it sent; the answer to the second."""
+    data = dict(data)
+    uploaded = client.post(address, {"file": data.pop("file")})
+    return client.post(uploaded.url, {**data, "start": "1"}) if uploaded.status_code == 302 else uploaded
 
 
 def done(answer):
@@ -66,7 +80,7 @@ def test_an_empty_list_says_what_a_corpus_is_and_how_to_make_one(manager, as_, p
 
 
 def test_from_an_upload_to_a_hit(manager, project):
-    job = done(manager.post(NEW, entered(file=file_of(*LINES), licence="CC0", title="Our pets")))
+    job = done(sent(manager, NEW, entered(file=file_of(*LINES), licence="CC0", title="Our pets")))
     assert (job.state, job.result["added"], job.result["repeats"]) == ("done", 3, {"words": 1})
     page = manager.get(at("corpus_job", job.pk)).content.decode()
     assert "3 passages added." in page and "c has the words of a" in page
@@ -102,30 +116,30 @@ def test_documents_are_split_and_repetitions_left_out(manager, project):
         "slug": "oaks",
     }
     document = {"id": "a", "text": "Oaks grow slowly. They live long. Oaks grow slowly!"}
-    job = done(manager.post(NEW, entered(file=file_of(document), **fields)))
+    job = done(sent(manager, NEW, entered(file=file_of(document), **fields)))
     assert (job.result["added"], job.result["examples"]) == (2, ["a#3 has the words of a#1"])
     page = manager.get(at("corpus", "oaks")).content.decode()
     assert "characters 0 to 17" in page and "They live long." in page
 
 
 def test_a_refused_file_leaves_no_corpus_and_its_faults_are_shown(manager, project):
-    job = done(manager.post(NEW, entered(file=file_of({"id": "a", "text": ""}))))
+    job = done(sent(manager, NEW, entered(file=file_of({"id": "a", "text": ""}))))
     assert job.state == JobState.FAILED
     page = manager.get(at("corpus_job", job.pk)).content.decode()
-    assert "pets.jsonl: line 1 [text]: it is missing or empty." in page and "Another file" in page
+    assert "pets.jsonl: line 1 [text]: it is missing or empty." in page and "give another file" in page
     assert not Corpus.objects.filter(project=project).exists()
 
 
 def test_a_refused_file_leaves_the_corpus_that_was_there(manager, project, tmp_path):
     make_corpus(tmp_path, {"id": "a", "text": "Cats."}, project=project, slug="pets")
-    job = done(manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES))))
+    job = done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES))))
     assert (
         "the id &#x27;a&#x27; is in the corpus already"
         in manager.get(at("corpus_job", job.pk)).content.decode()
     )
     assert Passage.objects.count() == 1
     assert (
-        done(manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES), skip_known="on"))).result[
+        done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES), skip_known="on"))).result[
             "known"
         ]
         == 1
@@ -148,7 +162,7 @@ def test_a_refused_file_leaves_the_corpus_that_was_there(manager, project, tmp_p
 )
 def test_what_cannot_be_is_said_in_the_form_and_nothing_is_made(manager, project, fields, words):
     create_corpus(project=project, slug="taken")
-    answer = manager.post(NEW, entered(**{"file": file_of(*LINES), **fields}))
+    answer = sent(manager, NEW, entered(**{"file": file_of(*LINES), **fields}))
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert (Corpus.objects.count(), Job.objects.count()) == (1, 0)
@@ -158,14 +172,14 @@ def test_a_form_that_is_sent_twice_gives_one_job(manager, project, tmp_path):
     make_corpus(tmp_path, project=project, slug="pets", index=False)
     form = entered()
     for _ in range(2):
-        answer = manager.post(at("corpus_add", "pets"), {**form, "file": file_of(*LINES)})
+        answer = sent(manager, at("corpus_add", "pets"), {**form, "file": file_of(*LINES)})
     assert Job.objects.count() == 1
     assert done(answer).result["added"] == 3
 
 
 def test_an_attempt_that_died_after_its_work_adds_nothing_twice(manager, project, tmp_path):
     make_corpus(tmp_path, project=project, slug="pets", index=False)
-    job = done(manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES))))
+    job = done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES))))
     runner.run(job_id=job.pk)
     assert Passage.objects.count() == 3
     assert Event.objects.filter(action="passages.added").count() == 1
@@ -173,7 +187,7 @@ def test_an_attempt_that_died_after_its_work_adds_nothing_twice(manager, project
 
 def test_a_cancelled_addition_leaves_nothing(manager, project, tmp_path):
     make_corpus(tmp_path, project=project, slug="pets", index=False)
-    answer = manager.post(at("corpus_add", "pets"), entered(file=file_of(*LINES)))
+    answer = sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES)))
     job = Job.objects.get()
     page = manager.get(answer.url).content.decode()
     assert "Waiting for a worker" in page and at("corpus_cancel", job.pk) in page
@@ -224,8 +238,8 @@ def test_hostile_text_is_text(manager, project, tmp_path):
     for page in (LIST, at("corpus", "pets"), at("corpus_add", "pets")):
         assert "<script>alert" not in manager.get(page).content.decode()
     job = done(
-        manager.post(
-            NEW, entered(file=file_of({"id": 1, "text": ""}, name=f"{HOSTILE[:20]}.jsonl"), slug="x")
+        sent(
+            manager, NEW, entered(file=file_of({"id": 1, "text": ""}, name=f"{HOSTILE[:20]}.jsonl"), slug="x")
         )
     )
     assert (
@@ -253,3 +267,75 @@ def test_the_list_asks_as_many_questions_for_many_corpora_as_for_few(manager, pr
     with CaptureQueriesContext(connection) as many:
         manager.get(LIST)
     assert len(many) == len(few)
+
+
+def staged(manager, content, name):
+    """The address of the second step."""
+    return manager.post(NEW, {"file": SimpleUploadedFile(name, content)}).url
+
+
+GERMAN = "Nr;Antwort;Thema\n7;Die Eiche wächst über 500 Jahre;Bäume\n7;Natürlich länger;Bäume\n".encode(
+    "cp1252"
+)
+
+
+def test_the_second_step_shows_the_first_rows_and_lets_columns_be_chosen(manager, project):
+    address = staged(manager, GERMAN, "trees.csv")
+    page = manager.get(address).content.decode()
+    assert "CSV, separated by semicolon, Windows-1252 (Western Europe), a guess" in page
+    assert "there is no column &#x27;id&#x27;, only Nr, Antwort, Thema" in page
+    chosen = {"column_id": "Nr", "column_text": "Antwort", "column_title": "Thema"}
+    page = manager.post(address, entered(**chosen, look="1")).content.decode()
+    assert "Die Eiche wächst über 500 Jahre" in page and "would be refused" not in page
+    assert not Job.objects.exists()
+    job = done(manager.post(address, entered(**chosen, same_id="number", start="1")))
+    assert job.result["counts"] == {"rows_read": 2, "used": 2, "merged": 0, "repeats": 0, "refused": 0}
+    assert list(Passage.objects.order_by("pk").values_list("key", flat=True)) == ["7", "7-2"]
+    page = manager.get(at("corpus_job", job.pk)).content.decode()
+    assert "<strong>2</strong> rows read" in page and "line 3: &#x27;7&#x27; became &#x27;7-2&#x27;" in page
+
+
+def test_another_file_keeps_what_was_entered(manager, project):
+    address = staged(manager, GERMAN, "trees.csv")
+    fields = {
+        "column_id": "Nr",
+        "column_text": "Antwort",
+        "title": "Our trees",
+        "same_id": "first",
+        "look": "1",
+    }
+    answer = manager.post(
+        address, entered(**fields, file=SimpleUploadedFile("more.csv", GERMAN + b"8;Ja;x\n"))
+    )
+    page = answer.content.decode()
+    assert "more.csv" in page and 'value="Our trees"' in page and "Ja" in page
+    assert '<option value="first" selected>' in page and address not in page
+    assert not Job.objects.exists()
+
+
+def test_a_refused_file_leads_back_to_the_form_as_it_was(manager, project):
+    address = staged(manager, GERMAN, "trees.csv")
+    fields = {"column_id": "Nr", "column_text": "Antwort", "title": "Our trees", "slug": "trees"}
+    job = done(manager.post(address, entered(**fields, start="1")))
+    assert job.state == JobState.FAILED and "the id '7' is on line 2 already, with another text" in job.error
+    again = manager.get(f"{address}?like={job.pk}").content.decode()
+    assert f"{address}?like={job.pk}" in manager.get(at("corpus_job", job.pk)).content.decode()
+    assert 'value="Our trees"' in again and '<option value="Antwort" selected>' in again
+    assert manager.get(f"{address}?like=99999").status_code == 200
+
+
+def test_a_sheet_of_a_workbook_is_chosen(manager, project, tmp_path):
+    sheets = {"Notes": [["id", "text"], ["n", "not this"]], "Pets": [["id", "text"], [3.0, "A red cat."]]}
+    address = staged(manager, write_workbook(tmp_path / "a.xlsx", sheets).read_bytes(), "a.xlsx")
+    page = manager.get(address).content.decode()
+    assert "a workbook, sheet &#x27;Notes&#x27;" in page and '<option value="Pets">' in page
+    job = done(manager.post(address, entered(sheet="Pets", start="1")))
+    assert (job.state, Passage.objects.get().key) == ("done", "3")
+
+
+def test_a_file_that_cannot_be_read_is_said_in_the_second_step(manager, project):
+    for content in (b"\x00\x01noise" * 100, b"PK\x03\x04rest", b"PAR1 no parquet", b""):
+        uploaded = manager.post(NEW, {"file": SimpleUploadedFile("x.bin", content)})
+        page = manager.get(uploaded.url) if uploaded.status_code == 302 else uploaded
+        assert page.status_code in (200, 422) and 'role="alert"' in page.content.decode()
+    assert manager.get(at("corpus_new_look", "0" * 64)).status_code == 404

@@ -422,7 +422,7 @@ def test_many_queries_are_settled_in_a_fixed_number_of_reads_and_two_inserts_of_
     with CaptureQueriesContext(connection) as asked:
         assert curation.settle(stage) == {"curated": 6}
     statements = [each["sql"] for each in asked]
-    assert sum("SELECT" in sql and "INSERT" not in sql for sql in statements) == 2
+    assert sum("SELECT" in sql and "INSERT" not in sql for sql in statements) == 4
     assert sum("INSERT" in sql and "curated" in sql.split("(")[0] for sql in statements) == 2
     assert CuratedPassage.objects.count() == 12
 

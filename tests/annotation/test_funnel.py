@@ -169,3 +169,13 @@ def test_superusers_see_it_too(client, project, source):
     make_queries(source, waiting=1)
     client.force_login(User.objects.create_superuser("root"))
     assert "Queries in" in client.get(PLACE).content.decode()
+
+
+def test_a_project_that_curates_is_told_to_add_passages_until_it_has_some(owner, project, endpoint, source):
+    made = make_stage(project, endpoint)
+    Stage.objects.filter(pk=made.pk).update(kind="curation")
+    assert "Add passages</a>" in owner.get(PLACE).content.decode()
+    make_passage(make_query(source, "q"), 1)
+    assert "<strong>Add passages</strong>" in owner.get(PLACE).content.decode()
+    Stage.objects.filter(pk=made.pk).update(kind="screening")
+    assert "Add passages" not in owner.get(PLACE).content.decode()

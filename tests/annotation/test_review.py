@@ -194,7 +194,7 @@ def test_one_query_shows_passages_answers_flags_and_evidence(stage, manager, ans
     assert "copied run 33 words in a row (limit 12); passage 1" in said
     assert "Definitions and names can be the same by necessity." in said
     assert f'<mark title="copied run, copied share">{PASSAGE[:-1]}</mark>.' in page.content.decode()
-    assert "This does not reject the work: its pay stays." in said
+    assert "The work is paid, unless you reject it." in said
     assert re.search(r"Characters: least, median, most 4, [0-9.]+, \d+", said)[0].endswith("4, 91.5, 179")
 
 

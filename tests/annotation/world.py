@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotation.models import CandidatePassage, PassageSelection, Query, QuerySource, ScreeningVote
 from crowd.models import Assignment, Hit, Stage, Worker
+from crowd.taskpage.names import names_in_page
 from projects.models import Project
 from projects.services import create_project
 from tests.taskpage.world import Visitor
@@ -72,13 +73,14 @@ def unit_of(query: Query) -> str:
 def visitor(stage: Stage, *units: str, worker: str = "AROSA", hit: Hit | None = None) -> Visitor:
     """Somebody at the task page of a HIT of these units."""
     found = hit or make_task_hit(stage, *units, external_id=f"3HIT{next(_numbers)}")
-    return Visitor(found, worker=worker, assignment=f"3{worker}{next(_numbers)}")
+    return Visitor(found, worker=worker, assignment=f"3{worker}{next(_numbers)}", signed=True)
 
 
 def send(who: Visitor, unit: str, /, **fields: str) -> Any:
-    """Post the form with the fields of one unit."""
+    """Post the form with the fields of one unit, as the page names them."""
+    (place,) = names_in_page(who.hit, [unit]).values()
     return who.client.post(
-        who.path, {"ticket": who.ticket(), **{f"{unit}|{name}": value for name, value in fields.items()}}
+        who.path, {"ticket": who.ticket(), **{f"{place}|{name}": value for name, value in fields.items()}}
     )
 
 

@@ -15,6 +15,7 @@ from marketplace.batches.samples import SAMPLES
 from marketplace.batches.sheets import Sheet
 from marketplace.models import HIT, Batch, Requester, Template
 from tests.batches import making
+from tests.saving import save
 from tests.site import world
 
 State = Batch.State
@@ -104,7 +105,7 @@ def test_hosts_are_chosen_by_the_requester_and_named_by_the_frame(lab, as_owner)
     address = frame_of(as_owner.get(at(lab, "batch_task", 1, 1)))
     assert "https://pictures.example.org" not in as_owner.get(address)["Content-Security-Policy"]
     form = {"hosts_named": ["https://pictures.example.org"], "more": "https://cdn.example.org"}
-    as_owner.post(at(lab, "batch_hosts", 1), form)
+    save(as_owner, at(lab, "batch", 1), form, to=at(lab, "batch_hosts", 1))
     policy = as_owner.get(address)["Content-Security-Policy"]
     assert "https://pictures.example.org https://cdn.example.org" in policy
     assert "default-src 'none'" in policy
@@ -150,7 +151,7 @@ def test_requirements_are_chosen_in_the_form_and_come_back_into_it(lab, as_owner
     kind = world.make_qualification(lab, "Botany")
     making.draft(lab)
     own = {"own_1": kind.qualification_type_id, "own_1_is": "GreaterThanOrEqualTo", "own_1_value": "80"}
-    answer = as_owner.post(at(lab, "batch_properties", 1), PROPERTIES | own, follow=True)
+    answer = save(as_owner, at(lab, "batch_properties", 1), PROPERTIES | own, follow=True)
     assert "The properties are stored." in words(answer)
     batch = Batch.objects.get()
     assert [
@@ -179,7 +180,7 @@ def test_requirements_are_chosen_in_the_form_and_come_back_into_it(lab, as_owner
     ("change", "sentence"),
     [
         ({"locations": "Mars"}, "MARS is no country. Write two letters, such as US or KR."),
-        ({"reward": "0.105"}, "An amount with at most two decimals, such as 0.15."),
+        ({"reward": "0.105"}, "Write an amount with two decimals, such as 12.50."),
         ({"duration_0": "0"}, "Between 1 minutes and 365 days; this is 0 days."),
         ({"title": "x" * 129}, "at most 128 characters"),
     ],

@@ -1,9 +1,18 @@
 """Tables as spreadsheets of all countries write them, and exact words about those that cannot be read."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
 from marketplace.batches.sheets import RESULTS, TASKS, SheetError
+from tables.encodings import USUAL
 from tests.batches.making import sheet
+from tests.workbooks import Rows, write_workbook
+
+
+def book(folder: Path, sheets: Mapping[str, Rows]) -> bytes:
+    return write_workbook(folder / "book.xlsx", sheets).read_bytes()
 
 
 def read(data: str | bytes, **options: object) -> tuple[list[str], list[list[str]]]:
@@ -23,7 +32,7 @@ TEXT = 'name,note\nZoë,"a, b"\nÜmit,"says ""hi""\nand goes"\n'
         (TEXT.encode("utf-16"), "UTF-16; cells separated by commas"),
         (
             TEXT.encode("latin-1"),
-            "Windows-1252 (Western Europe), which is a guess: it is no UTF-8; cells separated by commas",
+            "Windows-1252 (Western Europe), a guess (99%); cells separated by commas",
         ),
         (
             'name;note\nZoë;"a, b"\nÜmit;"says ""hi""\nand goes"\n'.encode(),
@@ -79,7 +88,7 @@ def test_rows_can_be_read_again():
             {},
             "t.csv: it is empty. Its first line must name the columns, the lines below hold the values.",
         ),
-        ("a,b\n", {}, "t.csv: it has a head and no rows. Every row below the head becomes a task."),
+        ("a,b\n", {}, "t.csv: it has a head and no rows below it."),
         (
             "a,b\n1,2\n1,2,3\n",
             {},
@@ -120,7 +129,7 @@ def test_rows_can_be_read_again():
         (
             b"PK\x03\x04 and more",
             {},
-            "t.csv: it is a workbook or an archive. Save the sheet as CSV (UTF-8) and upload that.",
+            "t.csv is damaged: File is not a zip file. Save it again.",
         ),
         (
             ",".join(f"c{n}" for n in range(10_000)) + "\n1\n",
@@ -148,6 +157,52 @@ def test_what_is_wrong_is_said_with_file_line_column_and_remedy(data, options, s
     with pytest.raises(SheetError) as refused:
         read(data, name="t.csv", **options)
     assert refused.value.message == sentence
+
+
+def test_a_workbook_is_read_by_its_first_sheet_with_data_or_the_named_one(tmp_path):
+    data = book(tmp_path, {"Notes": [], "Tasks": [["name", "n"], ["Zoë", 3]], "More": [["name"], ["Ümit"]]})
+    found = sheet(data)
+    assert (found.columns, [row.cells for row in found.rows()]) == (["name", "n"], [["Zoë", "3"]])
+    assert found.said == "a workbook, sheet 'Tasks' of 3"
+    assert read(data, sheet="More") == (["name"], [["Ümit"]])
+
+
+def test_what_is_wrong_in_a_workbook_is_said_with_sheet_and_row(tmp_path):
+    wide = sheet(book(tmp_path, {"Tasks": {1: ["a"], 4: ["1", "", "stray"]}}), name="t.xlsx")
+    with pytest.raises(SheetError) as refused:
+        list(wide.rows())
+    assert refused.value.message == (
+        "t.xlsx, sheet 'Tasks', row 4: cell 3 has a value, and the head names 1 column. Name its column in "
+        "the first row, or empty the cell."
+    )
+    with pytest.raises(SheetError, match=r"t\.xlsx has no sheet 'Jobs'; there are 'Tasks'\."):
+        sheet(book(tmp_path, {"Tasks": [["a"], ["1"]]}), name="t.xlsx", sheet="Jobs")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        (
+            "cp1250",
+            "pytanie,liczba\nJakie są objawy cukrzycy?,1\nZażółć gęślą jaźń; boi się wężów.,2\n",
+        ),
+        ("shift_jis", "質問,数\nこの小説を書いたのは誰ですか,1\nその塔はいつ建てられましたか,2\n"),
+    ],
+)
+def test_an_encoding_that_nobody_named_is_found_out_and_called_a_guess(encoding, text):
+    found = sheet(text.encode(encoding))
+    assert [row.cells for row in found.rows()] == [line.split(",") for line in text.split("\n")[1:-1]]
+    assert found.said.startswith(USUAL[encoding]) and "a guess" in found.said
+
+
+def test_a_sheet_of_what_is_no_workbook_is_refused():
+    with pytest.raises(SheetError, match=r"t\.csv: it is no workbook, so it has no sheet 'Jobs'"):
+        sheet("a\n1\n", name="t.csv", sheet="Jobs")
+
+
+def test_an_encoding_that_there_is_not_is_refused():
+    with pytest.raises(SheetError, match=r"t\.csv: 'rot13' is no encoding of text files"):
+        sheet("a\n1\n", name="t.csv", encoding="rot13")
 
 
 def test_more_rows_than_a_batch_has_are_refused_at_the_row_that_is_too_many():

@@ -24,6 +24,11 @@ class Judgers(Campaign):
         found: dict[str, list[Any]] = self.ask("judged", title=title)
         return found
 
+    def trial(self, title: str) -> str:
+        """The address at which members try its task."""
+        address: str = self.ask("trial", title=title)
+        return address
+
     def measured(self) -> dict[str, str]:
         """A stage with judgments, filters in force and a report; the addresses of its pages by name."""
         pages: dict[str, str] = self.ask("measured")
@@ -83,6 +88,15 @@ def _judged(*, title: str) -> dict[str, list[Any]]:
     }
 
 
+def _trial(*, title: str) -> str:
+    from django.urls import reverse
+
+    from crowd.models import Stage
+
+    stage = Stage.objects.select_related("project").get(title=title)
+    return reverse("desk:try", args=[stage.project.slug, stage.slug])
+
+
 def _measured() -> dict[str, str]:
     from django.contrib.auth.models import User
     from django.urls import reverse
@@ -118,4 +132,4 @@ def _measured() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    serve({"stage": _stage, "judged": _judged, "measured": _measured, "tick": tick_thrice})
+    serve({"stage": _stage, "judged": _judged, "trial": _trial, "measured": _measured, "tick": tick_thrice})

@@ -73,7 +73,7 @@ def test_a_researcher_opens_a_poll_and_sees_it_go_out(
     new_project(page, slug, look)
     new_stage(page, market, look)
     page.get_by_role("link", name="Cost and opening").click()
-    expect(page.get_by_text("Together")).to_be_visible()
+    expect(page.get_by_text("Together", exact=True)).to_be_visible()
     page.get_by_label("Minutes that one HIT takes").fill("2")
     page.get_by_role("button", name="Show the hourly pay").click()
     expect(page.get_by_text("below the floor of $10.00/h")).to_be_visible()

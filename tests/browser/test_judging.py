@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.annotating import take
 from tests.browser.judging import Judgers
@@ -177,23 +177,110 @@ def test_a_training_says_why_and_asks_again(judgers, newcomer, context_of):
     expect(frame.get_by_role("heading")).to_have_text("Submitted")
 
 
-def test_wide_windows_show_the_scale_beside_the_texts_which_keep_their_order(judgers, newcomer, context_of):
-    title = judgers.stage([KPQA])
+#: Longer than any window, and answers longer than their share of one.
+LONG = " ".join([PASSAGE] * 313)
+VERBOSE = " ".join([PREDICTED] * 60)
+
+
+def in_view(page: Page, locator: Locator) -> bool:
+    """The whole of it is inside the window as it is."""
+    box, window = locator.bounding_box(), page.viewport_size
+    assert box is not None
+    assert window is not None
+    return (
+        box["x"] >= 0
+        and box["y"] >= 0
+        and box["x"] + box["width"] <= window["width"]
+        and box["y"] + box["height"] <= window["height"]
+    )
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("predicted", [PREDICTED, VERBOSE], ids=["short", "verbose"])
+def test_question_answers_and_scale_are_in_view_together_however_long_the_passages_are(
+    judgers, newcomer, context_of, size, predicted
+):
+    others = ["Natural gas is made up of methane and lies in the ground.", "Methane makes natural gas."]
+    query = {"references": [CORRECT, *others], "passages": [LONG, PASSAGE], "answers": {"unilm": predicted}}
+    title = judgers.stage([KPQA | query])
     mira = newcomer(java_script_enabled=False).page
     take(mira, title)
-    page = context_of().new_page()
+    page = context_of(viewport={"width": size[0], "height": size[1]}).new_page()
     page.goto(mira.locator("iframe").get_attribute("src"))
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        parts = [page.get_by_text(text, exact=True) for text in (PASSAGE, GAS, PREDICTED, CORRECT)]
-        boxes = [part.bounding_box() for part in parts]
-        assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)
-        scale = page.get_by_role("group", name="How correct is the predicted answer?").bounding_box()
-        beside = scale["x"] > boxes[0]["x"] + boxes[0]["width"]
-        assert beside == (width == 1280)
-        assert beside or scale["y"] > boxes[-1]["y"]
+    scale = page.get_by_role("group", name="How correct is the predicted answer?")
+    parts = [page.locator(f".{part}") for part in ("question", "predicted", "correct")]
+    assert all(in_view(page, part) for part in (*parts, scale))
+    passages = page.get_by_role("group", name="Passages")
+    beside = passages.bounding_box()["x"] < scale.bounding_box()["x"] - 100
+    assert beside == (size[0] == 1280)
+    assert passages.evaluate("each => each.scrollHeight > 3 * each.clientHeight")
+    passages.press("End")
+    assert passages.evaluate(
+        "async (each) => { for (let n = 0; n < 300 && each.scrollTop < 100; n++)"
+        " await new Promise(requestAnimationFrame); return each.scrollTop >= 100; }"
+    )
+    assert all(in_view(page, part) for part in (*parts, scale))
+    order = [
+        *page.locator(".part h2").all_text_contents(),
+        *page.locator(".scale legend").all_text_contents(),
+    ]
+    words = ["Passages", "Question", "Predicted answer", "Correct answer"]
+    assert order == [*words, "How correct is the predicted answer?"]
     assert page.locator("label.choice b").all_text_contents() == list("12345")
     assert page.locator("label.choice bdi").all_text_contents() == LABELS
+    assert page.locator("input[type=radio]:checked").count() == 0
+    page.get_by_text("All correct answers").press("Enter")
+    expect(page.get_by_text("Methane makes natural gas.", exact=True).last).to_be_visible()
+    page.keyboard.press("4")
+    expect(page.get_by_role("radio", name="4 minor error")).to_be_checked()
+    check(page)
+
+
+def test_a_text_that_is_too_long_is_kept_and_refused_in_words(judgers, newcomer, context_of):
+    """In the browser it is not sent; without a script the server says so, and the text is still there."""
+    title = judgers.stage([KPQA], config={"comment": True})
+    mira = newcomer(java_script_enabled=False).page
+    frame = take(mira, title)
+    long = "w" * 2_100
+    page = context_of().new_page()
+    page.goto(mira.locator("iframe").get_attribute("src"))
+    page.get_by_label("minor error").check()
+    comment = page.get_by_label("Comment, if you like")
+    counter = page.locator(".counter")
+    expect(counter).to_be_hidden()
+    comment.fill("w" * 1_700)
+    expect(counter).to_have_text("1,700 of 2,000 characters")
+    comment.fill(long)
+    expect(counter).to_have_text("2,100 of 2,000 characters: 100 too many. Shorten it, please.")
+    check(page)
+    page.get_by_role("button", name="Submit").click()
+    expect(comment).to_be_focused()
+    assert comment.input_value() == long
+    frame.get_by_label("minor error").check()
+    frame.get_by_label("Comment, if you like").fill(long)
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_role("alert")).to_contain_text(
+        "Your comment has 2,100 characters; at most 2,000 fit."
+    )
+    assert frame.get_by_label("Comment, if you like").input_value() == long
+    assert judgers.judged(title)["judgments"] == []
+
+
+def test_a_researcher_tries_the_task_wide_and_on_a_phone(judgers, administrator, context_of):
+    title = judgers.stage([KPQA])
+    page = context_of(viewport={"width": 1280, "height": 900}).new_page()
+    sign_in(page, administrator)
+    page.goto(judgers.trial(title))
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text(PREDICTED, exact=True)).to_be_visible()
+    check(page)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.get_by_label("Phone, 390 pixels").check()
+    assert page.locator("iframe").evaluate("each => each.clientWidth") == 390
+    frame.get_by_label("minor error").check()
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_role("heading", name="That would be all")).to_be_visible()
+    assert judgers.judged(title)["judgments"] == []
 
 
 def test_pages_of_researchers_about_judging(judgers, administrator, context_of):

@@ -47,6 +47,8 @@ def test_from_the_first_look_to_a_verified_download(
     look(page, "1-empty")
     page.get_by_role("link", name="Make the first release").click()
     look(page, "2-content")
+    page.get_by_role("button", name="Go on to the formats").click()
+    look(page, "2-formats")
     page.get_by_label("CSV").uncheck()
     page.get_by_role("button", name="Go on to privacy").click()
     look(page, "3-not-looked")

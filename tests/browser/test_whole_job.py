@@ -32,7 +32,7 @@ def crowd(server: RunningServer, market: str) -> Iterator[Whole]:
 def new_project(page: Page, market: str) -> None:
     page.goto("/desk/new-project/")
     page.get_by_role("link", name="Reference answers").click()
-    page.get_by_label("Title").fill("Thirty questions")
+    page.get_by_label("Title", exact=True).fill("Thirty questions")
     page.get_by_label("Short name").fill("thirty")
     page.get_by_label("Licence").fill("CC-BY-4.0")
     page.get_by_label("Marketplace").select_option(market)
@@ -68,8 +68,8 @@ def open_stage(page: Page, crowd: Whole, name: str, people: int, mix: str = "dil
 def decide_tie(page: Page) -> None:
     """Read a query whose editors were of two minds, and accept it."""
     page.goto(f"{PROJECT}adjudication/")
-    page.locator("tbody a").first.click()
-    page.get_by_role("button", name="Accept the query").click()
+    page.locator("tbody tr").filter(has_not_text="one flag").get_by_role("link").first.click()
+    page.get_by_role("button", name="Accept the query", exact=True).click()
     expect(page.get_by_role("status")).to_be_visible()
 
 
@@ -125,6 +125,7 @@ def release(page: Page, crowd: Whole, folder: Path) -> Path:
     """Look for what tells who somebody is, build, download; the folder that it was unpacked into."""
     page.goto(f"{PROJECT}releases/")
     page.get_by_role("link", name="Make the first release").click()
+    page.get_by_role("button", name="Go on to the formats").click()
     page.get_by_role("button", name="Go on to privacy").click()
     page.get_by_role("button", name="Look at all texts").click()
     page.wait_for_url("**/check/**")

@@ -1,7 +1,7 @@
 """The aws command line: `aws mturk … --endpoint-url`, as its own reference writes the commands."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -114,14 +114,12 @@ def test_expire_extend_and_delete(aws):
 
 def test_dates_as_people_write_them(aws):
     hit_id = ("--hit-id", create(aws)["HITId"])
-    for day, written in enumerate(
-        ("2040-05-01T12:00:00Z", "2040-05-02T14:00:00+02:00", "2040-05-03 12:00"), 1
-    ):
-        aws("update-expiration-for-hit", *hit_id, "--expire-at", written)
+    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=100)
+    for days, form in enumerate(("%Y-%m-%dT12:00:00Z", "%Y-%m-%dT14:00:00+02:00", "%Y-%m-%d 12:00")):
+        moment = noon + timedelta(days=days)
+        aws("update-expiration-for-hit", *hit_id, "--expire-at", moment.strftime(form))
         # This generation of the command line prints times as they come over the wire.
-        assert (
-            aws("get-hit", *hit_id)["HIT"]["Expiration"] == datetime(2040, 5, day, 12, tzinfo=UTC).timestamp()
-        )
+        assert aws("get-hit", *hit_id)["HIT"]["Expiration"] == moment.timestamp()
 
 
 def test_all_pages_of_a_list_come_together(aws):

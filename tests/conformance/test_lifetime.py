@@ -108,6 +108,24 @@ def test_40_an_extension_without_funds_is_refused(new_requester):
     assert balance(client) == ("0.50", "0.50")
 
 
+@pytest.mark.parametrize(
+    "moment",
+    [253_402_300_799, datetime(9999, 9, 2), timedelta(days=366)],
+    ids=["the end of the calendar", "120 days before it", "a year and a day"],
+)
+def test_40_a_life_ends_within_a_year(client, moment):
+    """Check 40: MTurk's own limit; nothing that is reckoned from the end can leave the calendar."""
+    hit = create_hit(client)
+    at = hit["CreationTime"] + moment if isinstance(moment, timedelta) else moment
+    with refused("ValidationException", stem="expireAt"):
+        client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=at)
+    assert get_hit(client, hit)["Expiration"] == hit["Expiration"]
+    within = hit["CreationTime"] + timedelta(days=364)
+    client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=within)
+    assert get_hit(client, hit)["Expiration"] == within
+    assert hit["HITId"] in [each["HITId"] for each in client.list_hits()["HITs"]]
+
+
 def test_40_the_same_extension_twice_has_already_been_processed(client):
     """Check 40: the refusal that stopped people's scripts."""
     hit = create_hit(client)

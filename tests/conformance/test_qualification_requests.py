@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from tests.clients import RefusedError
-from tests.conformance.protocol import ENTITY_ID, NOBODY, create_hit, refused, refused_request
+from tests.conformance.protocol import ENTITY_ID, NOBODY, create_hit, invalid, refused, refused_request
 from tests.conformance.test_paging import page_sizes
 from tests.conformance.test_qualifications import LOCALE, may_accept, new_qualification, requirement
 
@@ -33,6 +33,9 @@ def test_48_own_types_are_found_by_their_words(client):
     assert listed(client, Query=word.upper(), MustBeOwnedByCaller=True) == [named, described, keyed]
     assert listed(client, Query=f"{word} aloud", MustBeOwnedByCaller=True) == [described]
     assert listed(client, Query=f"{word} nowhere", MustBeOwnedByCaller=True) == []
+    assert listed(client, Query=f"{word} {'x' * 200}", MustBeOwnedByCaller=True) == []
+    with invalid("at 'query'"):
+        listed(client, Query="x" * 60_000)
     assert set(listed(client, MustBeOwnedByCaller=True)) >= {named, described, keyed}
 
 

@@ -6,12 +6,13 @@ import pytest
 from django.utils import timezone
 
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
-from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage
+from crowd.models import Assignment, Claim, Exclusion, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.dispatch import dispatch
 from crowd.services import decisions, receipts, review, stages
 from crowd.services.arrivals import arrive
 from crowd.services.collecting import collect
 from crowd.services.tick import tick
+from poll.kind import Poll
 from poll.models import Vote
 from tests.crowd.world import answer, make_hit, make_stage, make_worker, new_submission_id
 
@@ -246,6 +247,18 @@ def test_what_is_listed_late_leaves_quarantine(hit, market):
     Hit.objects.update(expires_at=timezone.now())
     collect(hit.stage)
     assert (now(late).state, late.held, late.note) == (State.SUBMITTED, False, "")
+
+
+def test_unproven_work_bars_its_worker_from_more_when_it_is_listed(hit, market, monkeypatch):
+    monkeypatch.setattr(Poll, "all_marks", lambda self, stage, units: {"query:1"})
+    arrived = arrive(hit=hit, external_id=new_submission_id(), worker_id="AROSA", proven=False)
+    response = {unit: {"choice": "yes"} for unit in arrived.units}
+    assert receipts.store_response(arrived.assignment, response, at=timezone.now())
+    assert not Exclusion.objects.exists()
+    market.submit(hit, arrived.assignment)
+    collect(hit.stage)
+    assert now(arrived.assignment).state == State.SUBMITTED
+    assert Exclusion.objects.get().scope == "query:1"
 
 
 def test_work_in_progress_is_given_up_after_its_time_and_its_units_are_free(market):

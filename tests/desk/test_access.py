@@ -19,7 +19,7 @@ LOOKING = {
     "projects", "new_project", "project", "board", "agreement", "project_workers", "person", "settings",
     "all_workers", "my_settings", "notices", "project_notices", "queues",
     "events", "members", "stage", "live", "hits", "hit", "work",
-    "assignment", "workers", "worker", "operations", "decisions", "submissions",
+    "assignment", "workers", "worker", "operations", "decisions", "submissions", "try", "try_task",
 }  # fmt: skip
 #: Pages with forms, which managers or owners open.
 FORMS = {

@@ -8,6 +8,7 @@ from django.utils import timezone
 from crowd.models import Assignment, Exclusion, Hit, LedgerEntry, MarketOperation, Stage, Worker
 from projects.models import Membership, Project
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
+from tests.saving import save
 
 pytestmark = pytest.mark.django_db
 
@@ -47,10 +48,10 @@ def test_mistakes_in_a_project_are_named_beside_their_fields(owner, project):
 def test_the_budget_never_goes_below_what_is_spent(owner, project):
     Project.objects.update(spent_cents=500)
     fields = {"title": "Reading", "language": "en", "wage_floor": "10.00"}
-    answer = owner.post("/desk/projects/reading/edit/", fields | {"budget": "4.99"})
+    answer = save(owner, "/desk/projects/reading/edit/", fields | {"budget": "4.99"})
     assert answer.status_code == 422
     assert "More than that is already spent or reserved." in answer.content.decode()
-    owner.post("/desk/projects/reading/edit/", fields | {"budget": "5.00"})
+    save(owner, "/desk/projects/reading/edit/", fields | {"budget": "5.00"})
     assert Project.objects.get().budget_cents == 500
 
 
@@ -126,8 +127,8 @@ def test_a_stage_is_made_from_the_form_with_the_options_of_its_kind(owner, proje
         ("config.checks", "say tea = tea", "no TOML"),
         ("config.checks", '"x" = "\\u0000"', "NUL"),
         ("eligibility", "[{kind = 1}]", "kind"),
-        ("reward", "ten cents", "no amount"),
-        ("reward", "0.001", "no amount"),
+        ("reward", "ten cents", "two decimals"),
+        ("reward", "0.001", "two decimals"),
         ("redundancy", "0", "at least 1"),
         ("redundancy", "many", "whole number"),
         ("work_time", "soon", "no duration"),
@@ -162,12 +163,13 @@ def test_lists_that_lines_would_spoil_survive_the_form(owner, stage):
 
 def test_once_opened_the_terms_of_a_stage_stay(owner, stage):
     Stage.objects.update(status="open", opened_at=timezone.now())
+    make_hit(stage)
     form = owner.get(at("edit_stage", stage)).context["form"]
     for name in ("reward", "endpoint", "units_per_hit", "config.question", "slug"):
         assert form.fields[name].disabled
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
     sent |= {"reward": "9.99", "config.question": "Another?", "redundancy": "4"}
-    assert owner.post(at("edit_stage", stage), sent).status_code == 302
+    assert save(owner, at("edit_stage", stage), sent).status_code == 302
     changed = Stage.objects.get()
     assert (changed.reward_cents, changed.config["question"], changed.redundancy) == (10, "Which?", 4)
 
@@ -176,7 +178,7 @@ def test_a_manager_makes_stages_and_an_owner_gives_them_money(manager, owner, pr
     manager.post("/desk/projects/reading/new-stage/?kind=poll", form_data())
     made = Stage.objects.get()
     assert made.budget_cents == 0
-    owner.post(at("set_stage_budget", made), {"budget": "7.50"})
+    save(owner, at("stage", made), {"budget": "7.50"}, to=at("set_stage_budget", made))
     assert Stage.objects.get().budget_cents == 750
 
 
@@ -187,13 +189,13 @@ def test_the_quote_stands_before_the_button_and_looking_publishes_nothing(manage
 
 
 def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, stage):
-    manager.post(at("expect", stage), {"minutes": "3"})
+    save(manager, at("opening", stage), {"minutes": "3"}, to=at("expect", stage))
     assert Stage.objects.get().expected_seconds == 180
     page = manager.get(at("opening", stage)).content.decode().replace("\n", " ")
     assert "$2.00/h" in page and "below the floor" in page
     assert "18 min" in page  # six assignments of three minutes
     assert "$2.00/h" in manager.get(at("stage", stage)).content.decode()
-    manager.post(at("expect", stage), {"minutes": ""})
+    save(manager, at("opening", stage), {"minutes": ""}, to=at("expect", stage))
     assert Stage.objects.get().expected_seconds is None
 
 

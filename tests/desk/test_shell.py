@@ -9,6 +9,7 @@ from crowd.desk.agreements import Row
 from crowd.desk.funnel import drawn
 from crowd.desk.overview import Attention, Count, Room, Said, Step
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
+from tests.saving import save
 
 pytestmark = pytest.mark.django_db
 PLACE = "/desk/projects/reading/"
@@ -205,7 +206,7 @@ def test_settings_have_forms_for_owners_and_facts_for_others(as_, project):
 
 def test_saved_settings_come_back_to_the_settings(owner, project):
     fields = {"title": "Writing", "language": "de", "wage_floor": "12.00", "budget": "90.00"}
-    answer = owner.post(f"{PLACE}edit/", fields)
+    answer = save(owner, f"{PLACE}edit/", fields)
     assert answer.headers["Location"] == f"{PLACE}settings/"
     project.refresh_from_db()
     assert (project.title, project.language, project.budget_cents) == ("Writing", "de", 9000)

@@ -4,9 +4,10 @@ import pytest
 
 from crowd.desk.stageform import StageForm
 from crowd.kinds import kind_named
-from crowd.models import Stage
+from crowd.models import Hit, Stage
 from tests.desk.conftest import at
 from tests.desk.test_pages import form_data
+from tests.saving import save
 
 pytestmark = pytest.mark.django_db
 
@@ -118,7 +119,88 @@ def test_every_option_of_every_kind_stands_once_in_its_form():
     for name in ("poll", "screening", "curation", "distillation", "judging", "judge-training"):
         form = StageForm(kind=kind_named(name))
         shown = [field.name for group in form.groups() for field in group.fields]
-        assert sorted(shown) == sorted(form.fields), name
+        assert sorted(shown) == sorted(field.name for field in form.visible_fields()), name
+
+
+def drawn(client, page):
+    """What the form of a page would send as it is drawn."""
+    form = client.get(page).context["form"]
+    values = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in values.items() if value not in (None, "", False, [])}
+
+
+def screening(client, **changes):
+    entered = {"slug": "screening", "endpoint": "local", "budget": "5.00"} | changes
+    return client.post(f"{NEW}?kind=screening", drawn(client, f"{NEW}?kind=screening") | entered)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reward", "redundancy", "title"),
+    [
+        ("poll", "0.10", 10, "Choose an answer to a short question (less than a minute)"),
+        ("screening", "0.30", 3, "Look at up to 5 search queries (about 1.5 minutes)"),
+        ("curation", "0.50", 1, "Choose the passages that answer a query (about 3 minutes)"),
+        ("distillation", "0.40", 20, "Answer a question in your own words (about 2 minutes)"),
+        ("judging", "0.15", 10, "Judge an answer to a question (less than a minute)"),
+        ("judge-training", "0.50", 200, "Learn to judge answers (about 3 minutes)"),
+    ],
+)
+def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(
+    owner, project, endpoint, kind, reward, redundancy, title
+):
+    form = owner.get(f"{NEW}?kind={kind}").context["form"]
+    assert (form["reward"].value(), form["redundancy"].value()) == (reward, redundancy)
+    assert form["task.title"].value() == title
+    assert form["title"].value() and form["task.description"].value()
+
+
+def test_made_texts_follow_what_is_entered_and_show_it_before_anything_is_kept(owner, project, endpoint):
+    changes = {"units_per_hit": "8", "checks_per_hit": "1", "expected_minutes": "2"}
+    page = screening(owner, step="cost", **changes).content.decode()
+    assert 'value="Look at up to 9 search queries (about 2 minutes)"' in page
+    assert not Stage.objects.exists()
+    assert screening(owner, **changes).status_code == 302
+    assert Stage.objects.get().task_title == "Look at up to 9 search queries (about 2 minutes)"
+
+
+def test_made_texts_of_a_stage_follow_and_written_ones_stay(owner, project, endpoint):
+    screening(owner, **{"task.description": "Look, and say."})
+    place = at("edit_stage", Stage.objects.get())
+    save(owner, place, drawn(owner, place) | {"units_per_hit": "1", "expected_minutes": ""})
+    stage = Stage.objects.get()
+    assert (stage.task_title, stage.task_description) == ("Look at a search query", "Look, and say.")
+
+
+def test_a_form_without_the_hidden_copies_follows_the_terms_that_are_stored(owner, project, endpoint):
+    screening(owner)
+    place = at("edit_stage", Stage.objects.get())
+    sent = {name: value for name, value in drawn(owner, place).items() if not name.startswith("made.")}
+    save(owner, place, sent | {"units_per_hit": "2"})
+    assert Stage.objects.get().task_title == "Look at up to 2 search queries (about 1.5 minutes)"
+
+
+def test_minutes_that_are_guessed_before_opening_change_the_title_too(owner, project, endpoint):
+    screening(owner)
+    stage = Stage.objects.get()
+    save(owner, at("opening", stage), {"minutes": "3"}, to=at("expect", stage))
+    assert Stage.objects.get().task_title == "Look at up to 5 search queries (about 3 minutes)"
+    Stage.objects.update(task_title="My own")
+    save(owner, at("opening", stage), {"minutes": "4"}, to=at("expect", stage))
+    assert Stage.objects.get().task_title == "My own"
+
+
+def test_texts_that_people_work_under_do_not_follow(owner, project, endpoint):
+    screening(owner)
+    Stage.objects.update(status="open", opened_at="2026-01-01T00:00:00Z")
+    stage = Stage.objects.get()
+    Hit.objects.create(stage=stage, ordinal=1, places=1, reward_cents=1, fee_cents=0)
+    place = at("edit_stage", stage)
+    save(owner, place, drawn(owner, place) | {"expected_minutes": "9"})
+    stage.refresh_from_db()
+    assert (stage.expected_seconds, stage.task_title) == (
+        540,
+        "Look at up to 5 search queries (about 1.5 minutes)",
+    )
 
 
 def test_working_out_the_cost_stores_nothing_and_keeps_what_was_entered(owner, project, endpoint):
@@ -141,7 +223,24 @@ def test_the_cost_of_a_stage_that_is_there_stands_in_its_form(owner, stage):
 
 def test_options_that_are_fixed_cannot_be_entered_in_rows_either(owner, stage):
     Stage.objects.update(status="open", opened_at="2026-01-01T00:00:00Z")
+    Hit.objects.create(stage=stage, ordinal=1, places=1, reward_cents=1, fee_cents=0)
     page = owner.get(at("edit_stage", stage)).content.decode()
     row = page.split('name="config.checks-0-key"')[1].split(">")[0]
     assert "disabled" in row
     assert 'name="config.checks-1-key"' not in page
+
+
+def test_budgets_that_go_beyond_the_projects_are_cautioned_on_the_form_and_when_it_is_saved(
+    owner, project, endpoint, stage
+):
+    project.budget_cents = 5000
+    project.save()
+    Stage.objects.update(budget_cents=4000)
+    place = "/desk/projects/reading/new-stage/?kind=poll"
+    assert "The other stages have 40.00 of the project's 50.00." in owner.get(place).content.decode()
+    page = owner.post(place, form_data() | {"budget": "20.00", "step": "cost"}).content.decode()
+    assert "budgets are 60.00 together, more than the project&#x27;s 50.00" in page
+    fine = owner.post(place, form_data() | {"budget": "10.00", "slug": "second"}, follow=True)
+    assert not any("together" in str(message) for message in fine.context["messages"])
+    saved = owner.post(place, form_data() | {"budget": "20.00", "slug": "third"}, follow=True)
+    assert any("70.00 together" in str(message) for message in saved.context["messages"])

@@ -99,6 +99,53 @@ def test_a_stage_has_the_reward_people_and_budget_that_were_entered(somebody, en
     assert (made.reward_cents, made.redundancy, made.units_per_hit, made.budget_cents) == (45, 5, 10, 3300)
 
 
+def test_the_texts_that_workers_read_are_made_of_the_terms_and_shown_for_editing(somebody, endpoint):
+    form = somebody.get(f"{NEW}?from=reference").context["form"]
+    # five queries and a check, of which workers cannot tell that it is one
+    assert form["0.task.title"].value() == "Look at up to 6 search queries (about 1.5 minutes)"
+    assert form["1.task.description"].value().startswith("Up to 10 short passages; choose the one")
+    assert "Write" in form["2.config.instructions"].value()
+    assert form["2.task.title"].field.widget.input_type == "text"
+
+
+def test_texts_that_were_left_as_made_follow_units_and_minutes_into_review_and_stage(somebody, endpoint):
+    changes = {"0.units_per_hit": "10", "0.expected_minutes": "4"}
+    title = "Look at up to 11 search queries (about 4 minutes)"
+    page = somebody.post(NEW, sent(somebody, "reference", "review", **changes)).content.decode()
+    assert f"<bdi>{title}</bdi>" in page
+    assert not Project.objects.filter(slug="tides").exists()
+    somebody.post(NEW, sent(somebody, "reference", **changes))
+    made = Stage.objects.get(slug="screening")
+    assert (made.task_title, made.task_keywords) == (title, "queries, reading, short")
+
+
+def test_texts_follow_again_after_the_cost_was_worked_out(somebody, endpoint):
+    first = sent(somebody, "reference", "cost", **{"0.units_per_hit": "10"})
+    form = somebody.post(NEW, first).context["form"]
+    assert form["0.task.title"].value() == "Look at up to 11 search queries (about 1.5 minutes)"
+    drawn = {name: form[name].value() for name in form.fields}
+    again = {name: value for name, value in drawn.items() if value} | {"from": "reference", "step": "make"}
+    somebody.post(NEW, again | {"0.units_per_hit": "3"})
+    assert Stage.objects.get(slug="screening").task_title.startswith("Look at up to 4 search queries")
+
+
+def test_texts_and_instructions_that_a_person_wrote_stay(somebody, endpoint):
+    written = {
+        "0.task.title": "Say what people look for",
+        "0.units_per_hit": "10",
+        "2.config.instructions": "Write one line.\r\nNo more.",
+    }
+    somebody.post(NEW, sent(somebody, "reference", **written))
+    made = Stage.objects.get(slug="screening")
+    assert made.task_title == "Say what people look for"
+    assert Stage.objects.get(slug="distillation").config["instructions"] == "Write one line.\nNo more."
+
+
+def test_a_text_that_is_emptied_is_made_again(somebody, endpoint):
+    somebody.post(NEW, sent(somebody, "reference", **{"0.task.title": "", "0.units_per_hit": "1"}))
+    assert Stage.objects.get(slug="screening").task_title.startswith("Look at up to 2 search queries")
+
+
 def test_a_stage_that_is_left_out_takes_rules_about_it_along(somebody, endpoint):
     somebody.post(NEW, sent(somebody, "kpqa", **{"0.keep": None}))
     made = Stage.objects.get(project__slug="tides")
@@ -131,14 +178,16 @@ def test_a_training_is_reckoned_for_its_examples_not_for_a_thousand_units(somebo
         ({"title": ""}, "title", "missing"),
         ({"slug": "two words"}, "slug", ""),
         ({"slug": "reading"}, "slug", "already a project"),
-        ({"budget": "much"}, "budget", "no amount"),
+        ({"budget": "much"}, "budget", "Write an amount with two decimals"),
         ({"language": "english!"}, "language", ""),
         ({"endpoint": "nowhere"}, "endpoint", "valid choice"),
-        ({"0.reward": "ten"}, "0.reward", "no amount"),
+        ({"0.reward": "ten"}, "0.reward", "Write an amount with two decimals"),
         ({"0.reward": ""}, "0.reward", "missing"),
         ({"1.redundancy": "0"}, "1.redundancy", "at least 1"),
         ({"2.budget": "-5"}, "2.budget", "negative"),
         ({"0.expected_minutes": "2.55"}, "0.expected_minutes", "one decimal"),
+        ({"0.task.title": "x" * 129}, "0.task.title", "at most 128"),
+        ({"1.config.instructions": "x" * 5001}, "1.config.instructions", "at most 5000"),
     ],
 )
 @pytest.mark.parametrize("step", ["review", "make"])
@@ -193,9 +242,12 @@ def test_the_examples_can_be_uploaded_and_made(somebody, endpoint, name):
     assert made.status_code == 302
     wanted = tomllib.loads(text)
     project = Project.objects.get(slug=wanted["project"]["slug"])
-    assert list(project.stages.order_by("pk").values_list("slug", flat=True)) == [
-        stage["slug"] for stage in wanted["stages"]
-    ]
+    stages = list(project.stages.order_by("pk"))
+    assert [stage.slug for stage in stages] == [stage["slug"] for stage in wanted["stages"]]
+    assert [
+        {"title": stage.task_title, "description": stage.task_description, "keywords": stage.task_keywords}
+        for stage in stages
+    ] == [stage["task"] for stage in wanted["stages"]]
 
 
 def test_mistakes_in_a_file_are_named_with_line_and_field(somebody, endpoint):

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.commandline import pairs
 from evaluations.choosing import choose
-from evaluations.commandline import scale
+from evaluations.commandline import names, scale
 from evaluations.evaluating import Options, evaluation_of
 from evaluations.tables.opening import opened
 from releases.source import silent
@@ -92,7 +92,7 @@ def test_the_report_says_how_it_was_made(table):
     _, report = evaluated(table(as_csv(invented())), seed=7)
     assert (report["seed"], report["replicates"], report["draws"]) == (7, 20, 49)
     assert report["profile"] == "default"
-    assert report["metrics"]["bleu-1"]["signature"].startswith("metric:bleu-1|v:1|tok:default")
+    assert report["metrics"]["bleu-1"]["signature"].startswith("metric:bleu-1|v:1|tok:default.2")
     assert sorted(report["metrics"]["bleu-1"]["corpus"]) == ["A", "B", "C"]
     assert report["source"] == "answers.csv, comma-separated, utf-8"
     assert "numpy" in report["versions"]
@@ -393,3 +393,43 @@ def test_values_that_cannot_be_are_refused(table, given, said):
 )
 def test_ways_to_write_a_scale(given, expected):
     assert list(scale(given)) == expected
+
+
+def test_metrics_are_compared_by_koehns_paired_bootstrap_where_it_is_asked_for(table):
+    path = table(as_csv(invented()))
+    _, plain = evaluated(path)
+    _, asked = evaluated(path, paired_bootstrap=True)
+    tests = [test for test in asked["tests"] if test["method"] == "bootstrap"]
+    assert not any(test["method"] == "bootstrap" for test in plain["tests"])
+    assert [test["statistic"] for test in tests] == ["pearson", "spearman"]
+    assert all(0 < test["p"] <= 1 for test in tests)
+
+
+def test_weights_of_adapted_metrics_stand_behind_their_names(table):
+    rows = [
+        {**row, "label": ("Yes", "No")[number % 2], "label1": "Yes"} for number, row in enumerate(invented(8))
+    ]
+    wanted = names("adapted-bleu-1(alpha=0.5, beta=0),adapted-bleu-1,adapted-bleu-1(alpha=4)")
+    report = reported(table(as_csv(rows)), metrics=wanted)
+    signatures = {name: entry["signature"] for name, entry in report["metrics"].items()}
+    assert list(signatures) == [
+        "adapted-bleu-1",
+        "adapted-bleu-1(alpha=0.5,beta=0)",
+        "adapted-bleu-1(alpha=4)",
+    ]
+    assert "|alpha:0.5|beta:0|" in signatures["adapted-bleu-1(alpha=0.5,beta=0)"]
+    assert "|alpha:4|beta:1|" in signatures["adapted-bleu-1(alpha=4)"]
+    assert len({pearson(report, name) for name in signatures}) == 3
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("bleu-4(alpha=1)", "only adapted metrics have weights"),
+        ("adapted-bleu-4(alpha=x)", "write the weights as adapted-bleu-4(alpha=2,beta=1)"),
+        ("adapted-bleu-4(alpha=1", "write the weights as"),
+        ("adapted-bleu-4(gamma=1)", "BLEU has none"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(table, metric, words):
+    assert words in refused(table(as_csv(invented(8))), metrics=(metric,))

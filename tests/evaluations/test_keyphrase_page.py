@@ -51,8 +51,8 @@ def there(place: Any, predictor: Path, settings: Any) -> Path:
 
 
 @pytest.fixture
-def viewer(place: Any) -> Client:
-    return desk_world.as_("viewer")
+def manager(place: Any) -> Client:
+    return desk_world.as_("manager")
 
 
 def address(place: Any, name: str = "keyphrases", key: str = "q1") -> str:
@@ -79,20 +79,20 @@ def plain(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-def test_without_a_model_the_page_says_what_to_do(viewer, place):
-    page = plain(viewer.get(address(place)).content.decode())
+def test_without_a_model_the_page_says_what_to_do(manager, place):
+    page = plain(manager.get(address(place)).content.decode())
     assert "No KPQA model yet" in page
     assert "manage.py train-kpqa" in page
 
 
-def test_looking_begins_nothing(viewer, place, there):
-    html = viewer.get(address(place), {"model": "tiny"}).content.decode()
+def test_looking_begins_nothing(manager, place, there):
+    html = manager.get(address(place), {"model": "tiny"}).content.decode()
     assert "The words of these texts were not weighed yet." in html
     assert Job.objects.count() == 0
 
 
-def test_the_words_of_references_and_answer_with_their_weights(viewer, place, there):
-    html = weighed(viewer, place, candidate=place.candidates["q1/a"].pk)
+def test_the_words_of_references_and_answer_with_their_weights(manager, place, there):
+    html = weighed(manager, place, candidate=place.candidates["q1/a"].pk)
     assert re.findall(r'<h2 id="h-text-\d">(.*?)</h2>', html) == [
         "The answer of <bdi>a</bdi>", "Reference 1", "Reference 2",
     ]  # fmt: skip
@@ -103,16 +103,16 @@ def test_the_words_of_references_and_answer_with_their_weights(viewer, place, th
     assert reference["310"] < 0.5 < reference["25"]
 
 
-def test_rarity_among_the_references_of_the_project(viewer, place, there):
+def test_rarity_among_the_references_of_the_project(manager, place, there):
     desk_world.query_of(place, "q2", references=["The ticket is green", "a green train"])
-    html = weighed(viewer, place, answer="Ticket 25 zebra")
+    html = weighed(manager, place, answer="Ticket 25 zebra")
     # Of four references: "ticket" in two, "25" in two, "zebra" in none.
     assert words(html, 1, "idf") == {"Ticket": 0.32, "25": 0.32, "zebra": 1.0}
     assert "how few of the project's 4 references hold the word" in html
 
 
-def test_the_same_words_stand_in_a_table(viewer, place, there):
-    html = weighed(viewer, place)
+def test_the_same_words_stand_in_a_table(manager, place, there):
+    html = weighed(manager, place)
     table = re.search(r'id="table-2".*?</table>', html, re.S)[0]
     rows = re.findall(
         r"<bdi>(.*?)</bdi></th><td class=\"number\">(.*?)</td><td class=\"number\">(.*?)</td>", table
@@ -121,34 +121,34 @@ def test_the_same_words_stand_in_a_table(viewer, place, there):
     assert {word: float(weight) for word, weight, _ in rows} == words(html, 2)
 
 
-def test_it_is_weighed_once(viewer, place, there):
-    weighed(viewer, place, candidate=place.candidates["q1/a"].pk)
-    viewer.post(address(place, "weigh"), {"model": "tiny", "candidate": place.candidates["q1/a"].pk})
+def test_it_is_weighed_once(manager, place, there):
+    weighed(manager, place, candidate=place.candidates["q1/a"].pk)
+    manager.post(address(place, "weigh"), {"model": "tiny", "candidate": place.candidates["q1/a"].pk})
     assert Job.objects.filter(kind=asking.KIND).count() == 1
 
 
-def test_other_texts_are_weighed_anew(viewer, place, there):
-    weighed(viewer, place)
+def test_other_texts_are_weighed_anew(manager, place, there):
+    weighed(manager, place)
     place.queries["q1"].references = ["30 euros"]
     place.queries["q1"].save()
-    assert "were not weighed yet" in viewer.get(address(place), {"model": "tiny"}).content.decode()
+    assert "were not weighed yet" in manager.get(address(place), {"model": "tiny"}).content.decode()
 
 
-def test_while_it_waits_the_page_looks_again(viewer, place, there):
-    there_now = viewer.post(address(place, "weigh"), {"model": "tiny"}).headers["Location"]
-    html = viewer.get(there_now).content.decode()
+def test_while_it_waits_the_page_looks_again(manager, place, there):
+    there_now = manager.post(address(place, "weigh"), {"model": "tiny"}).headers["Location"]
+    html = manager.get(there_now).content.decode()
     assert f'data-live="{address(place, "keyphrases_live")}?model=tiny"' in html
-    live = viewer.get(address(place, "keyphrases_live"), {"model": "tiny"}).content.decode()
+    live = manager.get(address(place, "keyphrases_live"), {"model": "tiny"}).content.decode()
     assert "Waiting for a worker" in live
     assert "data-done" not in live
     run(job_id=Job.objects.get().pk)
-    live = viewer.get(address(place, "keyphrases_live"), {"model": "tiny"}).content.decode()
+    live = manager.get(address(place, "keyphrases_live"), {"model": "tiny"}).content.decode()
     assert "data-done" in live
     assert "<html" not in live
 
 
-def test_what_was_typed_is_not_kept(viewer, place, there):
-    viewer.post(address(place, "weigh"), {"model": "tiny", "answer": "secret 42"})
+def test_what_was_typed_is_not_kept(manager, place, there):
+    manager.post(address(place, "weigh"), {"model": "tiny", "answer": "secret 42"})
     job = Job.objects.get()
     assert "secret" not in str(job.payload)
     run(job_id=job.pk)
@@ -157,14 +157,14 @@ def test_what_was_typed_is_not_kept(viewer, place, there):
     assert "secret" not in f"{job.result}{job.effect}"
 
 
-def test_what_people_wrote_is_text(viewer, place, there):
-    html = weighed(viewer, place, answer="<script>alert(1)</script> {{7*7}} 25")
+def test_what_people_wrote_is_text(manager, place, there):
+    html = weighed(manager, place, answer="<script>alert(1)</script> {{7*7}} 25")
     assert "<script>alert" not in html
     assert "49" not in words(html, 1)
 
 
-def test_another_model_of_that_name_is_refused_in_words(viewer, place, there, settings):
-    viewer.post(address(place, "weigh"), {"model": "tiny"})
+def test_another_model_of_that_name_is_refused_in_words(manager, place, there, settings):
+    manager.post(address(place, "weigh"), {"model": "tiny"})
     shutil.rmtree(there)
     model(settings.METRIC_MODELS, "tiny")
     run(job_id=Job.objects.get().pk)
@@ -173,21 +173,21 @@ def test_another_model_of_that_name_is_refused_in_words(viewer, place, there, se
     assert job.payload == {"project": place.project.pk}
 
 
-def test_one_that_failed_is_begun_again(viewer, place, there, tmp_path):
-    there_now = viewer.post(address(place, "weigh"), {"model": "tiny"}).headers["Location"]
+def test_one_that_failed_is_begun_again(manager, place, there, tmp_path):
+    there_now = manager.post(address(place, "weigh"), {"model": "tiny"}).headers["Location"]
     there.rename(tmp_path / "away")
     run(job_id=Job.objects.get().pk)
     (tmp_path / "away").rename(there)
-    html = viewer.get(there_now).content.decode()
+    html = manager.get(there_now).content.decode()
     assert "The words could not be weighed. The model tiny is no longer there" in plain(html)
-    assert words(weighed(viewer, place), 2)
+    assert words(weighed(manager, place), 2)
     assert Job.objects.count() == 1
 
 
-def test_a_damaged_model_is_refused_in_words(viewer, place, there):
+def test_a_damaged_model_is_refused_in_words(manager, place, there):
     html = ""
     (there / "encoder" / "config.json").write_text("{}")
-    html = weighed(viewer, place)
+    html = weighed(manager, place)
     assert "is not the model that its card describes" in plain(html)
 
 
@@ -202,33 +202,33 @@ def test_a_damaged_model_is_refused_in_words(viewer, place, there):
     ],
     ids=["model", "path", "candidate", "long", "zero"],
 )
-def test_what_cannot_be_asked_for_begins_nothing(viewer, place, there, asked):
-    answer = viewer.post(address(place, "weigh"), {"model": "tiny", **asked})
-    assert 'class="field wrong"' in viewer.get(answer.headers["Location"]).content.decode()
+def test_what_cannot_be_asked_for_begins_nothing(manager, place, there, asked):
+    answer = manager.post(address(place, "weigh"), {"model": "tiny", **asked})
+    assert 'class="field wrong"' in manager.get(answer.headers["Location"]).content.decode()
     assert Job.objects.count() == 0
 
 
-def test_many_texts_and_long_ones_are_bounded(viewer, place, there):
+def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     place.queries["q1"].references = ["word " * 2000, *(f"{number} euros" for number in range(30))]
     place.queries["q1"].save()
-    html = weighed(viewer, place)
+    html = weighed(manager, place)
     assert html.count('<h2 id="h-text-') == asking.MOST_REFERENCES
     assert "It has 11 more references; the first 20 are shown." in html
     assert "It is longer; its beginning was weighed." in html
 
 
-def test_when_too_many_wait_nobody_else_may_ask(viewer, place, there):
+def test_when_too_many_wait_nobody_else_may_ask(manager, place, there):
     for _ in range(asking.MOST_WAITING):
         jobs.enqueue(kind=asking.KIND, payload={})
-    page = viewer.post(address(place, "weigh"), {"model": "tiny"}, follow=True).content.decode()
+    page = manager.post(address(place, "weigh"), {"model": "tiny"}, follow=True).content.decode()
     assert "Many answers wait to be weighed already." in page
 
 
-def test_a_query_without_references_and_answer(viewer, place, there):
+def test_a_query_without_references_and_answer(manager, place, there):
     desk_world.query_of(place, "q3")
-    there_now = viewer.post(address(place, "weigh", "q3"), {"model": "tiny"}).headers["Location"]
+    there_now = manager.post(address(place, "weigh", "q3"), {"model": "tiny"}).headers["Location"]
     run(job_id=Job.objects.get().pk)
-    assert "Nothing to weigh" in viewer.get(there_now).content.decode()
+    assert "Nothing to weigh" in manager.get(there_now).content.decode()
 
 
 def test_queries_of_other_projects_are_not_there(place, there):
@@ -236,26 +236,26 @@ def test_queries_of_other_projects_are_not_there(place, there):
     desk_world.query_of(other, "q9")
     for name in ("keyphrases", "keyphrases_live"):
         theirs = reverse(f"evaluations:{name}", args=[place.project.slug, other.queries["q9"].pk])
-        assert desk_world.as_("viewer").get(theirs).status_code == 404
+        assert desk_world.as_("manager").get(theirs).status_code == 404
         assert desk_world.as_("stranger").get(address(place, name)).status_code == 404
     assert desk_world.as_("stranger").post(address(place, "weigh"), {"model": "tiny"}).status_code == 404
 
 
-def test_the_page_of_metrics_leads_here(viewer, place):
-    html = viewer.get(reverse("evaluations:query", args=[place.project.slug, place.queries["q1"].pk]))
+def test_the_page_of_metrics_leads_here(manager, place):
+    html = manager.get(reverse("evaluations:query", args=[place.project.slug, place.queries["q1"].pk]))
     assert f'href="{address(place)}"' in html.content.decode()
 
 
-def test_more_references_cost_no_more_queries(viewer, place, there, django_assert_max_num_queries):
-    weighed(viewer, place)
+def test_more_references_cost_no_more_queries(manager, place, there, django_assert_max_num_queries):
+    weighed(manager, place)
     with django_assert_max_num_queries(20):
-        viewer.get(address(place), {"model": "tiny"})
+        manager.get(address(place), {"model": "tiny"})
 
 
-def test_weights_are_those_of_the_weigher(viewer, place, there):
+def test_weights_are_those_of_the_weigher(manager, place, there):
     from metrics.learned.kpqa.weighing import weigher
 
-    html = weighed(viewer, place)
+    html = weighed(manager, place)
     kept = named("tiny")
     own = weigher(Choice(str(kept.folder), kept.digest))
     (said,) = own.weigh([("How much does the ticket cost?", REFERENCES[1])])

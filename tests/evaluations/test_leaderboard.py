@@ -143,6 +143,7 @@ class TestPages:
         rows = list(csv.reader(io.StringIO(text)))
         assert rows[0] == [
             "rank", "system", "answers", "human", "human_low", "human_high", "'=1+1", "'=1+1 corpus",
+            "simulated",
         ]  # fmt: skip
         assert [row[1] for row in rows[1:]] == ["'=cmd()", "<b>"]
 

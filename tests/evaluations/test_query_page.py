@@ -69,7 +69,7 @@ def test_an_answer_of_a_system_shows_what_matched_and_why(viewer, place):
     assert "Why BLEU-2 says" in html
     assert "The answer of <bdi>a</bdi>" in html
     assert '<th scope="row">2-grams</th><td class="number">4</td><td class="number">6</td>' in html
-    assert "metric:bleu-2|v:1|tok:default" in html
+    assert "metric:bleu-2|v:1|tok:default.2" in html
 
 
 def test_a_typed_answer_goes_before_that_of_a_system(viewer, place):

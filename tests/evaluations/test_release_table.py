@@ -141,3 +141,51 @@ def test_scores_of_a_release(folder):
 def test_scores_of_other_tools_are_columns_of_files(folder):
     with pytest.raises(CommandError, match="a release has no scores of other tools"):
         call_command("evaluate", str(folder()), external=("comet",), stdout=io.StringIO())
+
+
+def filtered(path: Path, **options) -> str:
+    out = io.StringIO()
+    call_command("filter", str(path), replicates=0, recipe="none", stdout=out, **options)
+    return out.getvalue()
+
+
+def test_the_filter_reads_a_releases_own_ratings_without_being_told_the_columns(folder):
+    there = folder("jsonl,csv", hostile=False)
+    for name in ("csv/ratings-train.csv", "jsonl/ratings-train.jsonl"):
+        assert "50 ratings of 10 items by 5 workers" in filtered(there / name)
+
+
+def test_the_filter_asks_which_stage_of_a_release_is_meant(folder):
+    path = folder("csv", hostile=False) / "csv" / "ratings-train.csv"
+    head, *rows = path.read_text().splitlines()
+    again = [row.replace('"judging"', '"second"') for row in rows[:20]]
+    both = path.with_name("both.csv")
+    both.write_text("\n".join([head, *rows, *again]) + "\n")
+    with pytest.raises(CommandError, match=r"ratings of 2 stages, .*: judging, second\. Say which: --stage"):
+        filtered(both)
+    report = path.with_name("report.json")
+    assert "20 ratings of" in filtered(both, stage="second", report=report)
+    assert json.loads(report.read_text())["counts"] == {
+        "rows_read": len(rows) + 20, "used": 20, "merged": 0, "repeats": 0, "refused": len(rows),
+    }  # fmt: skip
+    with pytest.raises(CommandError, match="has no stage 'third'; there are: judging, second"):
+        filtered(both, stage="third")
+
+
+def test_a_table_of_a_release_stands_for_the_release(folder):
+    there = folder("jsonl,csv", hostile=False)
+    with opened(str(there), scored=True) as release:
+        expected = [(row.id, row.human) for row in release.rows()]
+    for name in ("csv/candidates-train.csv", "jsonl/scores-train.jsonl"):
+        with opened(str(there / name), scored=True) as table:
+            found = [(row.id, row.human) for row in table.rows()]
+            assert [each[0] for each in found] == [each[0] for each in expected]
+            assert any("all of the release is read" in note for note in table.notes)
+
+
+def test_a_file_beside_a_manifest_that_does_not_list_it_is_a_file(folder, tmp_path):
+    there = folder("csv", hostile=False)
+    path = there / "answers.csv"
+    path.write_text("question,answer,reference1,scores\nwho,he,him,4\n")
+    with opened(str(path), scored=True) as table:
+        assert [row.answer for row in table.rows()] == ["he"]

@@ -142,7 +142,9 @@ def test_hostile_names_are_text(pages):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<img" not in page
     assert page.count("</style>") == 1
-    assert page.count("</title>") == 1
+    head, _, body = page.partition("<body")
+    assert head.count("</title>") == 1
+    assert body.count("</title>") == body.count("<title>")  # whole names beside plots
     assert not re.search("[\x00-\x08\x0b\x0e-\x1f\u202e\ufffe]", page)
 
 
@@ -187,3 +189,11 @@ def test_the_desk_gets_the_same_parts():
     assert set(shown["figures"]) == {
         "correlation", "significance", "scatter", "types", "systems", "length_bias",
     }  # fmt: skip
+
+
+def test_every_entry_of_the_contents_leads_to_a_heading_of_the_page():
+    page = page_of(make_report({"bleu-1": 0.4, "rouge-l": 0.6}))
+    contents = page.split('aria-label="On this page"')[1].split("</nav>")[0]
+    entries = re.findall(r'href="#(h-[a-z]+)"', contents)
+    assert entries[0] == "h-metrics"
+    assert [name for name in entries if f'id="{name}"' not in page] == []

@@ -7,7 +7,9 @@ import math
 import pytest
 
 from evaluations.errors import EvaluationError
+from evaluations.tables.sheet import open_sheet
 from evaluations.tables.table import open_table
+from tests.workbooks import write_workbook
 
 HEADER = "question,answer,reference1,scores\n"
 ROWS = "who built it,the romans built it,it was built by romans,4.5\nhow tall is it,ten metres,about 10 m,3\n"
@@ -170,6 +172,14 @@ def test_another_encoding_is_said(file):
 
 def test_utf_16_without_a_mark_is_recognised_as_something_else(file):
     assert "--encoding utf-16-le" in refused(file((HEADER + ROWS).encode("utf-16-le")))
+
+
+def test_a_damaged_file_is_refused_while_its_rows_are_read(file):
+    rows_of_noise = "".join(f"q,{number * 2_654_435_761 % 2**32},r,2\n" for number in range(150_000))
+    whole = gzip.compress((HEADER + rows_of_noise).encode(), mtime=0)
+    sheet = open_sheet(file(whole[: len(whole) * 9 // 10]), known=[])
+    with pytest.raises(EvaluationError, match="is damaged: its gzip data cannot be unpacked"):
+        list(sheet.rows())
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
@@ -419,7 +429,7 @@ def test_two_columns_of_one_name_are_refused_where_it_matters(file):
         ("question,answer,scores\nq,a,2\n", "no column holds the references"),
         ("question,answer,reference1,note\nq,a,r,fine\n", "no column holds the human scores"),
         ("who built it,the romans,they did,4\n", "If the file has no header line, add one"),
-        ("PK\x03\x04zip", "a ZIP file or a workbook"),
+        ("PK\x03\x04zip", "is damaged: File is not a zip file"),
     ],
 )
 def test_what_is_missing_is_named(file, text, said):
@@ -443,3 +453,9 @@ def test_files_that_are_not_there(tmp_path):
 )
 def test_columns_that_cannot_be_given(file, columns, said):
     assert said in refused(file(HEADER + ROWS), columns=columns)
+
+
+def test_a_workbook_is_read_like_a_table(tmp_path):
+    cells = [["question", "answer", "reference1", "scores"], ["who built it", "the romans", "they did", 4]]
+    (row,) = rows(write_workbook(tmp_path / "answers.xlsx", cells), scored=True)
+    assert (row.answer, row.references, row.human, row.line) == ("the romans", ["they did"], 4.0, 2)

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from evaluations.errors import EvaluationError
 from evaluations.learning.encoding import talks_of, turns_of
 from evaluations.learning.sources import NO_REFERENCE, NO_SCORE, contexts_of, read
+from evaluations.learning.studying import idle_forms
 from evaluations.tables.opening import opened
 from evaluations.tables.rows import Row
 from metrics.catalogue import metric
@@ -39,7 +40,8 @@ def answers(questions=40, systems=("A", "B", "C", f"D{HOSTILE}"), seed=2):
     chance = random.Random(seed)
     rows = invented(questions, systems, seed)
     for row in rows:
-        row["question"] += HOSTILE
+        first, *rest = row["question"].split(" ", 2)
+        row["question"] = f"{first} {rest[0]}\n{rest[1]}{HOSTILE}"
         row["id"] = f"{row['question'].split()[4]}-{row['system'][0]}"
         if chance.random() < 0.3:
             row["answer"] += " it" * (CUT + 3)
@@ -234,6 +236,13 @@ def test_scores_out_of_fold_are_those_of_the_report(crossed):
     human = np.array([float(row["human"]) for row in rows])
     for name in (*FORMS, "bleu-2", "rouge-l"):
         values = np.array([float(row[name]) for row in rows])
+        if name in FORMS:
+            assert report["folds"]["metrics"][name]["squared_error"] == pytest.approx(
+                ((values - human) ** 2).mean()
+            )
+            for number in ("1", "2", "3"):
+                of = np.array([row["fold"] == number for row in rows])
+                values[of] = (values[of] - values[of].mean()) / values[of].std()
         said = report["folds"]["metrics"][name]["pearson"]
         assert said["value"] == pytest.approx(pearson(human, values))
         assert said["ci"][0] <= said["value"] <= said["ci"][1]
@@ -257,7 +266,12 @@ def test_each_form_is_compared_with_the_best_metric_that_is_not_trained(crossed)
     found = report["folds"]
     values = {name: of["pearson"]["value"] for name, of in found["metrics"].items()}
 
-    assert found["rival"] == max(("bleu-2", "rouge-l"), key=values.__getitem__)
+    beside = ["adem-before", "c-adem-before", "r-adem-before", "cosine", "constant"]
+    assert list(found["metrics"]) == ["bleu-2", "rouge-l", *FORMS, *beside]
+    assert found["rival"] == max(("bleu-2", "rouge-l", *beside[:-1]), key=values.__getitem__)
+    assert values["constant"] is None
+    assert found["metrics"]["constant"]["squared_error"] > found["metrics"]["adem"]["squared_error"]
+    assert found["metrics"]["cosine"]["squared_error"] is None
     assert [(each["a"], each["statistic"]) for each in found["differences"]] == [
         (form, which) for form in FORMS for which in ("pearson", "spearman")
     ]
@@ -265,6 +279,26 @@ def test_each_form_is_compared_with_the_best_metric_that_is_not_trained(crossed)
         of = {name: found["metrics"][name][each["statistic"]]["value"] for name in (each["a"], each["b"])}
         assert each["value"] == pytest.approx(of[each["a"]] - of[found["rival"]])
         assert 0 < each["p"] <= 1
+
+
+def test_a_form_to_which_training_adds_nothing_is_named_with_what_does_as_well():
+    def of(pearson, error, *, trained=False):
+        return {"trained": trained, "pearson": {"value": pearson}, "squared_error": error}
+
+    metrics = {
+        "bleu-2": of(0.5, None),
+        "r-adem": of(0.370, 1.56, trained=True),
+        "adem": of(0.6, 1, trained=True),
+    }
+    metrics |= {"r-adem-before": of(0.401, 3), "adem-before": of(0.1, 3)}
+    metrics |= {"cosine": of(0.385, None), "constant": of(None, 1.4)}
+
+    assert idle_forms(metrics) == [
+        "Training adds nothing to R-ADEM here: out of fold it has Pearson 0.370; "
+        "R-ADEM before training 0.401, cosine of the same vectors 0.385.",
+        "R-ADEM is no nearer to people's scores than one score for all answers: "
+        "its squared error is 1.56, that of the mean score 1.40.",
+    ]
 
 
 class Texts(HTMLParser):
@@ -387,8 +421,8 @@ def test_a_gru_reads_questions_and_references_of_its_training_alone(table):
     talks = talks_of(found, np.arange(8))
 
     assert talks == [
-        (rows[0]["question"], rows[0]["reference1"]),
-        (rows[4]["question"], rows[4]["reference1"]),
+        (*rows[0]["question"].split("\n"), rows[0]["reference1"]),
+        (*rows[4]["question"].split("\n"), rows[4]["reference1"]),
     ]
 
 
@@ -418,6 +452,13 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(tmp_path, encoder):
     assert "All human scores are 3" in refused(write(same), out=tmp_path / "m")
     none = [{**row, "reference1": ""} for row in answers(12)]
     assert "no answer has both a human score and a reference" in refused(write(none), out=tmp_path / "m")
+    unasked = write(answers(12), "answer", "reference1", "scores", "id")
+    assert "ADEM and C-ADEM learn from the question, and" in refused(
+        unasked, encoder=encoder, out=tmp_path / "m"
+    )
+    assert "--column question=NAME" in refused(
+        unasked, encoder=encoder, out=tmp_path / "m", which=("c-adem",)
+    )
     whole = write(answers(12))
     assert "Give the folder of an encoder" in refused(whole, encoder="nobody/has-this", out=tmp_path / "m")
     assert "ADEM has the forms" in refused(whole, encoder=encoder, out=tmp_path / "m", which=("b-adem",))

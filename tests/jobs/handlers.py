@@ -46,6 +46,11 @@ def killed_in_its_effect(context: JobContext):
     context.commit(effect)
 
 
+@handler("test.too-much-memory")
+def too_much_memory(context: JobContext):
+    raise MemoryError
+
+
 @handler("test.long")
 def long_work(context: JobContext):
     Path(context.payload["marker"]).write_text(str(os.getpid()))

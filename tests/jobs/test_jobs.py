@@ -345,3 +345,10 @@ def test_a_heartbeat_that_fails_once_does_not_end_the_attempt(monkeypatch, setti
     runner.run(job_id=job.pk)
     assert len(beats) > 1
     assert effects("it") == 1
+
+
+def test_a_job_that_takes_all_memory_is_not_tried_again():
+    job = run_to_the_end(a_job("test.too-much-memory"))
+
+    assert (job.state, job.attempts) == (JobState.FAILED, 1)
+    assert job.error.startswith("It takes more memory than there is. Nothing was changed")

@@ -83,7 +83,7 @@ def visitor(stage: Stage, *units: Candidate | str, worker: str = "AROSA", places
     number = next(_numbers)
     hit = hit_of(stage, *names, external_id=f"3JHIT{number}")
     Hit.objects.filter(pk=hit.pk).update(places=places)
-    return Visitor(hit, worker=worker, assignment=f"3J{number}")
+    return Visitor(hit, worker=worker, assignment=f"3J{number}", signed=True)
 
 
 def send(who: Visitor, unit: Candidate | str, **fields: str) -> HttpResponse:

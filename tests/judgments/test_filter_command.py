@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.quality.goldens import golden
+from tests.workbooks import write_workbook
 
 HEADER = "item,worker,score\n"
 SMALL = HEADER + "".join(
@@ -94,7 +95,12 @@ def test_kept_ratings_are_written_in_the_order_of_submission(ratings):
     path = ratings("item,worker,score,order\nb,w1,4,2\na,w1,3,1\na,w2,5,3\n")
     kept = path.parent / "kept.csv"
     filtered(path, kept=kept, recipe="none")
-    assert kept.read_text().splitlines() == ["item,worker,score", "a,w1,3", "b,w1,4", "a,w2,5"]
+    assert kept.read_text().splitlines() == [
+        "item,worker,score,response_filter",
+        "a,w1,3,none",
+        "b,w1,4,none",
+        "a,w2,5,none",
+    ]
 
 
 def test_submission_time_decides_which_of_two_ratings_is_the_first(ratings):
@@ -103,14 +109,14 @@ def test_submission_time_decides_which_of_two_ratings_is_the_first(ratings):
     )
     kept = path.parent / "kept.csv"
     filtered(path, kept=kept)
-    assert kept.read_text().splitlines()[1:] == ["q,w1,3", "q,w2,4"]
+    assert kept.read_text().splitlines()[1:] == ["q,w1,3,none", "q,w2,4,none"]
 
 
 def test_names_that_a_spreadsheet_would_run_are_kept_from_it(ratings):
     path = ratings(HEADER + "=1+1,@w,3\n=1+1,w2,4\n")
     kept = path.parent / "kept.csv"
     filtered(path, kept=kept)
-    assert list(csv.reader(kept.read_text().splitlines()))[1] == ["'=1+1", "'@w", "3"]
+    assert list(csv.reader(kept.read_text().splitlines()))[1] == ["'=1+1", "'@w", "3", "none"]
 
 
 def test_names_with_commas_quotes_and_line_ends_come_back_as_they_were(ratings):
@@ -121,6 +127,7 @@ def test_names_with_commas_quotes_and_line_ends_come_back_as_they_were(ratings):
         'a "b", c\nd',
         "w1",
         "3",
+        "none",
     ]
 
 
@@ -197,8 +204,39 @@ def test_tables_come_in_many_forms(ratings, content, name):
     assert report_of(ratings(content, name))["n_ratings"] == 30
 
 
-def test_another_encoding_can_be_named(ratings):
+def test_a_workbook_is_read_and_a_fault_names_sheet_and_row(tmp_path):
+    table = [["item", "worker", "score"], ["é", "a", 3.0], ["é", "b", 4.0]]
+    path = write_workbook(tmp_path / "ratings.xlsx", [*table, ["é", "c", 9]])
+    assert "ratings.xlsx, sheet 'Sheet1', row 4: the score '9' is not on the scale" in refused(path)
+    write_workbook(path, {"Notes": [], "Ratings": table})
+    assert report_of(path)["items"][0]["item"] == "é"
+
+
+def two_sheets(folder):
+    tables = {
+        name: [["item", "worker", "score"], [name, "a", 3], [name, "b", 4]] for name in ("Pilot", "Main")
+    }
+    return write_workbook(folder / "ratings.xlsx", {**tables, "Empty": []})
+
+
+def test_a_sheet_of_a_workbook_can_be_named(tmp_path):
+    path = two_sheets(tmp_path)
+    assert report_of(path)["items"][0]["item"] == "Pilot"
+    assert report_of(path, sheet="Main")["items"][0]["item"] == "Main"
+
+
+def test_a_sheet_that_there_is_not_is_refused(tmp_path, ratings):
+    path = two_sheets(tmp_path)
+    assert "has no sheet 'Mian'; there are 'Pilot', 'Main', 'Empty'." in refused(path, sheet="Mian")
+    assert "is empty: its sheet 'Empty' has no row." in refused(path, sheet="Empty")
+    assert "ratings.csv is no workbook, so it has no sheet 'Main'. Leave out --sheet." in refused(
+        ratings(SMALL), sheet="Main"
+    )
+
+
+def test_another_encoding_is_guessed_or_named(ratings):
     path = ratings((HEADER + "é,a,3\né,b,4\n").encode("latin-1"))
+    assert report_of(path)["items"][0]["item"] == "é"
     assert report_of(path, encoding="latin-1")["items"][0]["item"] == "é"
 
 
@@ -211,9 +249,10 @@ def test_another_encoding_can_be_named(ratings):
         ("item,who,score\nq,w,3\n", "line 1: there is no column 'worker' for the worker; there are "
          "'item', 'who', 'score'. Say which one holds it: --column worker=NAME."),
         (HEADER + "q,a,3\nq,b,7\nr,a,0\n", "line 3: the score '7' is not on the scale from 1 to 5. "
-         "If the scale is another, say so: --scale LOW-HIGH. Rows with this fault: 2."),
-        (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not a whole number. Scores are whole "
-         "numbers from 1 to 5."),
+         "If the scale is another, say so: --scale LOW-HIGH, or LOW:HIGH:STEP such as 1:5:0.5 or 0:100:any. "
+         "Rows with this fault: 2."),
+        (HEADER + "q,a,3.5\n", "line 2: the score '3.5' is not on the scale from 1 to 5. If the scale is"),
+        (HEADER + "q,a,five\n", "line 2: the score 'five' is not a number. Scores are numbers from 1 to 5."),
         (HEADER + "q,a,99999999999999999999999\n", "is not on the scale from 1 to 5."),
         (HEADER + ",,\n", "has a header but no ratings under it."),
         (HEADER + "q,a,\n", "line 2: the score is empty."),
@@ -223,8 +262,8 @@ def test_another_encoding_can_be_named(ratings):
         (HEADER + "q,a,3\nq,b,3,4\n", "line 3: 4 fields, but the header names 3."),
         (HEADER + '"q\n1",a,3\n\n"q\n2",b,3\nq,c,9\n', "line 7: the score '9'"),
         (HEADER + 'q,a,3\nq,"b,4\nr,c,3\n', "line 3: a quotation mark is opened here and never closed."),
-        (HEADER.encode() + b"q,a,3\nq\xe9,b,3\n", "line 3: byte 0xe9 is not UTF-8."),
-        (b"PK\x03\x04zip", "is a ZIP file or a workbook."),
+        (HEADER.encode() + "é,a,3\né,b,4\n".encode() + b"q\xe9,b,3\n", "line 4: byte 0xe9 is not UTF-8."),
+        (b"PK\x03\x04zip", "is a ZIP file that holds no workbook."),
         (gzip.compress(SMALL.encode(), mtime=0)[:40], "cannot be read"),
         ("item,worker,score,check\nc,a,3,1\n", "Add a column 'expected'"),
         ("item,worker,score,expected\nq,a,3,\nc,a,3,nine\n", "line 3: the expected answer 'nine'"),
@@ -251,7 +290,7 @@ def test_a_missing_file_is_named(tmp_path):
         ({"set": ["kappa_below"]}, "--set 'kappa_below' is not of the form NAME=VALUE."),
         ({"column": ["rating=score"]}, "There is no field 'rating' to map"),
         ({"column": ["score=points"]}, "there is no column 'points' for the score"),
-        ({"encoding": "klingon"}, "There is no encoding 'klingon'."),
+        ({"encoding": "klingon"}, "'klingon' is no encoding of text files."),
     ],
 )
 def test_options_that_cannot_be_are_refused_in_words(ratings, options, words):
@@ -339,3 +378,61 @@ def test_nothing_half_written_is_left(golden_file):
         "ratings.csv",
         "report.json",
     ]
+
+
+def test_halves_are_scores_of_a_scale_with_steps_of_a_half(ratings):
+    path = ratings(HEADER + "q,a,2.5\nq,b,3\nr,a,4.5\nr,b,4.50\n")
+    kept, page = path.parent / "kept.csv", path.parent / "page.html"
+    said = report_of(path, scale=("1", "5", "0.5"), recipe="none", kept=kept, html=page)
+    assert (said["scale"], said["step"]) == ([1, 5], 0.5)
+    assert [each["mean"] for each in said["items"]] == [2.75, 4.5]
+    assert (said["scores"]["before"]["2.5"], said["scores"]["before"]["4.5"]) == (1, 2)
+    assert kept.read_text().splitlines()[1:] == ["q,a,2.5,none", "q,b,3,none", "r,a,4.5,none", "r,b,4.5,none"]
+    assert "scale 1 to 5 in steps of 0.5" in page.read_text()
+
+
+def test_sliders_give_any_number_of_their_scale(ratings):
+    path = ratings(HEADER + "q,a,37.4\nq,b,40\nr,a,90.2\nr,b,88\n")
+    page = path.parent / "page.html"
+    said = report_of(path, scale=("0", "100", "any"), recipe="default", html=page)
+    assert said["step"] == 0.2
+    assert [each["mean"] for each in said["items"]] == [pytest.approx(38.7), pytest.approx(89.1)]
+    assert page.read_text().count("<rect") < 200
+
+
+def test_scores_finer_than_a_thousandth_of_the_scale_are_taken_to_the_nearest_and_told(ratings):
+    said = report_of(ratings(HEADER + "q,a,37.4123\nq,b,40\nr,a,90.2\nr,b,88\n"), scale=("0", "100", "any"))
+    assert said["step"] == 0.1
+    assert said["items"][0]["mean"] == pytest.approx((37.4 + 40) / 2)
+    assert said["warnings"][0] == (
+        "Scores are finer than a thousandth of the scale: 1 different ones were taken to the nearest 0.1."
+    )
+
+
+def test_attention_checks_accept_halves(ratings):
+    checks = "".join(
+        f"c{n},w{worker},{score},<=2.5\n" for n in range(4) for worker, score in ((0, 2.5), (1, 3))
+    )
+    rows = "".join(f"q{item},w{worker},{1 + item / 2},\n" for item in range(6) for worker in (0, 1, 2))
+    said = report_of(ratings("item,worker,score,expected\n" + rows + checks), scale=("1", "5", "0.5"))
+    assert {row["worker"]: row["checks_failed"] for row in said["workers"]} == {"w0": 0, "w1": 4, "w2": 0}
+
+
+@pytest.mark.parametrize(
+    ("scale", "score", "words"),
+    [
+        (("1", "5", "0.5"), "2.4", "is not on the scale from 1 to 5 in steps of 0.5"),
+        (("1", "5", "0.5"), "5.5", "is not on the scale"),
+        (("0", "100", "any"), "100.5", "is not on the scale from 0 to 100"),
+        (("0", "2000", "any"), "1,234", "the score '1,234' is not a number"),
+        (("0", "100", "any"), "nan", "the score 'nan' is not a number"),
+        (("1", "5", "3"), "2", "--scale: steps of 3 do not lead from 1 to 5"),
+    ],
+)
+def test_scores_between_the_steps_are_refused(ratings, scale, score, words):
+    assert words in refused(ratings(HEADER + f'q,a,3\nq,b,"{score}"\n'), scale=scale)
+
+
+def test_a_scale_of_very_many_scores_has_no_response_filter(ratings):
+    path = ratings(HEADER + "q,a,3\nq,b,4\n")
+    assert "at most 201 scores" in refused(path, scale=("0", "100", "0.1"), recipe="kpqa-2021")

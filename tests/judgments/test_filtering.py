@@ -6,11 +6,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, Stage
+from crowd.selectors.progress import stage_progress
 from jobs.models import Job
 from judgments.errors import FilteringError
 from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
+from judgments.selectors.enough import missing_of
 from judgments.selectors.ratings import newer_than, ratings_of_stage
+from judgments.selectors.stamps import stamp_of
 from judgments.services import filtering
 from judgments.units import of_candidate
 from projects.models import Event
@@ -52,8 +56,8 @@ def apply(place, me, recipe="default", *, seen=None, once="", **parameters):
 def test_a_preview_says_what_would_happen_and_stores_nothing(place):
     found = preview(place)
     assert found.sentence == (
-        "Would remove 1 of 4 workers, 2 of 8 ratings; 0 items fall below the target of 3; "
-        "topping up costs 0.00 USD."
+        "Would remove 1 of 4 judges, 2 of 8 judgments; 0 answers fall below the target of 3; "
+        "0 judgments would be missing on 0 answers; asking for them costs 0.00 USD."
     )
     assert [(each.rule, each.workers, each.ratings) for each in found.reasons] == [("attention checks", 1, 2)]
     assert (found.undetermined, found.seen) == (3, 0)
@@ -64,16 +68,52 @@ def test_a_preview_counts_what_falls_below_the_target_and_what_that_costs(place)
     place.stage.redundancy = 4
     place.stage.save()
     found = preview(place)
-    assert (found.target, found.below, found.fallen) == (4, 2, 2)
-    assert (found.top_up.assignments, found.top_up.total_cents) == (2, 24)
+    assert (found.target, found.fallen) == (4, 2)
+    assert (found.missing.judgments, found.missing.answers, found.missing.asked) == (2, 2, 2)
+    assert found.missing.offer.total_cents == 24
 
 
-def test_items_that_lacked_judgments_before_are_not_charged_to_the_filter(place):
+def test_answers_that_lacked_judgments_before_are_missing_too_but_did_not_fall(place):
     place.stage.redundancy = 10
     place.stage.save()
     found = preview(place)
-    assert (found.below, found.fallen) == (2, 0)
-    assert found.top_up.assignments == 2
+    assert (found.fallen, found.missing.answers, found.missing.judgments) == (0, 2, 14)
+
+
+@pytest.mark.parametrize("units_per_hit", [1, 2])
+def test_what_is_missing_is_one_number_in_the_preview_after_it_and_on_the_stages_page(
+    place, me, units_per_hit
+):
+    place.stage.redundancy, place.stage.units_per_hit = 6, units_per_hit
+    place.stage.save()
+    before = preview(place).missing
+    apply(place, me)
+    after = missing_of(place.stage, list(kind_of(place.stage).pending(place.stage)))
+    assert before == after
+    assert after.judgments == stage_progress(place.stage).answers_missing == 6
+    assert after.offer.assignments == 6 / units_per_hit
+
+
+def test_judgments_of_work_that_waits_for_a_person_are_in_no_score_and_are_not_asked_again(place):
+    place.stage.redundancy = 4
+    place.stage.save()
+    pending = pending_of(place.stage)
+    judgments = ratings_of_stage(place.stage).ratings
+    work = Assignment.objects.filter(stage=place.stage, judgments__isnull=False).first()
+    some = work.judgments.count()
+    Assignment.objects.filter(pk=work.pk).update(held=True, state="submitted")
+    stamp = stamp_of(place.stage)
+    assert len(ratings_of_stage(place.stage).ratings) == len(judgments) - some
+    assert pending_of(place.stage) == pending
+    Assignment.objects.filter(pk=work.pk).update(held=False, state="rejected")
+    assert sum(pending_of(place.stage).values()) == some
+    Assignment.objects.filter(pk=work.pk).update(state="approved")
+    assert stamp_of(place.stage) != stamp
+    assert len(ratings_of_stage(place.stage).ratings) == len(judgments)
+
+
+def pending_of(stage):
+    return {item.unit: item.missing for item in kind_of(stage).pending(stage)}
 
 
 def test_applying_stores_verdicts_and_scores(place, me):
@@ -249,15 +289,14 @@ def test_a_stage_that_decides_item_by_item_is_previewed_by_its_own_rule(place):
     place.stage.save()
     found = preview(place)
     assert "below what is wanted" in found.sentence
-    assert (found.below, found.fallen) == (2, 0)
-    assert found.top_up.assignments == 2
+    assert (found.fallen, found.missing.judgments, found.missing.answers) == (0, 2, 2)
 
 
 def test_answers_that_are_no_longer_judged_are_not_asked_again(place):
     place.stage.redundancy = 4
     place.stage.save()
     Candidate.objects.filter(pk=candidate_of(place, "q1").pk).update(aside="withdrawn")
-    assert preview(place).top_up.assignments == 1
+    assert preview(place).missing.judgments == 1
 
 
 @pytest.mark.django_db(transaction=True)

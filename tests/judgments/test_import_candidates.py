@@ -12,6 +12,7 @@ from judgments.models import Candidate, CandidateSource, System
 from judgments.services.importing import Options, import_candidates, preview
 from projects.models import Event
 from tests.judgments.candidates_world import make_candidate, make_project, make_query, make_system, write
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 
@@ -480,3 +481,19 @@ def test_an_import_that_another_one_overtakes_stores_nothing(project, oak, rome,
         import_candidates(project=project, path=write(tmp_path, "a.jsonl", lines), commit=overtaken)
     assert stored() == [("one", "q1", "Another.")]
     assert not CandidateSource.objects.exists()
+
+
+def test_answers_come_from_a_workbook(project, oak, tmp_path):
+    path = write_workbook(tmp_path / "a.xlsx", [["query_id", "system", "answer"], ["q1", "one", "Old."]])
+    report = import_candidates(project=project, path=path)
+    assert (report["format"], report["stored"]) == ("xlsx", 1)
+    assert stored() == [("one", "q1", "Old.")]
+
+
+def test_an_encoding_that_nobody_named_is_guessed_and_said(project, oak, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("query_id,system,answer\nq1,one,Très vieux à Genève\n".encode("cp1252"))
+    report = import_candidates(project=project, path=path)
+    assert stored() == [("one", "q1", "Très vieux à Genève")]
+    assert report["encoding"] == "cp1252"
+    assert report["encoding_words"].startswith("Windows-1252 (Western Europe), a guess")

@@ -68,9 +68,9 @@ def test_nobody_can_send_a_first_choice_of_their_own():
     rosa = visitor(stage, *UNITS)
     say(rosa, ["4", "5", "3", "4"])
     ticket = rosa.ticket()
-    rosa.save(ticket, {"lesson:0|+first": "1"})
+    rosa.save(ticket, {"0|+first": "1"})
     fields = {f"{unit}|score": score for unit, score in zip(UNITS, RIGHT, strict=True)}
-    rosa.client.post(rosa.path, {"ticket": ticket, **fields, "lesson:0|+first": "1"})
+    rosa.client.post(rosa.path, {"ticket": ticket, **fields, "0|+first": "1"})
     assert Assignment.objects.get().response["lesson:0"]["first"] == 4
 
 

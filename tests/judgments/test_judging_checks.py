@@ -34,7 +34,7 @@ WANTED = Wanted(
 
 
 def item(pk, text, *, answers=(), references=(), passages=(), yes_no=False):
-    return Item(pk, f"q{pk}", text, yes_no, answers, references, passages)
+    return Item(pk, f"q{pk}", text, yes_no, answers, references, passages, references)
 
 
 def topics():

@@ -1,14 +1,17 @@
 """Simulated judges: what is true, who sees it, and who does not look."""
 
 import pytest
+from django.urls import reverse
 
 from crowd.kinds import kind_of
+from crowd.models import Worker
 from crowd.simulation.answers import Somebody, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.kinds.judging_simulation import true_score
 from judgments.units import of_candidate
+from tests.judgments.candidates_world import judge
 from tests.judgments.judging_world import (
     CORRECT,
     make_candidate,
@@ -98,3 +101,16 @@ def test_aspects_are_answered_and_the_comment_stays_empty():
     filled = answer_unit(stage, form, unit, Somebody(1, PROFILES["diligent"], 7))
     assert filled["0|topicality"] in ("1", "2")
     assert "0|comment" not in filled
+
+
+@pytest.mark.parametrize(("extra", "said"), [({}, True), ({"truth": {"scores": {"unilm": 2.5}}}, False)])
+def test_pages_say_that_scores_of_simulated_judges_without_a_truth_mean_nothing(admin_client, extra, said):
+    project = make_project()
+    stage = make_stage(project)
+    judgment = judge(make_candidate(make_query(project, extra=extra), "unilm"), stage=stage)
+    assert kind_of(stage).simulated_caution(stage) == ""
+    Worker.objects.filter(pk=judgment.worker_id).update(simulated=True)
+    assert ("mean nothing" in kind_of(stage).simulated_caution(stage)) is said
+    for page in ("judgments:agreement", "judgments:scores", "desk:stage"):
+        shown = admin_client.get(reverse(page, args=[project.slug, stage.slug])).content.decode()
+        assert ("every figure from them mean nothing" in shown) is said

@@ -1,8 +1,10 @@
 """A HIT's life and its money, through the services."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -12,9 +14,13 @@ from marketplace.models import HIT, Holding, LedgerEntry, Requester, TokenUse
 from marketplace.selectors import hit_status
 from marketplace.services import assignments, endings, publishing, review
 from marketplace.services.candidates import next_hit_pk
+from marketplace.services.publishing import dispose_old
 from marketplace.sweep import settle, sweep
 
 from .conftest import make_hit, make_requester, make_worker
+
+END_OF_CALENDAR = datetime(9999, 12, 31, 23, 59, tzinfo=UTC)
+clamp_lives = import_module("marketplace.migrations.0008_hits_end_within_a_year").clamp
 
 
 def balances(requester):
@@ -86,6 +92,31 @@ def test_a_batch_that_ends_is_released_in_few_queries_and_only_once(
     assert LedgerEntry.objects.filter(kind="release").count() == 31
     assert balances(other)[1] == 0
     assert ledger.audit() == []
+
+
+def test_dates_at_the_end_of_the_calendar_overflow_nowhere(requester, worker):
+    hit = make_hit(requester, places=2)
+    assignments.accept(worker=worker, hit=hit)
+    HIT.objects.filter(pk=hit.pk).update(expires_at=END_OF_CALENDAR)
+    hit.refresh_from_db()
+    settle(hits=[hit])
+    sweep()
+    dispose_old(hit_pk=hit.pk, now=timezone.now())
+    assert (
+        publishing.set_expiration(hit=hit, expires_at=timezone.now(), now=timezone.now()).expires_at
+        <= timezone.now()
+    )
+    with pytest.raises(Refusal, match="at most a year"):
+        publishing.set_expiration(hit=hit, expires_at=END_OF_CALENDAR, now=timezone.now())
+
+
+def test_the_migration_ends_poisoned_hits_within_a_year(requester):
+    poisoned, sound = make_hit(requester), make_hit(requester)
+    HIT.objects.filter(pk=poisoned.pk).update(expires_at=END_OF_CALENDAR)
+    clamp_lives(apps, None)
+    poisoned.refresh_from_db()
+    assert timedelta(days=364) < poisoned.expires_at - timezone.now() <= timedelta(days=365)
+    assert HIT.objects.get(pk=sound.pk).expires_at == sound.expires_at
 
 
 def test_the_next_holder_of_a_place_gets_the_same_assignment_id(requester):

@@ -142,7 +142,7 @@ def keyed(db):
 
 def test_a_signature_of_botocore_is_accepted_on_any_path(keyed):
     for path in ("/", "/mturk/api", "/mturk/api/"):
-        assert sigv4.authenticate(signed(*keyed, path=path), b"{}") == keyed[0].requester
+        assert sigv4.authenticate(signed(*keyed, path=path), b"{}").requester == keyed[0].requester
 
 
 def unsigned(headers):

@@ -176,3 +176,15 @@ def test_no_page_takes_long(piece):
     hosts_in(html)
     element_not_here(html)
     assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize(
+    "piece", ["<body ", "<body <input ", "<input type ", "</body ", "<form ", "<img src=//a.b"]
+)
+def test_a_page_is_made_in_a_time_that_grows_with_its_length_alone(piece):
+    """A quarter of a megabyte; with the square of the length it would be half a minute."""
+    page = piece * (262_144 // len(piece)) + "<input>"
+    began = time.process_time()
+    task_document(page, submit_url="https://market.example.org/s/1-x/mturk/externalSubmit")
+    hosts_in(page)
+    assert time.process_time() - began < 4

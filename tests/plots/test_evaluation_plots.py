@@ -13,8 +13,10 @@ from django.test import RequestFactory
 from crowd.desk import plotting
 from evaluations.reporting.figures import figures_of
 from plots.drawing import specification, svg
+from plots.evaluation import correlations
 from plots.inline import colour_rules, inline
 from plots.looks import Look
+from plots.plot import Plot
 from tests.evaluations.reports import NAMES, figure, make_points, make_report
 
 REPORT = make_report(
@@ -151,3 +153,28 @@ def test_a_page_colours_all_of_a_drawing(key):
 
 def test_the_style_sheet_has_the_colours_of_drawings():
     assert colour_rules(".plotted svg") in SHEET.read_text(encoding="utf-8")
+
+
+def names_beside(names: list[str]) -> Plot:
+    rows = [{"metric": name, "grouping": "one", "value": 0.4, "low": 0.3, "high": 0.5} for name in names]
+    return correlations(rows, title="r", marks={}, groupings=["one"], says="", signature="")
+
+
+#: Pixels of names in DejaVu Sans at 12 pixels, which many browsers put in Arial's place.
+@pytest.mark.parametrize(
+    ("name", "pixels"),
+    [("baseline <b>T5</b>", 128.6), ("BERTScore", 64.2), ("MMMM", 41.4), ("質問と答え", 60.0)],
+)
+def test_the_margin_is_wide_enough_for_a_name_in_a_wide_font(name, pixels):
+    drawn = svg(names_beside([name]))
+    axis = float(re.search(r'translate\((\d+),\d+\)"><g class="mark-group role-frame root"', drawn)[1])
+    assert axis - 7 >= pixels
+
+
+def test_a_name_that_is_cut_shows_all_of_itself_under_the_pointer():
+    name = "a system <b>whose name</b> no margin could ever hold"
+    drawn = svg(names_beside([name, "short"]))
+    (cut,) = [each for each in ElementTree.fromstring(drawn).iter() if "…" in (each.text or "")]
+    assert name.startswith(cut.text.removesuffix("…"))
+    assert [each.text for each in cut] == [name]
+    assert "<title>" in inline(names_beside([name, "short"]))

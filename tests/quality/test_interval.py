@@ -3,8 +3,11 @@ import pytest
 
 from quality import interval
 from quality.alpha import LEVELS, alpha_of
+from quality.crowds import CROWDS, simulated
 from quality.interval import alpha_interval
 from quality.ratings import ratings_of
+from quality.recipes import NONE
+from quality.report import report
 from tests.quality.goldens import golden
 from tests.quality.made import by_coder, crowd
 
@@ -63,7 +66,9 @@ def test_a_worker_beside_their_own_copy_is_no_agreement():
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_sample_in_which_everything_is_drawn_once_has_alpha_itself(level, monkeypatch):
-    monkeypatch.setattr(interval, "_drawn", lambda size, width, rng: np.ones((size, width), dtype=np.float32))
+    monkeypatch.setattr(
+        interval, "_drawn", lambda size, width, rng, least=1: np.ones((size, width), dtype=np.float32)
+    )
     monkeypatch.setattr(interval, "ITEMS", 7)
     ratings = crowd(items=60, workers=14, per_item=8, seed=0)
 
@@ -78,7 +83,7 @@ def test_a_sample_has_the_alpha_of_all_its_pairs_of_different_workers(monkeypatc
     monkeypatch.setattr(
         interval,
         "_drawn",
-        lambda size, width, rng: drawn[size].astype(np.float32)[:, None].repeat(width, axis=1),
+        lambda size, width, rng, least=1: drawn[size].astype(np.float32)[:, None].repeat(width, axis=1),
     )
     rows = list(zip(ratings.items, ratings.workers, ratings.scores.astype(float), strict=True))
     weight = [float(drawn[9][item] * drawn[6][worker]) for item, worker, _ in rows]
@@ -117,3 +122,20 @@ def test_where_there_is_no_alpha_there_is_no_interval(table, over):
 
 def test_an_item_alone_has_an_interval_of_what_its_workers_say():
     assert alpha_interval(by_coder([[1], [2], [2], [1], [1], [2]]), replicates=100) is not None
+
+
+def test_three_workers_who_rated_everything_have_an_interval_that_holds_the_true_alpha():
+    studies = [
+        simulated(CROWDS["clean"], items=50, per_item=3, workers=3, seed=seed).ratings for seed in range(30)
+    ]
+    true = np.mean([alpha_of(ratings).value for ratings in studies])
+    found = [alpha_interval(ratings, replicates=100, seed=seed) for seed, ratings in enumerate(studies)]
+    assert None not in found
+    assert np.mean([low <= true <= high for low, high in found]) >= 0.8
+
+
+def test_where_there_is_no_interval_the_reason_has_the_numbers():
+    rows = [(item, worker, score) for item, score in (("a", 1), ("b", 5)) for worker in "vw"]
+    before = report(ratings_of([*rows, ("c", "v", 2)]), NONE, replicates=40)["alpha"]["before"]
+    assert before["ci"] is None
+    assert "2 items with two ratings by 2 workers are too few to draw from" in before["reason"]["ci"]

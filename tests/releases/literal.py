@@ -19,7 +19,8 @@ PASSAGES = [
 
 
 def answer(text: str, opinion: str = "", **fields: Any) -> dict[str, Any]:
-    given = {"answer_id": "a1", "worker": "w1", "text": text, "opinion": opinion, "entities": []}
+    given = {"answer_id": "a1", "worker": "w1", "text": text, "opinion": opinion, "entities": [],
+             "simulated": False}  # fmt: skip
     return given | fields
 
 
@@ -34,7 +35,7 @@ def reference(key: str, query: str, *answers: dict[str, Any], **fields: Any) -> 
 def candidate(key: str, system: str, query: str, text: str, **fields: Any) -> Row:
     given = {
         "candidate_id": key, "query_id": query, "system": system, "people": False, "answer": text,
-        "opinion": "", "aside": "", "split": "train",
+        "opinion": "", "aside": "", "simulated": False, "split": "train",
     }  # fmt: skip
     return row(CANDIDATES, given | fields)
 
@@ -43,7 +44,8 @@ def score(key: str, system: str, query: str, mean: float | None, **fields: Any) 
     given = {
         "stage": "judging", "candidate_id": key, "query_id": query, "system": system, "n_raw": 3, "n_kept": 2,
         "mean": mean, "sd": 0.5, "median": mean, "trimmed": mean, "adjusted": None,
-        "kept": [{"worker": "w1", "score": 4}, {"worker": None, "score": 5}], "split": "train",
+        "kept": [{"worker": "w1", "score": 4}, {"worker": None, "score": 5}],
+        "simulated": False, "split": "train",
     }  # fmt: skip
     return row(SCORES, given | fields)
 
@@ -52,7 +54,7 @@ def rating(key: str, system: str, query: str, points: int, **fields: Any) -> Row
     given = {
         "rating_id": "r1", "stage": "judging", "candidate_id": key, "query_id": query, "system": system,
         "worker": "w1", "score": points, "aspects": [{"name": "topicality", "score": 3}], "kept": True,
-        "rule": "", "reason": "", "split": "train",
+        "rule": "", "reason": "", "simulated": False, "split": "train",
     }  # fmt: skip
     return row(RATINGS, given | fields)
 

@@ -110,6 +110,7 @@ class TestRows:
             "text": "Yes, in fact.",
             "opinion": "",
             "entities": [],
+            "simulated": False,
         }
         assert len(answers) == 5
 
@@ -223,8 +224,9 @@ class TestTheManifest:
         )  # fmt: skip
         assert said("queries: screened") == (8, 5, {"waiting": 1, "excluded": 1, "withdrawn": 1})
         assert said("queries: released") == (8, 5, {"taken_out": 2, "nothing_collected": 1})
-        assert said("answers: counted") == (20, 18, {"excluded": 1, "work_not_accepted": 1})
+        assert said("answers: accepted") == (20, 18, {"excluded": 1, "work_not_accepted": 1})
         assert said("answers: references") == (18, 17, {"held_out": 1})
+        assert said("candidates: released") == (11, 11, {})
         assert said("candidates: judged") == (11, 10, {"exact": 1})
         assert said("judgments of judging: good") == (51, 50, {"rejected": 1})
         assert said("judgments of judging: kept") == (50, 40, {"attention checks": 10})
@@ -441,9 +443,12 @@ class TestFinishing:
 
 
 class TestMemoryAndStatements:
-    def test_answers_are_read_in_one_statement_however_many_there_are(self, django_assert_max_num_queries):
+    def test_answers_are_read_in_two_statements_a_batch_however_many_there_are(
+        self, django_assert_max_num_queries
+    ):
         world = make_world(filtered=False)
         scope = scope_of(world.project, PLAIN, "default")
+        scope.people.names(worker.pk for worker in world.workers.values())
         with django_assert_max_num_queries(2):
             assert sum(map(len, answer_rows(scope))) == 18
 
@@ -478,4 +483,4 @@ def test_a_project_in_which_nothing_was_done_gives_an_empty_release(tmp_path):
 
 
 #: Of the world with hostile texts: the same on both databases.
-CONTENT = "7d28311f4b182f903199fb034861341e70f125839ededd2ff3479d4311cd1a12"
+CONTENT = "b4f1ea7c1865f08cbdd3b2dd2de9414558e5481b69edd1b83bf8f78238a96cac"

@@ -11,6 +11,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from accounts.keys import keys_of
 from projects.models import Event
 from projects.services import remove_member
 from releases import offering
@@ -203,6 +204,16 @@ def test_a_signed_address_downloads_as_its_person_while_they_may_look(release):
     assert as_("anonymous").get(address).status_code == 404
     User.objects.filter(pk=viewer.pk).update(is_active=True)
     remove_member(project=release.project, user=viewer)
+    assert as_("anonymous").get(address).status_code == 404
+
+
+def test_a_signed_address_that_its_person_ended_downloads_nothing(release):
+    viewer = User.objects.get(username="viewer")
+    address = f"/releases/link/{offering.link_for(release, viewer)}/{PATH}"
+    assert body(as_("anonymous").get(address)) == CONTENT
+    [key] = keys_of(viewer)
+    assert key.name == f"Files of {release.project.title} 1.0.0"
+    as_("viewer").post("/accounts/end-key/", {"key": key.pk})
     assert as_("anonymous").get(address).status_code == 404
 
 

@@ -276,7 +276,7 @@ def test_columns_with_names_of_their_own_are_mapped_by_options(tmp_path):
         (["capital", "", "5"], "line 2, answer: The answer is empty. Leave the row out"),
         (["capital", "Rome", ""], "line 2, score: The row has no score. Leave the row out"),
         (["capital", "Rome", "good"], "line 2, score: The score “\u2068good\u2069” is no number."),
-        (["capital", "Rome", "4,5"], "is no number. Write decimals with a point."),
+        (["capital", "Rome", "4,500"], "The score is ambiguous: 4,500 may be 4.500 or 4500"),
         (["capital", "Rome", "nan"], "is no number."),
         (
             ["capital", "Rome", "73"],

@@ -92,14 +92,19 @@ def test_one_page_has_the_releases_of_all_my_projects(world):
 
 def test_the_first_step_counts_what_goes_in(world):
     page = text(as_("manager").get(NEW))
-    assert "Queries 5" in page
-    assert "Answers of people 18" in page
-    assert "Answers of systems 11" in page
+    assert "Queries 5 of 8" in page
+    assert "Answers of people 18 of 20" in page
+    assert "Answers of systems 11 of 11" in page
+    assert "Ratings 50" in page
 
 
 def test_choices_travel_in_the_address_from_step_to_step(world):
     given = "formats=jsonl&formats=csv&seed=7&train=80&validation=10&test=10&version=1.2.0"
-    answer = as_("manager").get(f"{NEW}?{given}&go=1")
+    first = as_("manager").get(f"{NEW}?include=flagged&{given}&go=1")
+    assert first["Location"] == f"{NEW}formats/?include=flagged&{given}"
+    page = as_("manager").get(first["Location"]).content.decode()
+    assert '<input type="hidden" name="include" value="flagged">' in page
+    answer = as_("manager").get(f"{NEW}formats/?{given}&go=1")
     assert answer.status_code == 302
     assert answer["Location"].startswith(f"{NEW}privacy/?formats=jsonl&formats=csv&seed=7&train=80")
     page = as_("manager").get(answer["Location"]).content.decode()
@@ -118,10 +123,10 @@ def test_choices_travel_in_the_address_from_step_to_step(world):
     ],
 )
 def test_choices_that_cannot_be_are_named_and_later_steps_lead_back(world, given, words):
-    answer = as_("manager").get(f"{NEW}?{given}&go=1")
+    answer = as_("manager").get(f"{NEW}formats/?{given}&go=1")
     assert answer.status_code == 422
     assert words in text(answer)
-    assert as_("manager").get(f"{NEW}preview/?{given}")["Location"].startswith(NEW)
+    assert as_("manager").get(f"{NEW}preview/?{given}")["Location"].startswith(f"{NEW}formats/")
     assert as_("manager").get(f"{NEW}card/?{given}")["Location"].startswith(NEW)
 
 
@@ -257,6 +262,7 @@ def test_the_build_begins_with_what_was_chosen_and_answered(world):
         Job.objects.get(kind="releases.build").pk,
     )
     assert release.options == {
+        "include": [],
         "formats": ["jsonl"], "seed": 7, "shares": [0.8, 0.1, 0.1],
         "answers": {"purpose": "To compare systems."},
     }  # fmt: skip

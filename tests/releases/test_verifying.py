@@ -205,7 +205,7 @@ def test_a_folder_in_the_place_of_a_file_is_found(folder):
 @settings(
     max_examples=60,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,
 )
 @given(where=st.data())

@@ -2,9 +2,10 @@
 
 Eight queries about capitals: two of one conversation (`q1`, `q2`), two that share a passage (`q3`, `q4`), a
 yes-no query (`q5`), and three that never got far (`q6` excluded, `q7` taken out, `q8` waiting). Four editors
-answered each; one answer of `q1` is held out, one was excluded, one belongs to rejected work. Two systems and
-the people were judged by five judges, of whom `AJ5` failed the attention check. Everything that a release
-names (keys, pseudonyms, slugs, ids) is fixed, so that one world gives the same release wherever it is made.
+answered each and reviewers approved it; one answer of `q1` is held out, one was excluded, one belongs to
+rejected work. Two systems and the people were judged by five judges, of whom `AJ5` failed the attention
+check. Everything that a release names (keys, pseudonyms, slugs, ids) is fixed, so that one world gives the
+same release wherever it is made.
 """
 
 import itertools
@@ -230,7 +231,7 @@ def make_answer(world: World, key: str, editor: str, text: str, **fields: Any) -
     work = fields.pop("work", None) or make_work(world, "distillation", editor)
     answer = Answer.objects.create(
         pk=next(world.ids), stage=world.stages["distillation"], assignment=work, worker=world.workers[editor],
-        query=world.queries[key], text=text, created_at=THEN, **fields,
+        query=world.queries[key], text=text, created_at=THEN, **{"state": Answer.State.APPROVED, **fields},
     )  # fmt: skip
     world.answers[f"{key}/{editor}"] = answer
     return answer
@@ -246,7 +247,7 @@ def _answer(world: World, hostile: str) -> None:
     }
     for key, texts in said.items():
         for editor, text in zip(EDITORS, texts, strict=True):
-            fields: dict[str, Any] = {}
+            fields: dict[str, Any] = {"state": Answer.State.APPROVED}
             if key in ("q4", "q5"):
                 fields["opinion"] = "Depends" if text.startswith("There") else "Yes"
             if key == "q1" and "Paris" in text:
@@ -256,8 +257,6 @@ def _answer(world: World, hostile: str) -> None:
                 fields["state"] = Answer.State.EXCLUDED
             if (key, editor) == ("q3", "AE4"):
                 fields["work"] = make_work(world, "distillation", editor, state=Assignment.State.REJECTED)
-            if (key, editor) == ("q1", "AE1"):
-                fields["state"] = Answer.State.APPROVED
             strange = hostile and (key, editor) == ("q2", "AE1")
             make_answer(world, key, editor, hostile if strange else text, **fields)
         QueryStep.objects.create(

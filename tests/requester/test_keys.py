@@ -22,7 +22,7 @@ def key_page(lab):
 
 
 def accepted(key: accesskeys.IssuedKey):
-    return sigv4.authenticate(signed(key.row, key.secret), b"{}")
+    return sigv4.authenticate(signed(key.row, key.secret), b"{}").requester
 
 
 @pytest.fixture

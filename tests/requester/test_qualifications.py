@@ -7,7 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType
 from marketplace.services import qualification_requests, qualifications
+from tests.saving import save
 from tests.site import world
+from tests.workbooks import write_workbook
 
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 TEST = (
@@ -48,7 +50,7 @@ def test_a_type_is_made_changed_and_deleted(as_owner, at, lab):
     here = at(f"qualifications/{kind.qualification_type_id}/")
     assert made.headers["Location"] == here
     changed = TYPE | {"name": "Other", "way": "everybody", "auto_granted_value": "7", "retry_hours": "24"}
-    assert as_owner.post(f"{here}edit/", changed).status_code == 302
+    assert save(as_owner, f"{here}edit/", changed).status_code == 302
     kind.refresh_from_db()
     assert (kind.name, kind.auto_granted, kind.auto_granted_value) == ("Reading", True, 7)
     assert kind.retry_delay_s == 86_400
@@ -90,10 +92,10 @@ def test_a_test_is_kept_unless_it_is_changed(as_owner, at):
     here = at(f"qualifications/{kind.qualification_type_id}/")
     form = as_owner.get(f"{here}edit/").context["form"]
     sent = {name: form[name].value() or "" for name in form.fields}
-    assert as_owner.post(f"{here}edit/", sent | {"description": "Read."}).status_code == 302
+    assert save(as_owner, f"{here}edit/", sent | {"description": "Read."}).status_code == 302
     kind.refresh_from_db()
     assert (kind.description, kind.test, kind.test_duration_s) == ("Read.", TEST, 290)
-    as_owner.post(f"{here}edit/", sent | {"minutes": "10"})
+    save(as_owner, f"{here}edit/", sent | {"description": "Read.", "minutes": "10"})
     kind.refresh_from_db()
     assert kind.test_duration_s == 600
 
@@ -159,10 +161,10 @@ def test_the_file_of_holders_comes_back_changed(as_owner, here, kind, rosa, ben)
         "AROSA,no,1,Granted", "AROSA,no,1,Revoked"
     )
     said = upload(as_owner, here, changed + "ACARL,no,,,,\n")
-    assert "2 given or changed, 1 taken back, 0 as before." in said
+    assert "2 given or changed, 1 taken back, 0 as before: 3 rows read = 3 used" in said
     assert grants() == [("ABEN", -5, "Granted"), ("ACARL", 1, "Granted"), ("AROSA", 1, "Revoked")]
     again = upload(as_owner, here, changed + "ACARL,no,,,,\n")
-    assert "0 given or changed, 0 taken back, 3 as before." in again
+    assert "0 given or changed, 0 taken back, 3 as before: 3 rows read = 0 used" in again
 
 
 def test_a_byte_order_mark_and_another_order_of_columns_are_read(as_owner, here, rosa):
@@ -179,12 +181,13 @@ def test_a_byte_order_mark_and_another_order_of_columns_are_read(as_owner, here,
         ("worker,value\nAROSA,many\n", "line 2: value &#x27;many&#x27; is not a whole number"),
         ("worker,value\nAROSA,99999999999\n", "line 2: value &#x27;99999999999&#x27; is not"),
         ("worker,status\nAROSA,lost\n", "line 2: status &#x27;lost&#x27; is neither Granted nor Revoked"),
-        ("worker\nAROSA\nAROSA\n", "line 3: worker AROSA stands in line 2 already"),
+        ("worker\nAROSA\nAROSA\n", "line 3: worker AROSA is in line 2 already"),
         ("worker,value\n,3\n", "line 2: it names no worker"),
-        ('worker\n"AROSA\n', "it is not CSV"),
-        (b"worker\nAROSA\n\xff\xfe\n", "it is not UTF-8 text"),
+        ('worker\n"AROSA\n', "line 2: a quotation mark opens here and never closes"),
+        (b"worker,value\nAROSA,1\n\x00\n", "line 3"),
+        (b"PK\x03\x04 and more", "grants.csv is damaged"),
     ],
-    ids=["empty", "head", "unknown", "word", "large", "status", "twice", "nobody", "quote", "bytes"],
+    ids=["empty", "head", "unknown", "word", "large", "status", "twice", "nobody", "quote", "bytes", "zip"],
 )
 def test_a_file_with_a_mistake_changes_nothing_and_says_where_it_is(as_owner, here, rosa, text, said):
     answer = upload(as_owner, here, text)
@@ -192,10 +195,26 @@ def test_a_file_with_a_mistake_changes_nothing_and_says_where_it_is(as_owner, he
     assert grants() == []
 
 
+def test_a_workbook_of_grants_is_read_and_said(as_owner, here, rosa, tmp_path):
+    book = write_workbook(tmp_path / "grants.xlsx", {"Held": [["Worker", "Score"], ["AROSA", 90]]})
+    assert "The file was read as a workbook, sheet &#x27;Held&#x27;." in upload(
+        as_owner, here, book.read_bytes(), "grants.xlsx"
+    )
+    assert grants() == [("AROSA", 90, "Granted")]
+
+
+def test_the_encoding_of_grants_is_guessed_and_said(as_owner, here, rosa):
+    said = upload(
+        as_owner, here, "worker;value;städte\nAROSA;7;Zürich, Köln und Düsseldorf\n".encode("cp1252")
+    )
+    assert "The file was read as Windows-1252 (Western Europe), a guess" in said
+    assert grants() == [("AROSA", 7, "Granted")]
+
+
 def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_queries):
     from marketplace import clock
     from marketplace.models import Worker
-    from marketplace.requester.grantfile import lines
+    from marketplace.requester.grantfile import lines, open_grants
     from marketplace.services.granting import grant_many
 
     now = clock.now()
@@ -204,7 +223,9 @@ def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_quer
     )
     text = "worker,value\n" + "".join(f"A{number:05},{number}\n" for number in range(2500))
     with django_assert_max_num_queries(30):
-        outcome = grant_many(qualification_type=kind, wanted=lines("g.csv", BytesIO(text.encode())), now=now)
+        outcome = grant_many(
+            qualification_type=kind, wanted=lines(open_grants("g.csv", BytesIO(text.encode()))), now=now
+        )
     assert outcome.granted == 2500
     assert QualificationGrant.objects.get(worker__worker_id="A02499").value == 2499
 

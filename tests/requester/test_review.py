@@ -210,7 +210,7 @@ def test_a_bonus_form_pays_once_and_two_forms_pay_twice(as_owner, at, lab, group
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"amount": "1.505"}, "Write an amount with two decimals"),
+        ({"amount": "1.505"}, "1.505 may have thousands or three decimals: write 1505.00"),
         ({"amount": "0"}, "Write an amount between 0.01 and 10000.00"),
         ({"amount": "10000.01"}, "Write an amount between 0.01 and 10000.00"),
         ({"reason": ""}, "Reason: This field is required."),

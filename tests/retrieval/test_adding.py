@@ -16,6 +16,7 @@ from retrieval.services.indexing import build_index
 from retrieval.text.windows import Splitting
 from tests.retrieval.test_commands import run
 from tests.retrieval.world import make_corpus, make_project, search, write
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 
@@ -199,8 +200,9 @@ def test_the_command_splits_and_leaves_out_and_reports(project, tmp_path):
         *("corpus", "add", project.slug, path, "--slug", "oaks", "--split", "1"),
         *("--duplicates", "skip", "--near-duplicates", "0.8", "--report", report),
     )
-    assert said.splitlines()[:3] == [
+    assert said.splitlines()[:4] == [
         f"5 passages added to {project.slug}/oaks.",
+        "Read as JSON Lines, UTF-8: 2 rows read = 1 used + 0 merged + 1 identical repeats + 0 refused.",
         "1 repeat others (1 word for word) and were left out:",
         "  b#1 has the words of a#1",
     ]
@@ -218,7 +220,105 @@ def test_the_command_tells_of_repetitions_by_itself(project, tmp_path):
     said = run("corpus", "add", project.slug, path, "--slug", "cats")
     assert "1 repeat others (1 word for word) and are in all the same" in said
     again = run("corpus", "add", project.slug, path, "--slug", "cats", "--skip-known", "--json")
-    assert json.loads(again) == {"corpus": "cats", "added": 0, "known": 2, "repeats": {}, "left_out": False}
+    assert json.loads(again) == {
+        "corpus": "cats",
+        "read_as": "JSON Lines, UTF-8",
+        "counts": {"rows_read": 2, "used": 0, "merged": 0, "repeats": 0, "refused": 2},
+        "added": 0,
+        "known": 2,
+        "same_id": {"left_out": 0, "numbered": 0, "examples": []},
+        "repeats": {},
+        "examples": [],
+        "left_out": False,
+    }
+
+
+REPEATED = [
+    {"id": "a", "text": "A red cat."},
+    {"id": "b", "text": "A dog."},
+    {"id": "a", "text": "A red cat."},
+    {"id": "a", "text": "A black cat."},
+    {"id": "a", "text": "A white cat."},
+]
+
+
+@pytest.mark.parametrize(
+    ("same_id", "keys", "counts"),
+    [
+        ("first", ["a", "b"], {"rows_read": 5, "used": 2, "merged": 0, "repeats": 1, "refused": 2}),
+        (
+            "number",
+            ["a", "a-2", "a-3", "b"],
+            {"rows_read": 5, "used": 4, "merged": 0, "repeats": 1, "refused": 0},
+        ),
+    ],
+)
+@pytest.mark.parametrize("batch", [2, 5000])
+def test_repeated_ids_are_kept_once_or_numbered(project, tmp_path, monkeypatch, batch, same_id, keys, counts):
+    monkeypatch.setattr(corpora, "BATCH", batch)
+    command = ("corpus", "add", project.slug, write(tmp_path, *REPEATED), "--slug", "cats", "--json")
+
+    said = json.loads(run(*command, "--same-id", same_id))
+
+    assert said["counts"] == counts
+    assert sorted(Passage.objects.values_list("key", flat=True)) == keys
+    again = json.loads(run(*command, "--same-id", "first"))
+    assert again["added"] == 0
+
+
+def test_repeated_ids_refuse_the_file_unless_a_choice_is_made(project, tmp_path):
+    with pytest.raises(
+        CommandError, match=r"line 4 \[id\]: the id 'a' is on line 1 already, with another text"
+    ):
+        run("corpus", "add", project.slug, write(tmp_path, *REPEATED), "--slug", "cats")
+    assert not Passage.objects.exists()
+
+
+@pytest.mark.parametrize(("same_id", "documents"), [("first", {"a"}), ("number", {"a", "a-2"})])
+def test_a_document_with_a_repeated_id_is_kept_whole_or_not_at_all(project, tmp_path, same_id, documents):
+    longer = {"id": "a", "text": f"{LONG} One more sentence is here. And another one."}
+    path = write(tmp_path, {"id": "a", "text": LONG}, longer, {"id": "a", "text": LONG})
+    command = ("corpus", "add", project.slug, path, "--slug", "oaks", "--split", "1", "--duplicates", "keep")
+
+    said = json.loads(run(*command, "--same-id", same_id, "--json"))
+
+    assert said["counts"]["repeats"] == 1
+    keys = Passage.objects.values_list("key", flat=True)
+    assert {key.partition("#")[0] for key in keys} == documents
+    assert len(keys) == said["added"]
+
+
+def test_a_table_of_another_kind_is_read_as_it_is_said(project, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_bytes("Nr;Antwort;Thema\n7;Die Eiche wächst über 500 Jahre;Bäume\n".encode("cp1252"))
+    columns = ("--column", "id=Nr", "--column", "text=Antwort", "--column", "title=Thema")
+
+    said = json.loads(run("corpus", "add", project.slug, table, *columns, "--json"))
+
+    assert said["read_as"].startswith("CSV, separated by semicolon, Windows-1252 (Western Europe), a guess")
+    row = Passage.objects.get()
+    assert (row.key, row.text, row.title) == ("7", "Die Eiche wächst über 500 Jahre", "Bäume")
+    with pytest.raises(CommandError, match="there is no column 'Nummer', only Nr, Antwort, Thema"):
+        run("corpus", "add", project.slug, table, "--column", "id=Nummer", "--slug", "x")
+    with pytest.raises(CommandError, match="'rot13' is no encoding of text files"):
+        run("corpus", "add", project.slug, table, *columns, "--encoding", "rot13", "--slug", "x")
+
+
+def test_a_workbook_is_read_and_its_faults_name_sheet_and_row(project, tmp_path):
+    table = [["text", "url"], ["A red cat.", "u"], ["A dog.", ""]]
+    path = write_workbook(tmp_path / "pets.xlsx", {"Notes": [["not this"]], "Pets": table})
+    number = ("corpus", "add", project.slug, path, "--sheet", "Pets", "--column", "id=", "--json")
+
+    said = json.loads(run(*number))
+
+    assert said["read_as"] == "a workbook, sheet 'Pets'"
+    assert list(Passage.objects.order_by("pk").values_list("key", "text")) == [
+        ("2", "A red cat."),
+        ("3", "A dog."),
+    ]
+    write_workbook(path, {"Pets": [*table, ["", "u"]]})
+    with pytest.raises(CommandError, match=r"sheet 'Pets', row 4 \[text\]: it is missing or empty"):
+        run(*number, "--slug", "x")
 
 
 def test_passages_are_deleted_by_a_file_of_ids(project, tmp_path):

@@ -69,7 +69,7 @@ def test_ids_that_the_corpus_has_are_refused_and_what_came_before_them_is_taken_
     monkeypatch.setattr(corpora, "BATCH", 2)
     corpus = make_corpus(tmp_path, {"id": "old", "text": "x"})
     with pytest.raises(FileRefusedError, match=r"line 4 \[id\]: the id 'old' is in the corpus already"):
-        add(corpus, tmp_path, "one", "two", "three", {"id": "old", "text": "x"}, "five")
+        add(corpus, tmp_path, "one", "two", "three", {"id": "old", "text": "y"}, "five")
     assert keys(corpus) == ["old"]
     corpus.refresh_from_db()
     assert corpus.adding_after is None

@@ -43,7 +43,7 @@ def test_a_form_without_its_token_is_told_in_words(rosa):
     client.force_login(rosa.user)
     page = client.post("/inbox")
     assert page.status_code == 403
-    assert "The form had grown old" in page.content.decode()
+    assert "The form was not accepted" in page.content.decode()
 
 
 @pytest.mark.parametrize("name", ["400", "403", "500"])

@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from accounts import throttle
 from marketplace.models import Invitation, Worker
 from marketplace.services import people
 from tests.site import world
@@ -34,6 +35,14 @@ def test_an_invitation_works_as_often_as_it_says(link, visitor):
     again = Client().get(link)
     assert again.status_code == 404
     assert "This invitation can no longer be used" in again.content.decode()
+
+
+def test_a_class_signs_up_from_one_address(db, monkeypatch):
+    monkeypatch.setitem(throttle._FREE, throttle.SIGN_UPS.kind, 2)
+    _, token = people.create_invitation(label="Course", max_uses=5, days=None)
+    for number in range(5):
+        Client().post(f"/invitation/{token}", {**FORM, "username": f"student-{number}"})
+    assert Worker.objects.count() == 5
 
 
 def test_an_invitation_that_was_used_up_meanwhile_leaves_no_account(link, visitor):

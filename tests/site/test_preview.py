@@ -2,7 +2,9 @@
 
 from urllib.parse import parse_qs, urlsplit
 
+from marketplace.html import policies
 from marketplace.models import QualificationGrant
+from marketplace.questionform.drawing import media_sources
 from tests.site import world
 
 
@@ -33,9 +35,22 @@ def test_a_preview_may_frame_https_pages_and_other_pages_may_not(lab, visitor):
     group = world.make_group(lab)
     world.post(group)
     policy = visitor.get(f"/projects/{group.group_id}/tasks").headers["Content-Security-Policy"]
-    assert "frame-src 'self' https: http://127.0.0.1:*" in policy
+    assert "frame-src 'self' https:" in policy
     assert "script-src 'self'" in policy
     assert "frame-src" not in visitor.get("/").headers["Content-Security-Policy"]
+
+
+def test_only_an_installation_of_one_machine_lets_pages_look_at_that_machine(lab, visitor, settings):
+    group = world.make_group(lab)
+    world.post(group)
+    preview, local = f"/projects/{group.group_id}/tasks", "http://127.0.0.1:* http://localhost:*"
+    assert local not in visitor.get(preview).headers["Content-Security-Policy"]
+    assert local not in policies.headers(None)["Content-Security-Policy"]
+    assert "http:" not in str(media_sources())
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+    assert local in visitor.get(preview, HTTP_HOST="localhost").headers["Content-Security-Policy"]
+    assert local in policies.headers(None)["Content-Security-Policy"]
+    assert "http://localhost:*" in media_sources()["img-src"]
 
 
 def test_a_height_of_zero_fits_the_window(lab, visitor):

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from crowd.models import Endpoint, LedgerEntry, MarketOperation, Stage
+from crowd.models import Endpoint, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.services.stages import open_stage
 from crowd.study.applying import ChangedMeanwhileError, apply
 from crowd.study.planning import plan
@@ -124,6 +124,7 @@ def test_a_field_that_is_taken_out_has_its_default_again(applied, example):
 
 def opened(stage):
     Stage.objects.filter(pk=stage.pk).update(status="open", opened_at=timezone.now())
+    Hit.objects.create(stage=stage, ordinal=1, places=1, reward_cents=15, fee_cents=3)
 
 
 @pytest.mark.parametrize(

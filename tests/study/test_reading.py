@@ -76,7 +76,7 @@ WRONG = [
     ('budget = "25.00"', "budget = true", ("wrong-type", 4, "project.budget"), "in quotes"),
     ('budget = "25.00"', 'budget = "-1.00"', ("out-of-bounds", 4, "project.budget"), "cannot be negative"),
     ('budget = "25.00"', 'budget = "1.005"', ("wrong-value", 4, "project.budget"), "two decimals"),
-    ('budget = "25.00"', 'budget = "1,00"', ("wrong-value", 4, "project.budget"), "two decimals"),
+    ('budget = "25.00"', 'budget = "1,000"', ("wrong-value", 4, "project.budget"), "two decimals"),
     ('budget = "25.00"', 'budget = "99999999.00"', ("out-of-bounds", 4, "project.budget"), "10000000.00"),
     ("[project]", "[project]\nwage_flor = 1", ("unknown-key", 2, "project.wage_flor"), "'wage_floor'"),
     ("[project]", "[project]\nlanguage = 'English!'", ("wrong-value", 2, "project.language"), "BCP 47"),

@@ -65,7 +65,9 @@ def test_the_most_hits_per_worker_hold_when_all_are_opened_at_once():
     Stage.objects.update(config=stage.config | {"items": ["a", "b", "c", "d"]})
     stage.refresh_from_db()
     hits = [make_hit(stage, f"item:{n}", external_id=f"3HIT{n}") for n in range(4)]
-    opened = at_once(*[lambda n=n: Visitor(hits[n], assignment=f"3A{n}").open() for n in range(4)])
+    opened = at_once(
+        *[lambda n=n: Visitor(hits[n], assignment=f"3A{n}", signed=True).open() for n in range(4)]
+    )
     assert sorted(response.status_code for response in opened) == [200, 200, 403, 403]
 
 
@@ -74,19 +76,19 @@ def test_drafts_and_measures_saved_at_once_lose_nothing():
     ticket = rosa.ticket()
     saved = at_once(
         *[
-            lambda n=n: Visitor(rosa.hit).save(ticket, {f"item:0|f{n}": str(n)}, visit=str(n), keystrokes=1)
+            lambda n=n: Visitor(rosa.hit).save(ticket, {f"0|f{n}": str(n)}, visit=str(n), keystrokes=1)
             for n in range(8)
         ]
     )
     assert [response.status_code for response in saved] == [200] * 8
-    assert rosa.row.draft == {f"item:0|f{n}": str(n) for n in range(8)}
+    assert rosa.row.draft == {f"0|f{n}": str(n) for n in range(8)}
     assert rosa.row.telemetry["keystrokes"] == 8
 
 
 def test_sending_and_saving_at_once_stores_one_whole_answer():
     rosa = Visitor(make_hit(make_stage()))
     ticket = rosa.ticket()
-    calls = [lambda: Visitor(rosa.hit).save(ticket, {"item:0|choice": "Red"}) for _ in range(3)]
+    calls = [lambda: Visitor(rosa.hit).save(ticket, {"0|choice": "Red"}) for _ in range(3)]
     sent = at_once(lambda: Visitor(rosa.hit).send(ticket, item_0="Blue", item_1="Red"), *calls)
     handed_over(sent[0])
     assert rosa.row.response == {"item:0": {"choice": "Blue"}, "item:1": {"choice": "Red"}}

@@ -39,16 +39,16 @@ def test_names_of_units_cannot_break_out_of_attributes():
 @pytest.mark.parametrize("odd", ["a\0b", "\0", "\u202e", "e\u0301", "😀" * 10, "a\r\nb", "\x1b[31m"])
 def test_odd_characters_are_kept_as_far_as_they_can_be(rosa, odd):
     ticket = rosa.ticket()
-    assert rosa.save(ticket, {"item:0|note": odd, f"item:0|{odd}": "x"}).status_code == 200
+    assert rosa.save(ticket, {"0|note": odd, f"0|{odd}": "x"}).status_code == 200
     kept = odd.replace("\0", "").replace("\r\n", "\n")
-    assert rosa.row.draft == {"item:0|note": kept, f"item:0|{kept}": "x"}
-    response = rosa.client.post(rosa.path, {"ticket": ticket, "item:0|note": odd})
+    assert rosa.row.draft == {"0|note": kept, f"0|{kept}": "x"}
+    response = rosa.client.post(rosa.path, {"ticket": ticket, "0|note": odd})
     assert response.status_code == 422
-    assert rosa.row.draft == {"item:0|note": kept}
+    assert rosa.row.draft == {"0|note": kept}
 
 
 def test_half_a_character_is_replaced(rosa):
-    body = '{"fields": {"item:0|note": "a\\ud800b", "item:0|\\udfff": "x"}}'
+    body = '{"fields": {"0|note": "a\\ud800b", "0|\\udfff": "x"}}'
     response = rosa.client.post(
         f"{rosa.path}draft/",
         body,
@@ -56,7 +56,7 @@ def test_half_a_character_is_replaced(rosa):
         headers={"Authorization": f"Ticket {rosa.ticket()}"},
     )
     assert response.status_code == 200
-    assert rosa.row.draft == {"item:0|note": "a\ufffdb", "item:0|\ufffd": "x"}
+    assert rosa.row.draft == {"0|note": "a\ufffdb", "0|\ufffd": "x"}
 
 
 def test_bytes_that_are_no_text_do_no_harm(rosa):
@@ -68,20 +68,20 @@ def test_bytes_that_are_no_text_do_no_harm(rosa):
 def test_a_form_of_200_kilobytes_comes_back_with_what_was_written_and_a_sentence(rosa):
     long = "x" * 200_000
     ticket = rosa.ticket()
-    rosa.save(ticket, {"item:0|choice": "Blue"})
-    response = rosa.client.post(rosa.path, {"ticket": ticket, "item:1|choice": "Red", "item:0|note": long})
+    rosa.save(ticket, {"0|choice": "Blue"})
+    response = rosa.client.post(rosa.path, {"ticket": ticket, "1|choice": "Red", "0|note": long})
     assert response.status_code == 413
     assert "longer than 200,000 characters" in text(response)
     assert 'value="Red" checked' in response.content.decode()
-    assert rosa.row.draft == {"item:0|choice": "Blue"}
+    assert rosa.row.draft == {"0|choice": "Blue"}
     assert rosa.row.state == State.WORKING
 
 
 def test_a_draft_of_200_kilobytes_is_not_kept_and_takes_nothing_from_the_one_before(rosa):
     ticket = rosa.ticket()
-    rosa.save(ticket, {"item:0|choice": "Blue"})
-    assert rosa.save(ticket, {"item:0|note": "x" * 200_000}).status_code == 413
-    assert rosa.row.draft == {"item:0|choice": "Blue"}
+    rosa.save(ticket, {"0|choice": "Blue"})
+    assert rosa.save(ticket, {"0|note": "x" * 200_000}).status_code == 413
+    assert rosa.row.draft == {"0|choice": "Blue"}
 
 
 @pytest.mark.parametrize(
@@ -127,31 +127,31 @@ def test_a_draft_that_cannot_be_read_is_refused_as_json(rosa, body):
 
 
 def test_values_that_are_no_text_and_fields_of_no_unit_are_left_out(rosa):
-    changes = {"item:0|a": 3, "item:0|b": {"c": 1}, "item:0|d": "kept", "ticket": "x", "telemetry": "{}"}
+    changes = {"0|a": 3, "0|b": {"c": 1}, "0|d": "kept", "ticket": "x", "telemetry": "{}"}
     rosa.save(rosa.ticket(), changes)
-    assert rosa.row.draft == {"item:0|d": "kept"}
+    assert rosa.row.draft == {"0|d": "kept"}
 
 
 def test_a_draft_changes_only_the_fields_it_names(rosa):
     ticket = rosa.ticket()
-    rosa.save(ticket, {"item:0|choice": "Blue", "item:0|sure": "yes"})
-    rosa.save(ticket, {"item:1|choice": "Red", "item:0|sure": None})
-    assert rosa.row.draft == {"item:0|choice": "Blue", "item:1|choice": "Red"}
+    rosa.save(ticket, {"0|choice": "Blue", "0|sure": "yes"})
+    rosa.save(ticket, {"1|choice": "Red", "0|sure": None})
+    assert rosa.row.draft == {"0|choice": "Blue", "1|choice": "Red"}
 
 
 def test_a_draft_of_work_that_is_sent_is_not_kept(rosa):
     page = rosa.open()
     ticket = field_of(page, "ticket")
     handed_over(rosa.send(ticket, item_0="Blue", item_1="Red"))
-    late = rosa.save(ticket, {"item:0|choice": "Red"}, active_ms=99)
+    late = rosa.save(ticket, {"0|choice": "Red"}, active_ms=99)
     assert late.status_code == 409
-    assert rosa.row.draft["item:0|choice"] == "Blue"
+    assert rosa.row.draft["0|choice"] == "Blue"
     assert rosa.row.telemetry == {}
 
 
 def test_a_draft_needs_a_ticket_and_no_cookie(rosa):
     rosa.open()
-    assert rosa.save("", {"item:0|choice": "Red"}).status_code == 403
+    assert rosa.save("", {"0|choice": "Red"}).status_code == 403
     assert rosa.client.get(f"{rosa.path}draft/").status_code == 405
 
 
@@ -184,6 +184,6 @@ def test_nobody_can_make_measures_grow_without_end():
 
 @pytest.mark.parametrize("hidden", ["", "no", "[]", "7", '{"visit": 3, "keystrokes": 2}', "[" * 50_000])
 def test_a_hidden_field_that_somebody_wrote_stops_no_answer(rosa, hidden):
-    fields = {"item:0|choice": "Blue", "item:1|choice": "Red", "telemetry": hidden}
+    fields = {"0|choice": "Blue", "1|choice": "Red", "telemetry": hidden}
     handed_over(rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields}))
     json.dumps(rosa.row.telemetry)

@@ -50,8 +50,9 @@ def test_who_did_a_unit_in_one_hit_is_refused_in_the_next_and_told_to_return_it(
 
 
 def test_who_has_a_unit_open_in_another_hit_gets_it_no_second_time(rosa, stage):
+    rosa.signed = True
     rosa.open()
-    again = Visitor(make_hit(stage, "item:1", external_id="3NEXT"), assignment="3SECOND")
+    again = Visitor(make_hit(stage, "item:1", external_id="3NEXT"), assignment="3SECOND", signed=True)
     refused(again.open(), says="every answer must be another person's")
 
 
@@ -70,8 +71,8 @@ def test_an_excluded_worker_reads_why(rosa, stage):
 def test_a_worker_who_did_the_most_hits_of_a_stage_is_thanked(stage):
     Stage.objects.update(max_hits_per_worker=1)
     stage.refresh_from_db()
-    Visitor(make_hit(stage, "item:0")).send(item_0="Blue")
-    again = Visitor(make_hit(stage, "item:1", external_id="3NEXT"), assignment="3SECOND")
+    Visitor(make_hit(stage, "item:0"), signed=True).send(item_0="Blue")
+    again = Visitor(make_hit(stage, "item:1", external_id="3NEXT"), assignment="3SECOND", signed=True)
     refused(again.open(), says="at most 1 of these HITs")
 
 
@@ -85,17 +86,17 @@ def test_a_hit_that_was_given_up_does_not_count_towards_the_most(stage):
 
 
 def test_a_place_that_was_returned_gives_its_assignment_id_to_the_next_worker(rosa):
-    rosa.save(rosa.ticket(), {"item:0|choice": "Blue"})
+    rosa.save(rosa.ticket(), {"0|choice": "Blue"})
     tom = Visitor(rosa.hit, worker="ATOM", assignment=rosa.assignment)
     page = tom.open()
     assert "checked>" not in page.content.decode().partition('class="all"')[2]
     handed_over(tom.send(field_of(page, "ticket"), item_0="Red", item_1="Red"))
     assert (rosa.row.state, tom.row.state) == (State.WORKING, State.STORED)
-    assert rosa.row.draft == {"item:0|choice": "Blue"}
+    assert rosa.row.draft == {"0|choice": "Blue"}
 
 
 def test_who_returns_a_hit_and_accepts_it_again_goes_on_with_their_draft(rosa):
-    rosa.save(rosa.ticket(), {"item:0|choice": "Blue"})
+    rosa.save(rosa.ticket(), {"0|choice": "Blue"})
     again = Visitor(rosa.hit, assignment="3SECOND")
     page = again.open()
     assert 'value="Blue" checked' in page.content.decode()
@@ -267,7 +268,7 @@ def test_a_ticket_that_is_not_ours_opens_nothing(rosa, change):
 def test_a_ticket_of_another_hit_opens_nothing_here(rosa, stage):
     other = Visitor(make_hit(stage, "check:0", external_id="3NEXT"), worker="ATOM", assignment="3OTHER")
     refused(rosa.send(other.ticket(), item_0="Blue", item_1="Red"), says="form was changed")
-    assert rosa.save(other.ticket(), {"item:0|choice": "Red"}).status_code == 403
+    assert rosa.save(other.ticket(), {"0|choice": "Red"}).status_code == 403
     assert other.row.draft == {}
 
 

@@ -1,5 +1,7 @@
 """A stage on offer and people at its task page, as a marketplace would bring them."""
 
+import hashlib
+import hmac
 import re
 from dataclasses import dataclass, field
 from html import unescape
@@ -12,9 +14,11 @@ from django.utils import timezone
 
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, Stage
 from projects.services import create_project
+from sealing import seal
 
 MARKET = "https://market.example.org"
 SUBMIT_TO = f"{MARKET}/s/17-signature"
+SECRET = "the secret of the requester's key"
 
 
 def make_stage(slug: str = "colours", *, endpoint: Endpoint | None = None, **values: Any) -> Stage:
@@ -24,6 +28,7 @@ def make_stage(slug: str = "colours", *, endpoint: Endpoint | None = None, **val
         label="A marketplace",
         url=f"{MARKET}/mturk/api",
         access_key="AKEXAMPLE",
+        secret_sealed=seal(SECRET, purpose="crowd.endpoint"),
         submit_origins=[MARKET],
         created_at=timezone.now(),
     )
@@ -70,12 +75,16 @@ def make_hit(stage: Stage, *units: str, external_id: str = "3HIT", **values: Any
 
 @dataclass
 class Visitor:
-    """Somebody in a marketplace's frame: the address the marketplace made, and a browser without cookies."""
+    """Somebody in a marketplace's frame: the address the marketplace made, and a browser without cookies.
+
+    `signed`: the marketplace is one of ours, and signs who holds what.
+    """
 
     hit: Hit
     worker: str = "AROSA"
     assignment: str = "3ASSIGNMENT"
     submit_to: str = SUBMIT_TO
+    signed: bool = False
     client: Client = field(default_factory=lambda: Client(enforce_csrf_checks=True))
 
     @property
@@ -87,10 +96,16 @@ class Visitor:
         address = {
             "assignmentId": self.assignment,
             "hitId": self.hit.external_id,
-            "turkSubmitTo": self.submit_to,
+            "turkSubmitTo": self.proof() if self.signed else self.submit_to,
             "workerId": self.worker,
         } | query
         return self.client.get(f"{self.path}?{urlencode(address)}")
+
+    def proof(self) -> str:
+        """The submit address with the marketplace's signature, made here anew from its description."""
+        words = ("distillery.arrival", self.assignment, self.worker, self.hit.external_id, "17-signature")
+        signature = hmac.new(SECRET.encode(), "|".join(words).encode(), hashlib.sha256).hexdigest()[:32]
+        return f"{self.submit_to}~{'0' * 32}.{signature}"
 
     def ticket(self) -> str:
         return field_of(self.open(), "ticket")
@@ -98,7 +113,7 @@ class Visitor:
     def send(self, ticket: str | None = None, /, **fields: str) -> HttpResponse:
         """Post the form; fields are written `item_0="Red"`."""
         ticket = self.ticket() if ticket is None else ticket
-        return self.client.post(self.path, {"ticket": ticket, **named(fields)})
+        return self.client.post(self.path, {"ticket": ticket, **self.named(fields)})
 
     def save(self, ticket: str, fields: dict[str, Any], **telemetry: Any) -> HttpResponse:
         """Save a draft as the page's script does."""
@@ -109,15 +124,16 @@ class Visitor:
             headers={"Authorization": f"Ticket {ticket}"},
         )
 
+    def named(self, fields: dict[str, str]) -> dict[str, str]:
+        """The choices of units, written `item_0="Red"`, as the page names them: by the units' places."""
+        places = dict(self.hit.units.values_list("unit", "position"))
+        return {f"{places[name.replace('_', ':')]}|choice": value for name, value in fields.items()}
+
     @property
     def row(self) -> Assignment:
         return Assignment.objects.get(
             hit=self.hit, worker__external_id=self.worker, external_id=self.assignment
         )
-
-
-def named(fields: dict[str, str]) -> dict[str, str]:
-    return {f"{name.replace('_', ':')}|choice": value for name, value in fields.items()}
 
 
 def text(response: HttpResponse) -> str:

@@ -16,6 +16,7 @@ from annotation.importing.detect import FORMATS
 from annotation.importing.records import FileRefusedError
 from annotation.importing.rewrites import read_rewrites
 from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
+from annotation.importing.wording import differences_in_words, nothing_new
 from annotation.services.importing import (
     START_AT,
     ImportRefusedError,
@@ -25,6 +26,7 @@ from annotation.services.importing import (
     silent,
 )
 from projects.models import Project
+from tables.rowcounts import sum_in_words
 
 _SHOWN = 10
 
@@ -39,7 +41,8 @@ class Command(BaseCommand):
         parser.add_argument("project", help="its short name")
         parser.add_argument("file", type=Path)
         parser.add_argument("--format", choices=FORMATS, default="auto")
-        parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
+        parser.add_argument("--sheet", default="", help="of a workbook (.xlsx); default: the first with data")
         parser.add_argument(
             "--column",
             action="append",
@@ -76,6 +79,7 @@ class Command(BaseCommand):
         parser.add_argument("--strict", action="store_true", help="one bad line refuses the file")
         parser.add_argument("--dry-run", action="store_true", help="read, screen and sample; store nothing")
         parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
+        parser.add_argument("--json", action="store_true", help="print the whole report as JSON, no table")
         parser.add_argument("--as", dest="user", help="whom the log names (default: the system)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -100,7 +104,10 @@ class Command(BaseCommand):
                 options["report"].write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
             except OSError as error:
                 raise CommandError(f"The report could not be written: {error}.") from error
-        self._show(report)
+        if options["json"]:
+            self.stdout.write(json.dumps(report, indent=2, ensure_ascii=False))
+        else:
+            self._show(report)
 
     @contextmanager
     def _progress(self) -> Iterator[Progress]:
@@ -127,7 +134,8 @@ class Command(BaseCommand):
         rows += [(f"  {each['words']}", -each["dropped"]) for each in report["rules"].values()]
         rows += [
             ("  refused", -report["refused"]),
-            ("  repeated", -report["duplicates"]),
+            ("  merged", -report["merged"]),
+            ("  repeated", report["merged"] - report["duplicates"]),
             ("distinct queries", report["distinct"]),
             ("in the sample", report["sampled"]),
         ]
@@ -140,6 +148,17 @@ class Command(BaseCommand):
         width = max(len(words) for words, _ in rows)
         for words, number in rows:
             self.stdout.write(f"{words:<{width}}  {number:>14,}")
+        self.stdout.write(f"{sum_in_words(report['counts'])}.")
+        if "guess" in report["encoding_words"]:
+            self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
+        for words in report["hints"]:
+            self.stdout.write(words)
+        for words in differences_in_words(report):
+            self.stdout.write(words)
+        if nothing_new(report):
+            self.stdout.write(
+                f"Nothing was added: the project has all {report['already_there']:,} queries already."
+            )
         for each in report["refusals"][:_SHOWN]:
             self.stdout.write(f"{report['file']}, {report['unit']} {each['line']}: {each['reason']}")
         if report["refused"] > _SHOWN:
@@ -164,6 +183,7 @@ def _options(given: dict[str, Any]) -> Options:
     return Options(
         format=given["format"],
         encoding=given["encoding"],
+        sheet=given["sheet"],
         columns=pairs("--column", given["column"]),
         header=given["header"],
         without=tuple(given["without"]),

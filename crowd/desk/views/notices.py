@@ -6,14 +6,17 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
-from crowd.desk.doors import Seat, act, for_members, on_project, posted, show
+from crowd.desk.doors import Seat, act, for_members, on_project, posted, show, show_conflict
+from crowd.desk.forms import WishForm
 from notices import selectors, services
 from notices.letters import last_sent, post_office
 from notices.models import Notice, Wish
+from revisions.seen import ConflictError
 from tables.grids import page_of
 
 FOLDER = "notices"
@@ -40,6 +43,7 @@ def of_project(request: HttpRequest, seat: Seat) -> HttpResponse:
         tab="notices",
         wish=selectors.wish_of(seat.user, seat.project),
         wishes=Wish.Post.choices,
+        wish_form=_wish_form(seat),
         post=post_office(),
         last=last_sent(seat.user),
         **_rows(request, rows, seat.user),
@@ -89,12 +93,22 @@ def see_project(request: HttpRequest, seat: Seat) -> HttpResponse:
 @on_project()
 def wish(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Which notices of this project I want by e-mail."""
+    form = _wish_form(seat, request.POST)
 
     def do() -> str:
-        services.wish(user=seat.user, project=seat.project, post=request.POST.get("post", ""))
+        post = request.POST.get("post", "")
+        services.wish(user=seat.user, project=seat.project, post=post, seen=form.seen)
         return "Saved. This is for you alone."
 
-    return act(request, do, "desk:project_notices", seat.project.slug)
+    try:
+        return act(request, do, "desk:project_notices", seat.project.slug)
+    except ConflictError:
+        back = reverse("desk:project_notices", args=[seat.project.slug])
+        return show_conflict(request, seat, form, _wish_form(seat), back)
+
+
+def _wish_form(seat: Seat, data: Any = None) -> WishForm:
+    return WishForm(data, wish=Wish.objects.filter(user=seat.user, project=seat.project).first())
 
 
 def _back(request: HttpRequest) -> HttpResponse:

@@ -8,17 +8,29 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from crowd.desk import overview, panels, tables
 from crowd.desk.columns import EVENTS, MEMBERS, PROJECTS
-from crowd.desk.doors import NotEnteredError, Role, Seat, act, for_members, on_project, posted, show
+from crowd.desk.doors import (
+    NotEnteredError,
+    Role,
+    Seat,
+    act,
+    for_members,
+    on_project,
+    posted,
+    show,
+    show_conflict,
+)
 from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.funnel import HEADS, drawn
 from crowd.desk.grids import respond
 from projects import services
-from projects.models import Event, Membership
+from projects.models import Event, Membership, Project
 from projects.services import ProjectError
+from revisions.seen import ConflictError
 from tables.grids import Asked, Choices
 
 PROJECT = "desk:project"
@@ -111,10 +123,11 @@ def _worded(rows: Any) -> list[Event]:
 def edit(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Title, language, licence, wage floor and budget."""
     form = ProjectForm(request.POST or None, project=seat.project)
+    status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         fields = form.model
         try:
-            services.change_project(
+            services.edit_project(
                 project=seat.project,
                 changes={
                     "title": fields.title,
@@ -122,16 +135,20 @@ def edit(request: HttpRequest, seat: Seat) -> HttpResponse:
                     "licence": fields.licence,
                     "wage_floor_cents": fields.wage_floor,
                 },
+                budget_cents=fields.budget,
+                seen=form.seen,
                 actor=seat.user,
             )
-            if fields.budget != seat.project.budget_cents:
-                services.set_budget(project=seat.project, budget_cents=fields.budget, actor=seat.user)
+        except ConflictError:
+            now = Project.objects.get(pk=seat.project.pk)
+            form.compare(ProjectForm(project=now), reverse("desk:settings", args=[now.slug]))
+            status = 409
         except ProjectError as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, "Saved.")
             return redirect("desk:settings", seat.project.slug)
-    return show(request, "project_form.html", seat, form=form, status=_status(request))
+    return show(request, "project_form.html", seat, form=form, status=status)
 
 
 @require_safe
@@ -161,16 +178,24 @@ def members(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 @on_project(Role.OWNER)
 def set_member(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Bring somebody in, or give them another role."""
+    named = Membership.objects.filter(project=seat.project, user__username=request.POST.get("username", ""))
+    form = MemberForm(request.POST, member=named.first())
 
     def do() -> str:
-        given = entered(MemberForm(request.POST))
+        given = entered(form)
         user = User.objects.filter(username=given["username"], is_active=True).first()
         if user is None:
             raise NotEnteredError(f"Nobody is called {given['username']!r} here.")
-        services.set_role(project=seat.project, user=user, role=given["role"], actor=seat.user)
+        services.set_role(
+            project=seat.project, user=user, role=given["role"], actor=seat.user, seen=form.seen
+        )
         return f"{user.get_username()} is {given['role']} now."
 
-    return act(request, do, "desk:members", seat.project.slug)
+    try:
+        return act(request, do, "desk:members", seat.project.slug)
+    except ConflictError:
+        back = reverse("desk:members", args=[seat.project.slug])
+        return show_conflict(request, seat, form, MemberForm(member=named.first()), back)
 
 
 @posted
@@ -197,7 +222,3 @@ def entered(form: Any) -> dict[str, Any]:
     name, errors = next(iter(form.errors.items()))
     label = form[name].label if name in form.fields else ""
     raise NotEnteredError(f"{label}: {errors[0]}" if label else str(errors[0]))
-
-
-def _status(request: HttpRequest) -> int:
-    return 422 if request.method == "POST" else 200

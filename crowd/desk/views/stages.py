@@ -6,17 +6,29 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from crowd.desk.chart import hourly
-from crowd.desk.doors import NotEnteredError, Role, Seat, StageSeat, act, on_project, on_stage, posted, show
+from crowd.desk.doors import (
+    NotEnteredError,
+    Role,
+    Seat,
+    StageSeat,
+    act,
+    on_project,
+    on_stage,
+    posted,
+    show,
+    show_conflict,
+)
 from crowd.desk.forms import BudgetForm, MinutesForm, OpenForm, WhyForm
 from crowd.desk.stageform import StageForm, form_for
 from crowd.desk.views.projects import entered
 from crowd.errors import CrowdError
-from crowd.kinds import kind_named, kinds
+from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, Stage
 from crowd.selectors import operations as operation_selectors
 from crowd.selectors.standing import standing
@@ -24,7 +36,8 @@ from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
 from crowd.services.publishing import publish_pending
 from crowd.services.quoting import quote
-from crowd.study.documents import expected_minutes, expected_seconds
+from crowd.study.documents import expected_seconds
+from revisions.seen import ConflictError
 
 STAGE = "desk:stage"
 Status = Stage.Status
@@ -38,10 +51,11 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
     name = request.GET.get("kind", known[0].name if len(known) == 1 else "")
     if not Endpoint.objects.exists() or name not in {kind.name for kind in known}:
         return show(request, "stage_kind.html", seat, kinds=known, endpoints=Endpoint.objects.exists())
-    form = StageForm(request.POST or None, kind=kind_named(name), budgets=seat.owns)
+    form = StageForm(request.POST or None, kind=kind_named(name), project=seat.project, budgets=seat.owns)
     if _only_looks(request):
         return _form(request, seat, form)
     if request.method == "POST" and form.is_valid():
+        caution = form.caution()
         try:
             stage = stages.create_stage(
                 project=seat.project, slug=form.slug, actor=seat.user, **{"kind": name, **form.columns()}
@@ -50,6 +64,7 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             messages.success(request, "The draft is there. Look at what it costs, then open it.")
+            _warn(request, caution)
             return redirect(STAGE, seat.project.slug, stage.slug)
     return _form(request, seat, form)
 
@@ -63,13 +78,23 @@ def edit(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         return _form(request, seat, form)
     if request.method == "POST" and form.is_valid():
         try:
-            stages.change_stage(stage=seat.stage, changes=form.columns(), actor=seat.user)
+            stages.change_stage(stage=seat.stage, changes=form.columns(), actor=seat.user, seen=form.seen)
+        except ConflictError:
+            now = _now(seat)
+            budgets = seat.owns and _may_change_budget(now)
+            form.compare(form_for(now, budgets=budgets), request.path)
         except CrowdError as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, "Saved.")
+            _warn(request, form.caution())
             return redirect(STAGE, seat.project.slug, seat.stage.slug)
     return _form(request, seat, form)
+
+
+def _warn(request: HttpRequest, words: str) -> None:
+    if words:
+        messages.warning(request, words)
 
 
 def _only_looks(request: HttpRequest) -> bool:
@@ -78,15 +103,20 @@ def _only_looks(request: HttpRequest) -> bool:
 
 
 def _form(request: HttpRequest, seat: Seat, form: StageForm) -> HttpResponse:
-    wrong = form.is_bound and not form.is_valid()
+    status = 409 if form.conflict else 422 if form.is_bound and not form.is_valid() else 200
     return show(
         request,
         "stage_form.html",
         seat,
         form=form,
         part=form.cost(seat.project.wage_floor_cents),
-        status=422 if wrong else 200,
+        status=status,
     )
+
+
+def _now(seat: StageSeat) -> Stage:
+    """The stage as it is stored by now."""
+    return Stage.objects.select_related("project", "endpoint").get(pk=seat.stage.pk)
 
 
 def _may_change_budget(stage: Stage) -> bool:
@@ -104,9 +134,10 @@ def stage(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         seat,
         tab="stage",
         why_form=WhyForm(),
-        budget_form=BudgetForm(initial={"budget": seat.stage.budget_cents}),
+        budget_form=BudgetForm(stage=seat.stage),
         may_change_budget=_may_change_budget(seat.stage),
         recent=operation_selectors.recent(seat.stage)[:6],
+        simulated_caution=kind_of(seat.stage).simulated_caution(seat.stage),
         **_live(seat),
     )
 
@@ -165,7 +196,9 @@ def opening(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     if row.status not in (Status.DRAFT, Status.PAUSED):
         return redirect(STAGE, seat.project.slug, row.slug)
     try:
-        offer = quote(row)
+        stages.refuse_unknown_names(row)
+        kind_of(row).prepare(row)
+        offer, left_out = quote(row), kind_of(row).left_out(row)
     except CrowdError as error:
         messages.error(request, str(error))
         return redirect(STAGE, seat.project.slug, row.slug)
@@ -174,7 +207,9 @@ def opening(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         "opening.html",
         seat,
         offer=offer,
-        minutes_form=MinutesForm(initial={"minutes": expected_minutes(row)}),
+        left_out=left_out,
+        cautions=kind_of(row).cautions(row),
+        minutes_form=MinutesForm(stage=row),
         guess=expected_wage(row),
         measured=wage(row),
         must_type=row.endpoint.real_money and row.armed_cents < row.budget_cents,
@@ -195,14 +230,21 @@ def _open(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 @on_stage(Role.MANAGER)
 def expect(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Keep how long one HIT takes, as the researcher guesses it."""
+    form = MinutesForm(request.POST, stage=seat.stage)
 
     def do() -> str:
-        minutes = entered(MinutesForm(request.POST))["minutes"]
+        minutes = entered(form)["minutes"]
         changes = {"expected_seconds": expected_seconds(minutes)}
-        stages.change_stage(stage=seat.stage, changes=changes, actor=seat.user)
+        stages.change_stage(
+            stage=seat.stage, changes=changes, actor=seat.user, seen=form.seen, texts_follow=True
+        )
         return "Kept. The hourly pay below comes from it." if minutes else "The guess is taken away."
 
-    return act(request, do, "desk:opening", seat.project.slug, seat.stage.slug)
+    try:
+        return act(request, do, "desk:opening", seat.project.slug, seat.stage.slug)
+    except ConflictError:
+        back = reverse("desk:opening", args=[seat.project.slug, seat.stage.slug])
+        return show_conflict(request, seat, form, MinutesForm(stage=_now(seat)), back)
 
 
 def _moved(request: HttpRequest, seat: StageSeat, do: Callable[[], str]) -> HttpResponse:
@@ -268,12 +310,17 @@ def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 @on_stage(Role.OWNER)
 def set_budget(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """A new cap for the stage."""
+    form = BudgetForm(request.POST, stage=seat.stage)
 
     def do() -> str:
         if not _may_change_budget(seat.stage):
             raise NotEnteredError("Pause the stage first: opening it again asks you to type the new amount.")
-        cents = entered(BudgetForm(request.POST))["budget"]
-        stages.set_stage_budget(stage=seat.stage, budget_cents=cents, actor=seat.user)
+        cents = entered(form)["budget"]
+        stages.set_stage_budget(stage=seat.stage, budget_cents=cents, actor=seat.user, seen=form.seen)
         return "The stage has a new budget."
 
-    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+    try:
+        return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+    except ConflictError:
+        back = reverse(STAGE, args=[seat.project.slug, seat.stage.slug])
+        return show_conflict(request, seat, form, BudgetForm(stage=_now(seat)), back)

@@ -135,7 +135,7 @@ def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     def do() -> str:
         note = entered(NoteForm(request.POST))["note"]
         review.approve(assignment=row, actor=seat.user, note=note)
-        return "Approved; the marketplace is being told."
+        return _with_rest("Approved; the marketplace is being told.", row)
 
     return _decide(request, seat, pk, do)
 
@@ -158,6 +158,11 @@ def approve_chosen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             messages.warning(request, f"Work of {worker} was not approved. {why}")
         if len(outcome.refused) > _TOLD:
             messages.warning(request, f"{len(outcome.refused) - _TOLD} more were not approved.")
+        for worker, what in outcome.undecided[:_TOLD]:
+            messages.info(request, f"Work of {worker} was approved. {what}")
+        if len(outcome.undecided) > _TOLD:
+            more = len(outcome.undecided) - _TOLD
+            messages.info(request, f"Answers of {more} more approved assignments still wait for a reviewer.")
     address = reverse("desk:work", args=[seat.project.slug, seat.stage.slug])
     filters = request.GET.urlencode()
     return redirect(f"{address}?{filters}" if filters else address)
@@ -186,7 +191,7 @@ def override(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     def do() -> str:
         note = entered(NoteForm(request.POST))["note"]
         review.override(assignment=row, actor=seat.user, note=note)
-        return "Approved after all; the marketplace is being told."
+        return _with_rest("Approved after all; the marketplace is being told.", row)
 
     return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
 
@@ -220,6 +225,11 @@ def release(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
 
     def do() -> str:
         review.release_hold(assignment=row, actor=seat.user)
-        return "No longer held; it is being approved."
+        return _with_rest("No longer held; it is being approved.", row)
 
     return _decide(request, seat, pk, do)
+
+
+def _with_rest(said: str, row: Assignment) -> str:
+    """The sentence, and what in the approved work still waits for a reviewer."""
+    return " ".join(filter(None, (said, kind_of(row.stage).undecided(row))))

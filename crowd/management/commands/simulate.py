@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from crowd.errors import CrowdError
+from crowd.kinds import kind_of
 from crowd.models import Hit, Stage
 from crowd.simulation.accounts import accounts, accounts_from
 from crowd.simulation.profiles import MIXES, PROFILES, crowd_of
@@ -65,13 +66,16 @@ class Command(BaseCommand):
         except CrowdError as error:
             raise CommandError(str(error)) from error
         summary = _watched(crowd, stage, Console(stderr=True, quiet=options["json"]))
+        caution = kind_of(stage).simulated_caution(stage)
         if options["json"]:
-            self.stdout.write(json.dumps(summary.facts()))
+            self.stdout.write(json.dumps(summary.facts() | {"caution": caution}))
         else:
             console = Console(highlight=False)
             with console.capture() as words:
                 _show(summary, console)
             self.stdout.write(words.get(), ending="")
+            if caution:
+                self.stdout.write(caution)
 
 
 def _stage(name: str) -> Stage:

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import os
 import socket
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ class Command(BaseCommand):
         if options["no_web"] and options["no_jobs"]:
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
         self._check()
+        os.umask(0o077)
         with contextlib.ExitStack() as opened:
             children, answers, ready_line = [], None, "The jobs worker is running (Ctrl-C stops it)."
             if not options["no_web"]:

@@ -57,6 +57,12 @@ class Command(BaseCommand):
             "--stage", default="", help="of a release whose answers were judged in several stages"
         )
         parser.add_argument(
+            "--response-filter",
+            metavar="NAME",
+            help="the filter that has removed single ratings from a file for being far from the others, or "
+            "none; ceilings are never taken from what it left",
+        )
+        parser.add_argument(
             "--statistics",
             type=commandline.names,
             default=(),
@@ -75,6 +81,11 @@ class Command(BaseCommand):
             type=commandline.positive,
             metavar="X",
             help="human scores that far apart differ clearly, for rank_match (default: half of the scale)",
+        )
+        parser.add_argument(
+            "--paired-bootstrap",
+            action="store_true",
+            help="compare metrics by Koehn's paired bootstrap as well (2004; Yang et al. 2018)",
         )
         parser.add_argument("--seed", type=natural, default=0, help="of all chance (default: 0)")
         parser.add_argument(
@@ -98,7 +109,8 @@ class Command(BaseCommand):
             if options[name] > _MOST_DRAWS:
                 raise CommandError(f"--{name} is at most {_MOST_DRAWS:,}.")
         try:
-            self._evaluate(options)
+            with commandline.interruptible():
+                self._evaluate(options)
         except (EvaluationError, MetricError) as error:
             raise CommandError(str(error)) from error
 
@@ -122,6 +134,7 @@ class Command(BaseCommand):
             scale=options["scale"],
             stage=options["stage"],
             scored=True,
+            response_filter=options["response_filter"],
         ) as table:
             chosen = choose(
                 table,
@@ -137,6 +150,7 @@ class Command(BaseCommand):
                 statistics=options["statistics"],
                 protocols=options["protocols"],
                 gap=options["gap"],
+                paired_bootstrap=options["paired_bootstrap"],
                 processes=options["processes"],
                 version=settings.DISTILLERY_VERSION,
             )

@@ -47,7 +47,8 @@ class Command(BaseCommand):
         from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
 
         try:
-            self._score(options)
+            with commandline.interruptible():
+                self._score(options)
         except (EvaluationError, MetricError) as error:
             raise CommandError(str(error)) from error
 

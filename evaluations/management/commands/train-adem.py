@@ -88,7 +88,8 @@ class Command(BaseCommand):
 
         _checked(options)
         try:
-            self._train(options)
+            with commandline.interruptible():
+                self._train(options)
         except (EvaluationError, MetricError) as error:
             raise CommandError(str(error)) from error
 
@@ -116,6 +117,7 @@ class Command(BaseCommand):
                 stage=options["stage"],
                 scored=True,
             ),
+            which=options["which"],
         )
         with bar() as progress:
             beside = measured(

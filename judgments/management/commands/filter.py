@@ -3,6 +3,7 @@
 import gc
 import re
 from argparse import ArgumentParser, ArgumentTypeError
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -11,8 +12,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.commandline import natural, outputs, pairs
 
-_SCALE = re.compile(r"(-?[0-9]{1,5})(?:-|\.\.|:)(-?[0-9]{1,5})")
-_MOST_SCORES = 101
+_NUMBER = r"-?[0-9]{1,5}(?:\.[0-9]{1,6})?"
+_SCALE = re.compile(rf"({_NUMBER})(?:-|\.\.|:)({_NUMBER})(?::({_NUMBER}|any))?")
+#: The z filter looks at every two scores of a scale.
+_MOST_FOR_Z = 201
 _MOST_REPLICATES = 100_000
 
 
@@ -28,7 +31,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """RATINGS.csv, the recipe, and where the results go."""
-        parser.add_argument("file", type=Path, metavar="RATINGS.csv", help="CSV or TSV, also gzipped")
+        parser.add_argument(
+            "file", type=Path, metavar="RATINGS.csv", help="CSV, TSV, JSONL or a workbook, also gzipped"
+        )
         parser.add_argument("--recipe", default="default", help="default, kpqa-2021, adem-2017 or none")
         parser.add_argument(
             "--set",
@@ -44,8 +49,20 @@ class Command(BaseCommand):
             metavar="FIELD=COLUMN",
             help="which column holds what, such as score=rating; repeat",
         )
-        parser.add_argument("--scale", type=_scale, default=(1, 5), help="lowest and highest score: 1-5")
+        parser.add_argument(
+            "--stage", default="", help="which stage's ratings, where the file is a release's and has several"
+        )
+        parser.add_argument(
+            "--scale",
+            type=_scale,
+            default=(1, 5),
+            metavar="LOW-HIGH|LOW:HIGH:STEP",
+            help="lowest and highest score, and how far scores are apart: 1-5, 1:5:0.5, 0:100:1, 0:100:any",
+        )
         parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument(
+            "--sheet", default="", metavar="NAME", help="of a workbook (default: the first with data)"
+        )
         parser.add_argument("--seed", type=natural, default=0, help="of everything that is drawn by chance")
         parser.add_argument(
             "--replicates",
@@ -73,7 +90,7 @@ class Command(BaseCommand):
         from judgments.reporting.summary import summary  # noqa: PLC0415
         from judgments.reporting.writing import NotWrittenError, write_together  # noqa: PLC0415
         from quality.ratings import Scale  # noqa: PLC0415
-        from quality.recipes import RecipeError, named, with_parameters  # noqa: PLC0415
+        from quality.recipes import RecipeError, Z, named, with_parameters  # noqa: PLC0415
         from quality.report import report  # noqa: PLC0415
         from quality.run import run  # noqa: PLC0415
 
@@ -81,16 +98,28 @@ class Command(BaseCommand):
             raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
         named_files = ("report", "kept", "html")
         paths = outputs(options, named_files, source=options["file"], what="the file of ratings")
+        low, high, step = (*options["scale"], 1)[:3]
         try:
+            scale = Scale.of(low, high, step if step != "any" else Fraction(high) - Fraction(low))
             recipe = with_parameters(named(options["recipe"]), pairs("--set", options["set"]))
             table = read_ratings(
                 options["file"],
                 columns=pairs("--column", options["column"]),
-                scale=Scale(*options["scale"]),
+                scale=scale,
+                continuous=step == "any",
                 encoding=options["encoding"],
+                sheet=options["sheet"],
+                stage=options["stage"],
             )
         except (RecipeError, RatingsFileError) as error:
             raise CommandError(str(error)) from error
+        except ValueError as error:
+            raise CommandError(f"--scale: {error}.") from error
+        if recipe.has(Z) and table.ratings.scale.size > _MOST_FOR_Z:
+            raise CommandError(
+                f"The response filter z takes scales of at most {_MOST_FOR_Z} scores, and this one has "
+                f"{table.ratings.scale.size:,}. Round the scores, and say so: --scale LOW:HIGH:STEP."
+            )
         done = run(table.ratings, recipe, checks=table.checks, seconds=table.seconds)
         said = report(
             table.ratings,
@@ -102,7 +131,13 @@ class Command(BaseCommand):
             seed=options["seed"],
             version=f"distillery {settings.DISTILLERY_VERSION}",
         )
-        said = {"file": options["file"].name, "n_checks": table.n_checks, **said}
+        said["warnings"] = [*table.notes, *said["warnings"]]
+        said = {
+            "file": options["file"].name,
+            "counts": table.counts.as_json(),
+            "n_checks": table.n_checks,
+            **said,
+        }
         try:
             write_together(_files(paths, said, table, done))
         except NotWrittenError as error:
@@ -118,19 +153,15 @@ def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) 
 
     makers = {
         "report": lambda: json_of(said),
-        "kept": lambda: csv_of(table, done.kept),
+        "kept": lambda: csv_of(table, done),
         "html": lambda: text_of(page_of(said)),
     }
     return {path: makers[name]() for name, path in paths.items()}
 
 
-def _scale(text: str) -> tuple[int, int]:
+def _scale(text: str) -> tuple[str, str, str]:
+    """The ends and the step as they are written."""
     found = _SCALE.fullmatch(text.strip())
     if not found:
-        raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5")
-    low, high = int(found[1]), int(found[2])
-    if not low < high < low + _MOST_SCORES or abs(low) > 30_000 or abs(high) > 30_000:
-        raise ArgumentTypeError(
-            f"a scale goes from a lower to a higher score, with at most {_MOST_SCORES} scores"
-        )
-    return low, high
+        raise ArgumentTypeError(f"{text!r} is no scale; write it as 1-5, 1:5:0.5 or 0:100:any")
+    return found[1], found[2], found[3] or "1"

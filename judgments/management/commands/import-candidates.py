@@ -17,6 +17,7 @@ from judgments.importing.formats import FIELDS, FORMATS
 from judgments.services.candidates import human_candidates
 from judgments.services.importing import Options, import_candidates
 from projects.models import Project
+from tables.rowcounts import sum_in_words
 
 _SHOWN = 10
 _HINT = "(--system NAME, --column FIELD=COLUMN)"
@@ -32,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("project", help="its short name")
         parser.add_argument("file", type=Path, nargs="?")
         parser.add_argument("--format", choices=FORMATS, default="auto")
-        parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
         parser.add_argument(
             "--system", default="", help="whose answers they are, in lines that do not say so"
         )
@@ -54,6 +55,7 @@ class Command(BaseCommand):
         parser.add_argument("--strict", action="store_true", help="one bad line refuses the file")
         parser.add_argument("--dry-run", action="store_true", help="read and sort; store nothing")
         parser.add_argument("--report", type=Path, help="write the whole report there, as JSON")
+        parser.add_argument("--json", action="store_true", help="print the whole report as JSON, no table")
         parser.add_argument("--human", action="store_true", help="make held-out answers candidates, no file")
         parser.add_argument("--as", dest="user", help="whom the log names (default: the system)")
 
@@ -86,7 +88,10 @@ class Command(BaseCommand):
                 options["report"].write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
             except OSError as error:
                 raise CommandError(f"The report could not be written: {error}.") from error
-        self._show(report)
+        if options["json"]:
+            self.stdout.write(json.dumps(report, indent=2, ensure_ascii=False))
+        else:
+            self._show(report)
 
     def _human(self, project: Project, actor: Any) -> None:
         done = human_candidates(project, actor=actor)
@@ -112,6 +117,11 @@ class Command(BaseCommand):
         width = max(len(words) for words, _ in rows)
         for words, number in rows:
             self.stdout.write(f"{words:<{width}}  {number:>12,}")
+        if "guess" in report["encoding_words"]:
+            self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
+        self.stdout.write(f"{sum_in_words(report['counts'])}.")
+        if not report["stored"] and not report["refused"]:
+            self.stdout.write("Nothing was added: the project has all of these answers already.")
         for name, counts in list(report["systems"].items())[:_SHOWN]:
             said = ", ".join(f"{count:,} {rule}" for rule, count in counts.items() if count)
             self.stdout.write(f"{name}: {said}")

@@ -15,7 +15,7 @@ from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
 from marketplace.services import accesskeys, invoicing, payables, people
 from marketplace.sweep import settle
-from money.amounts import cents, dollars
+from money.amounts import dollars, entered_cents
 from money.fees import PROFILES
 
 #: Scripted workers made by one command.
@@ -94,6 +94,8 @@ class Command(BaseCommand):
         new.add_argument(
             "--others-end-in", type=int, metavar="DAYS", help="end the present keys after so many days"
         )
+        new.add_argument("--ends-in", type=int, metavar="DAYS", help="the new key is valid for so many days")
+        new.add_argument("--read-only", action="store_true", help="it may change nothing")
         new.add_argument("--json", action="store_true")
         new.set_defaults(run=self.new_key)
         listed = key.add_parser("list", help="all keys of a requester, without secrets")
@@ -192,10 +194,15 @@ class Command(BaseCommand):
         days = options["others_end_in"]
         if days is not None and not 0 <= days <= MOST_DAYS:
             raise CommandError(f"--others-end-in is from 0 to {MOST_DAYS} days.")
+        life = options["ends_in"]
+        if life is not None and not 1 <= life <= MOST_DAYS:
+            raise CommandError(f"--ends-in is from 1 to {MOST_DAYS} days.")
         key = accesskeys.issue(
             requester=self.requester(options),
             label=options["label"],
             others_end_in=None if days is None else timedelta(days=days),
+            ends_in=None if life is None else timedelta(days=life),
+            read_only=options["read_only"],
         )
         self.show(options, {"access_key": key.access_key, "secret": key.secret, "label": key.row.label})
 
@@ -266,7 +273,7 @@ class Command(BaseCommand):
         """deposit NAME AMOUNT."""
         requester = self.requester(options)
         try:
-            amount = cents(options["amount"])
+            amount = entered_cents(options["amount"])
         except ValueError as error:
             raise CommandError(str(error)) from error
         requester = people.deposit(
@@ -304,6 +311,8 @@ class Command(BaseCommand):
 
     def invoice(self, options: dict[str, Any]) -> None:
         """invoice NAME FIRST LAST."""
+        if options["last"] >= clock.now():
+            raise CommandError("LAST is a day in the past.")
         settle()
         invoice = invoicing.issue(
             requester=self.requester(options),
@@ -317,8 +326,10 @@ class Command(BaseCommand):
 
     def invite(self, options: dict[str, Any]) -> None:
         """invite LABEL."""
-        if options["uses"] < 1 or (options["days"] is not None and options["days"] < 1):
-            raise CommandError("--uses and --days are at least 1.")
+        if options["uses"] < 1:
+            raise CommandError("--uses is at least 1.")
+        if options["days"] is not None and not 1 <= options["days"] <= MOST_DAYS:
+            raise CommandError(f"--days is from 1 to {MOST_DAYS}.")
         invitation, token = people.create_invitation(
             label=options["label"], max_uses=options["uses"], days=options["days"]
         )

@@ -5,9 +5,11 @@ from marketplace.errors import Refusal, invalid_value
 from marketplace.models import HIT, HITType
 from marketplace.protocol import idempotency, lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
+from marketplace.protocol.errors import validation_error
 from marketplace.requirements import normalise
 from marketplace.selectors import reviewable, to_dispose
 from marketplace.services import publishing
+from marketplace.services.extending import LONGEST_LIFE
 from marketplace.services.publishing import TypeProperties
 from marketplace.sweep import settle
 from money.amounts import cents
@@ -151,6 +153,11 @@ def _page_of_hits(call: Call, rows: list[HIT], token: str | None) -> Result:
 def update_expiration_for_hit(call: Call) -> Result:
     """Expire a HIT now, or make its life longer; repeating an extension is refused as on MTurk."""
     row, expires_at = lookup.hit(call), call["ExpireAt"]
+    if expires_at > call.now + LONGEST_LIFE:
+        raise validation_error(
+            f"Value '{expires_at:%Y-%m-%dT%H:%M:%SZ}' at 'expireAt' failed to satisfy constraint: "
+            f"Member must be no later than {_YEAR} seconds from now"
+        )
     if expires_at > call.now:
         token = f"{row.hit_id}{expires_at:%Y-%m-%dT%H:%M:%SZ}"
         idempotency.claim(call, duplicate=idempotency.already_processed, token=token)

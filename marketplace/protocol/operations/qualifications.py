@@ -6,6 +6,7 @@ from marketplace.errors import invalid_value
 from marketplace.models import HIT, QualificationGrant, QualificationType
 from marketplace.protocol import lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
+from marketplace.protocol.errors import validation_error
 from marketplace.protocol.system_types import system_types
 from marketplace.selectors import asking_for, to_dispose
 from marketplace.services import qualifications
@@ -14,6 +15,8 @@ from marketplace.sweep import settle
 
 #: Words of a query that are looked for; more would only narrow it further.
 _MAX_WORDS = 8
+#: Characters of a query; databases take no pattern of any length.
+_MAX_QUERY = 256
 
 #: A delay of a hundred years; with any more, times would leave the calendar.
 _MAX_DELAY_S = 100 * 31_536_000
@@ -95,7 +98,13 @@ def list_qualification_types(call: Call) -> Result:
     """The system's types and the custom ones, oldest first: the caller's, and active ones of others."""
     own_only = call.get("MustBeOwnedByCaller", False)
     with_system = not own_only and not call["MustBeRequestable"]
-    words = call.get("Query", "").split()[:_MAX_WORDS]
+    query = call.get("Query", "")
+    if len(query) > _MAX_QUERY:
+        raise validation_error(
+            f"Value '{query[:40]}…' at 'query' failed to satisfy constraint: "
+            f"Member must have length less than or equal to {_MAX_QUERY}"
+        )
+    words = query.split()[:_MAX_WORDS]
     rows = QualificationType.objects.filter(deleted_at=None)
     own = Q(requester=call.requester)
     rows = rows.filter(own if own_only else own | Q(status=QualificationType.Status.ACTIVE))

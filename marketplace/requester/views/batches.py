@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -19,16 +20,11 @@ from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.html.policies import SANDBOX
 from marketplace.models import Batch, BatchTask, Requester
-from marketplace.requester.batchforms import (
-    BatchForm,
-    BatchPropertiesForm,
-    HostsForm,
-    PublishForm,
-    initial_of,
-)
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.batchforms import BatchForm, BatchPropertiesForm, HostsForm, PublishForm
+from marketplace.requester.doors import Seat, for_requester, respond, show, show_conflict
 from marketplace.selectors import hit_status
 from marketplace.site.fresh import settle_overdue
+from revisions.seen import ConflictError
 from tables.grids import Asked, Choices, Column, Grid, Rows, Words
 
 PLACE = "batches"
@@ -138,7 +134,12 @@ def _draft(form: BatchForm, seat: Seat) -> Batch | None:
     given = form.cleaned_data
     upload = form.upload()
     try:
-        sheet = Sheet(upload.file, upload.name or "table.csv", encoding=given["encoding"])  # type: ignore[arg-type]
+        sheet = Sheet(
+            upload.file,  # type: ignore[arg-type]
+            upload.name or "table.csv",
+            encoding=given["encoding"],
+            sheet=given["sheet"],
+        )
         return drafts.make_draft(
             requester=seat.requester,
             template=given["template"],
@@ -253,11 +254,15 @@ def properties(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse
     """Change what the HITs of a draft will have in common."""
     batch = own(seat, number)
     posted = request.method == "POST"
-    initial = initial_of(from_stored(batch.properties)) | {"name": batch.name}
-    form = BatchPropertiesForm(request.POST if posted else None, requester=seat.requester, initial=initial)
+    form = BatchPropertiesForm(request.POST if posted else None, requester=seat.requester, batch=batch)
     if posted and form.is_valid():
         try:
-            drafts.set_properties(batch=batch, name=form.cleaned_data["name"], properties=form.properties())
+            drafts.set_properties(
+                batch=batch, name=form.cleaned_data["name"], properties=form.properties(), seen=form.seen
+            )
+        except ConflictError:
+            batch = own(seat, number)
+            form.compare(BatchPropertiesForm(requester=seat.requester, batch=batch), request.path)
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
@@ -270,7 +275,7 @@ def properties(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse
         place=PLACE,
         batch=batch,
         form=form,
-        status=422 if form.errors else 200,
+        status=409 if form.conflict else 422 if form.errors else 200,
     )
 
 
@@ -279,13 +284,18 @@ def properties(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse
 def set_hosts(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
     """Choose which hosts a draft's tasks load from."""
     batch = own(seat, number)
-    form = HostsForm(request.POST, batch=batch)
+    form = HostsForm(request.POST, batch=batch, label_suffix="")
     if form.is_valid():
-        _act(
-            request,
-            lambda: drafts.set_hosts(batch=batch, hosts=form.hosts()),
-            "The tasks load from the hosts that are ticked, and from no other.",
-        )
+        try:
+            _act(
+                request,
+                lambda: drafts.set_hosts(batch=batch, hosts=form.hosts(), seen=form.seen),
+                "The tasks load from the hosts that are ticked, and from no other.",
+            )
+        except ConflictError:
+            theirs = HostsForm(batch=own(seat, number), label_suffix="")
+            back = reverse("requester:batch", args=[seat.requester.customer_id, number])
+            return show_conflict(request, seat, form, theirs, back, place=PLACE)
     else:
         messages.error(request, " ".join(str(each) for errors in form.errors.values() for each in errors))
     return redirect("requester:batch", seat.requester.customer_id, number)

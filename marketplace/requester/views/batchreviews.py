@@ -63,6 +63,7 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
             file.file,  # type: ignore[arg-type]
             file.name or "results.csv",
             encoding=given["encoding"],
+            sheet=given["sheet"],
             limits=RESULTS,
         )
         return reviewed.start(

@@ -15,6 +15,7 @@ from marketplace.models import Chaos
 from marketplace.requester.controlforms import AdvanceForm, FaultsForm
 from marketplace.requester.doors import Seat, for_requester, show
 from marketplace.templatetags.marketplace_time import span
+from revisions.seen import ConflictError
 
 View = Callable[..., HttpResponseBase]
 
@@ -37,14 +38,16 @@ def _where_tests_are(view: View) -> View:
 def controls(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """What is switched on for this requester, and a form that changes it."""
     mine = Chaos.objects.filter(requester=seat.requester).first()
-    form = FaultsForm(
-        request.POST if request.method == "POST" else None,
-        initial={name: getattr(mine, name) for name in FaultsForm.base_fields} if mine else None,
-    )
+    form = FaultsForm(request.POST if request.method == "POST" else None, chaos=mine)
     if request.method == "POST" and form.is_valid():
-        chaos.switch(seat.requester, **form.faults)
-        messages.success(request, "The faults are set. They concern calls of this requester alone.")
-        return redirect("requester:controls", seat.requester.customer_id)
+        try:
+            chaos.set_faults(seat.requester, form.faults, seen=form.seen)
+        except ConflictError:
+            mine = Chaos.objects.filter(requester=seat.requester).first()
+            form.compare(FaultsForm(chaos=mine), request.path)
+        else:
+            messages.success(request, "The faults are set. They concern calls of this requester alone.")
+            return redirect("requester:controls", seat.requester.customer_id)
     return show(
         request,
         "controls.html",
@@ -56,7 +59,7 @@ def controls(request: HttpRequest, seat: Seat) -> HttpResponseBase:
         everybody=Chaos.objects.filter(requester=None).first(),
         now=clock.now(),
         ahead=clock.advanced_seconds(),
-        status=422 if form.errors else 200,
+        status=409 if form.conflict else 422 if form.errors else 200,
     )
 
 

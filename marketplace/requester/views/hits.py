@@ -1,7 +1,6 @@
 """HITs: the table, one of them with who took it, and longer, more or less of it."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -164,8 +163,6 @@ def more_time(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
         until, now = form.until(), clock.now()
         if until <= now:
             raise Refusal("InvalidParameterValue", "That is over already. Ask for more hours.")
-        if until > now + timedelta(days=366):
-            raise Refusal("InvalidParameterValue", "A HIT stays on offer for at most a year from now.")
         publishing.set_expiration(hit=row, expires_at=until, now=now)
         return f"It stays on offer until {until:%-d %b %Y, %H:%M} UTC."
 

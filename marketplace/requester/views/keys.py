@@ -95,6 +95,8 @@ def new_key(request: HttpRequest, seat: Seat) -> HttpResponseBase:
                 label=form.cleaned_data["label"],
                 by=seat.user,
                 others_end_in=form.others_end_in,
+                ends_in=form.ends_in,
+                read_only=form.cleaned_data["read_only"],
             )
         except Refusal as refusal:
             form.add_error(None, refusal.message)

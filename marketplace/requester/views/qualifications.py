@@ -21,6 +21,8 @@ from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualifications
 from marketplace.services.granting import grant_many
+from revisions.seen import ConflictError
+from tables.rowcounts import sum_in_words
 
 PLACE = "qualifications"
 
@@ -79,8 +81,14 @@ def edit(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
     if form.is_bound and form.is_valid():
         try:
             qualifications.update_qualification_type(
-                qualification_type=row, changes=form.values(), test=form.qualification_test()
+                qualification_type=row,
+                changes=form.values(),
+                test=form.qualification_test(),
+                seen=form.seen,
             )
+        except ConflictError:
+            row = own_qualification(seat.requester, kind)
+            form.compare(TypeForm(kind=row), request.path)
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
@@ -89,7 +97,7 @@ def edit(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
 
 
 def _form(request: HttpRequest, seat: Seat, form: TypeForm, kind: QualificationType | None) -> HttpResponse:
-    status = 422 if form.is_bound else 200
+    status = 409 if form.conflict else 422 if form.is_bound else 200
     return show(request, "qualification_form.html", seat, place=PLACE, form=form, kind=kind, status=status)
 
 
@@ -192,12 +200,12 @@ def upload(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
     def do(row: QualificationType) -> str:
         form = FileForm(request.POST, request.FILES)
         file = entered(form)["file"]
-        if file.size > grantfile.MAX_BYTES:
-            raise Refusal("InvalidParameterValue", f"{file.name} is larger than 10 MB; divide it.")
-        outcome = grant_many(qualification_type=row, wanted=grantfile.lines(file.name, file), now=clock.now())
+        sheet = grantfile.open_grants(file.name, file.file)
+        outcome = grant_many(qualification_type=row, wanted=grantfile.lines(sheet), now=clock.now())
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
-            f"{outcome.same:,} as before. Nobody was written to."
+            f"{outcome.same:,} as before: {sum_in_words(outcome.counts().as_json())}. Nobody was written to. "
+            f"The file was read as {sheet.said}."
         )
 
     return _act(request, seat, kind, do)

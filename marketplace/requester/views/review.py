@@ -209,7 +209,7 @@ def _overridable(row: Holding, now: datetime) -> bool:
         row.state == Holding.State.REJECTED
         and not row.hit.disposed_at
         and row.submitted_at
-        and now <= row.submitted_at + OVERRIDE_WITHIN
+        and row.submitted_at >= now - OVERRIDE_WITHIN
     )
 
 

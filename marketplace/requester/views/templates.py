@@ -1,19 +1,22 @@
 """Templates of a requester: pages with ${variables}, and samples to begin with."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace import clock
-from marketplace.batches import frames, hosts, placeholders, samples, selectors
-from marketplace.batches.properties import from_stored
+from marketplace.batches import frames, placeholders, samples, selectors
 from marketplace.batches.samples import SAMPLES, Sample
+from marketplace.batches.templates import change_template, create_template
+from marketplace.errors import Refusal
 from marketplace.html.policies import SANDBOX
 from marketplace.models import Template
-from marketplace.requester.batchforms import TemplateForm, initial_of
+from marketplace.requester.batchforms import TemplateForm
 from marketplace.requester.doors import Seat, for_requester, respond, show
+from revisions.seen import ConflictError
 from tables.grids import Asked, Column, Grid, Rows, Words
 
 PLACE = "batches"
@@ -44,12 +47,15 @@ def templates(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 @for_requester
 def new(request: HttpRequest, seat: Seat) -> HttpResponse:
     """A template of one's own."""
-    form = _form(request, seat, None)
-    if request.method == "POST" and form.is_valid() and _free(form, seat, None):
-        made = Template(requester=seat.requester, created_at=clock.now())
-        _save(made, form)
-        messages.success(request, "The template is stored.")
-        return redirect("requester:template", seat.requester.customer_id, made.pk)
+    form = TemplateForm(request.POST if request.method == "POST" else None, requester=seat.requester)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = create_template(requester=seat.requester, **_given(form))
+        except Refusal as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            messages.success(request, "The template is stored.")
+            return redirect("requester:template", seat.requester.customer_id, made.pk)
     status = 422 if form.errors else 200
     return show(request, "template_form.html", seat, place=PLACE, form=form, status=status)
 
@@ -59,11 +65,19 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
 def template(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """A template, to look at and to change; batches that were made of it stay as they are."""
     found = _own(seat, pk)
-    form = _form(request, seat, found)
-    if request.method == "POST" and form.is_valid() and _free(form, seat, found):
-        _save(found, form)
-        messages.success(request, "The template is stored.")
-        return redirect("requester:template", seat.requester.customer_id, found.pk)
+    posted = request.method == "POST"
+    form = TemplateForm(request.POST if posted else None, requester=seat.requester, template=found)
+    if posted and form.is_valid():
+        try:
+            change_template(template=found, seen=form.seen, **_given(form))
+        except ConflictError:
+            found = _own(seat, pk)
+            form.compare(TemplateForm(requester=seat.requester, template=found), request.path)
+        except Refusal as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            messages.success(request, "The template is stored.")
+            return redirect("requester:template", seat.requester.customer_id, found.pk)
     return show(
         request,
         "template_form.html",
@@ -72,7 +86,7 @@ def template(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         form=form,
         task_page=found,
         variables=placeholders.parse(found.html).names,
-        status=422 if form.errors else 200,
+        status=409 if form.conflict else 422 if form.errors else 200,
     )
 
 
@@ -112,15 +126,11 @@ def use_sample(request: HttpRequest, seat: Seat, *, slug: str) -> HttpResponse:
     taken = set(seat.requester.templates.values_list("name", flat=True))
     name = f"{sample.name} ({sample.style})"
     numbered = (f"{name} {number}" for number in range(2, len(taken) + 3))
-    now = clock.now()
-    made = Template.objects.create(
+    made = create_template(
         requester=seat.requester,
         name=name if name not in taken else next(each for each in numbered if each not in taken),
         html=sample.html,
-        hosts=hosts.of_template(sample.html),
-        properties=sample.properties.stored(),
-        created_at=now,
-        updated_at=now,
+        properties=sample.properties,
     )
     messages.success(request, "The template is yours now. Change it, or go on with a table for it.")
     return redirect("requester:template", seat.requester.customer_id, made.pk)
@@ -147,32 +157,9 @@ def _own(seat: Seat, pk: int) -> Template:
     return get_object_or_404(Template, pk=pk, requester=seat.requester)
 
 
-def _form(request: HttpRequest, seat: Seat, found: Template | None) -> TemplateForm:
-    if request.method == "POST":
-        return TemplateForm(request.POST, requester=seat.requester)
-    initial = {"reward": "0.10", "duration": 3600, "lifetime": 7 * 86_400, "auto_approval": 3 * 86_400}
-    if found:
-        initial = initial_of(from_stored(found.properties)) | {
-            "name": found.name,
-            "html": found.html,
-            "frame_height": found.frame_height,
-        }
-    return TemplateForm(initial=initial, requester=seat.requester)
-
-
-def _free(form: TemplateForm, seat: Seat, found: Template | None) -> bool:
-    same = seat.requester.templates.filter(name=form.cleaned_data["name"]).first()
-    if same is not None and same != found:
-        form.add_error("name", "You have a template of this name already. Choose another one.")
-        return False
-    return True
-
-
-def _save(template: Template, form: TemplateForm) -> None:
+def _given(form: TemplateForm) -> dict[str, Any]:
+    """What a valid form says of its template."""
     given = form.cleaned_data
-    template.name, template.html = given["name"], given["html"]
-    template.frame_height = given["frame_height"]
-    template.hosts = hosts.of_template(given["html"])
-    template.properties = form.properties().stored()
-    template.updated_at = clock.now()
-    template.save()
+    return {name: given[name] for name in ("name", "html", "frame_height")} | {
+        "properties": form.properties()
+    }

@@ -13,7 +13,7 @@ from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.questionform import answering
 from marketplace.questionform.answering import Given
-from marketplace.questionform.drawing import MEDIA_SOURCES
+from marketplace.questionform.drawing import media_sources
 from marketplace.questionform.parsing import Form, parse_form
 from marketplace.services import qualification_requests
 from marketplace.services.qualification_requests import standing
@@ -111,7 +111,7 @@ def _ask(request: HttpRequest, worker: Worker, kind: QualificationType) -> str:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-@csp_update(MEDIA_SOURCES)
+@csp_update(media_sources())
 @for_workers
 def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> HttpResponse:
     """The test that the worker has begun: its questions with the time that is left, and its answers."""

@@ -95,6 +95,19 @@ def encode(examples: Sequence[Rated], encoder: TextEncoder, progress: Progress |
     )
 
 
+def cosines(encoded: Encoded) -> Floats:
+    """Cosine (k) of each response with its most similar reference, nan where there is none."""
+    lengths = np.linalg.norm(encoded.vectors, axis=1, keepdims=True)
+    units = np.divide(encoded.vectors, lengths, out=np.zeros_like(encoded.vectors), where=lengths > 0)
+    counts = np.diff(encoded.starts)
+    owners = np.repeat(np.arange(len(encoded)), counts)
+    pairs = np.einsum("ij,ij->i", units[encoded.responses[owners]], units[encoded.references])
+    found = np.full(len(encoded), -np.inf)
+    np.maximum.at(found, owners, pairs)
+    found[counts == 0] = np.nan
+    return found
+
+
 def _places(things: Iterable[T]) -> dict[T, int]:
     found: dict[T, int] = {}
     for thing in things:

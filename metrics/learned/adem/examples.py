@@ -16,3 +16,8 @@ class Rated:
     response: str
     system: str
     score: float
+
+
+def turns(question: str) -> tuple[str, ...]:
+    """A question as a context: its lines that say something, in training as in scoring."""
+    return tuple(line.strip() for line in question.splitlines() if line.strip())

@@ -83,7 +83,7 @@ def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> Measured
 
 def _encoded(chunk: Chunk, scorer: "Scorer") -> "Encoded":
     from metrics.learned.adem.encoded import encode  # noqa: PLC0415
-    from metrics.learned.adem.examples import Rated  # noqa: PLC0415
+    from metrics.learned.adem.examples import Rated, turns  # noqa: PLC0415
 
     answers = chunk.answers
     questions = answers.questions or [""] * len(answers)
@@ -96,8 +96,3 @@ def _encoded(chunk: Chunk, scorer: "Scorer") -> "Encoded":
         ],
         scorer.encoder,
     )
-
-
-def turns(question: str) -> tuple[str, ...]:
-    """A question as a context: its lines that say something."""
-    return tuple(line.strip() for line in question.splitlines() if line.strip())

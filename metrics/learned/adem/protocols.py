@@ -33,6 +33,8 @@ _WANTED: Wanted = tuple((each, "global") for each in BOTH)
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.1, 0.05)
 #: How often a random part of the training is taken, where the paper takes one.
 TIMES = 5
+#: Deviations below it are rounding.
+_SAME = 1e-12
 ONE_SYSTEM = "there is one system: none can be left out"
 NO_TEST = "it has no answer in the test set"
 
@@ -210,6 +212,22 @@ def out_of_fold(
         model = fit(fold.train, fold.validation)
         for name, column in found.items():
             column[fold.test] = model.scores(fold.test, name)
+    return found
+
+
+def standardised(scores: Floats, fold: Indices) -> Floats:
+    """Scores (n) with mean 0 and deviation 1 within each fold, so that no model's level passes for agreement.
+
+    Scores of different models have different levels and spreads; put together as they are, these differences
+    would lower or raise a correlation over all of them. Equal scores of a fold become 0.
+    """
+    found = np.full(len(scores), np.nan)
+    for at in np.unique(fold):
+        rows = np.flatnonzero((fold == at) & ~np.isnan(scores))
+        if len(rows):
+            apart = scores[rows] - scores[rows].mean()
+            spread = apart.std()
+            found[rows] = apart / spread if spread > _SAME else 0.0
     return found
 
 

@@ -75,10 +75,9 @@ def make(name: str, profile: Profile) -> Metric:
         cache=str(options.get("cache", "")),
         device=str(options.get("device", "auto")),
     )
-    if how.tokeniser != PIECES:
-        tokeniser_named(how.tokeniser)
+    tokens = PIECES if how.tokeniser == PIECES else tokeniser_named(how.tokeniser).label
     asked, lacks = said_of(how.model)
-    said = {"tok": how.tokeniser, "variant": how.variant}
+    said = {"tok": tokens, "variant": how.variant}
     if how.rouge:
         said["beta"] = f"{how.beta:g}"
     title = f"{'ROUGE-L' if how.rouge else 'BLEU-1'}-KPQA"

@@ -1,5 +1,6 @@
 """`manage.py import-scores`: human scores from elsewhere become a read-only project with a release."""
 
+import json
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from releases.management.terminal import bar, terminated
 from releases.models import PrivacyFinding, Release
 from releases.services.importing import Imported, import_scores
 from releases.source import Progress
+from tables.rowcounts import sum_in_words
 
 #: Formats of the release unless others are asked for: all that hold human scores.
 _RELEASED = ("jsonl", "csv", "parquet", "mt-metrics-eval")
@@ -59,7 +61,7 @@ class Command(BaseCommand):
             help="where no column names the system: whose a query's first, second … row is",
         )
         parser.add_argument("--format", choices=FORMATS, default="auto")
-        parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
+        parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
         header = parser.add_mutually_exclusive_group()
         header.add_argument(
             "--header", action="store_true", default=None, help="the first line names columns"
@@ -85,6 +87,7 @@ class Command(BaseCommand):
             help="build no release before somebody decided about them",
         )
         parser.add_argument("--no-release", action="store_true", help="only import; build nothing")
+        parser.add_argument("--json", action="store_true", help="print the report as JSON, no sentences")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import, and say what came of it; a refused file ends it with status 1."""
@@ -100,7 +103,16 @@ class Command(BaseCommand):
                 )
         except ImportRefusedError as error:
             raise CommandError(str(error)) from error
-        self._show(done)
+        if options["json"]:
+            self.stdout.write(
+                json.dumps(
+                    {**done.report, "project": done.project.slug, "already": done.already},
+                    indent=2,
+                    ensure_ascii=False,
+                )
+            )
+        else:
+            self._show(done)
         if options["no_release"]:
             return
         try:
@@ -111,6 +123,8 @@ class Command(BaseCommand):
                 f"{error} The scores are imported. Decide, then give the same command again; or give it with "
                 "--accept-findings REASON."
             ) from error
+        if options["json"]:
+            return
         if accepted := accepted_in(done.project):
             self.stdout.write(
                 f"Accepted what the privacy check found: {accepted:,} that the file has already. "
@@ -127,6 +141,9 @@ class Command(BaseCommand):
         else:
             mapping = ", ".join(f"{ours} from {theirs!r}" for ours, theirs in report["mapping"].items())
             self.stdout.write(f"{report['file']}: {report['format_words']}; {mapping}.")
+            if "guess" in report["encoding_words"]:
+                self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
+            self.stdout.write(f"{sum_in_words(report['counts'])}.")
             if report["further"]:
                 self.stdout.write(f"{report['further']:,} rows only added references to earlier ones.")
         self.stdout.write(

@@ -18,7 +18,8 @@ from accounts.commandline import natural, user_named
 from projects.models import Project
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS
-from releases.management.arguments import card, formats, shares
+from releases.groups import OPTIONAL
+from releases.management.arguments import card, formats, groups, shares
 from releases.management.terminal import bar, plain, terminated
 from releases.models import PrivacyFinding, Release
 
@@ -29,7 +30,7 @@ class Command(BaseCommand):
     help = "Build a release of a project, check a folder of one, compare two (docs/releases.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """build, verify, diff, check."""
+        """build, content, verify, diff, check."""
         commands = parser.add_subparsers(dest="what", required=True)
         build = commands.add_parser("build", help="build a release, and keep it")
         build.add_argument("project", help="its short name")
@@ -39,6 +40,14 @@ class Command(BaseCommand):
             default=(),
             metavar="A,B",
             help=f"of {', '.join(FORMATS)}; or all (default: jsonl,csv,parquet)",
+        )
+        build.add_argument(
+            "--include",
+            type=groups,
+            default=(),
+            metavar="A,B",
+            help="bring in what is not accepted: "
+            f"{', '.join(OPTIONAL)}; or all (default: only what is accepted)",
         )
         build.add_argument("--out", type=Path, metavar="DIR", help="write the files there too; empty or new")
         build.add_argument("--release-version", default="", help="such as 1.0.0 (default: the next one)")
@@ -60,6 +69,11 @@ class Command(BaseCommand):
         build.add_argument("--as", dest="user", metavar="USER", help="whom the log names")
         build.add_argument("--json", action="store_true")
         build.set_defaults(run=self.build_release)
+        content = commands.add_parser("content", help="count what a release would take, and what not and why")
+        content.add_argument("project", help="its short name")
+        content.add_argument("--include", type=groups, default=(), metavar="A,B", help="as for build")
+        content.add_argument("--json", action="store_true")
+        content.set_defaults(run=self.count_content)
         verify = commands.add_parser(
             "verify", help="check every file of a folder; exit 1 if anything is wrong"
         )
@@ -91,12 +105,14 @@ class Command(BaseCommand):
         """build PROJECT."""
         from releases.options import options_of  # noqa: PLC0415 - not needed to parse arguments
         from releases.services.releasing import release_now  # noqa: PLC0415 - the same
+        from releases.wording import selection_lines  # noqa: PLC0415 - the same
 
         project, actor, out = _project(options["project"]), user_named(options["user"]), options["out"]
         if out is not None:
             _refuse_full(out)
         chosen = options_of(
             {
+                "include": options["include"],
                 "seed": options["seed"],
                 "shares": options["splits"],
                 "answers": card(options["card"]),
@@ -130,9 +146,23 @@ class Command(BaseCommand):
             splits = ", ".join(f"{name} {count:,}" for name, count in table["rows"].items())
             if splits:
                 self.stdout.write(f"  {table['name']:<12}{sum(table['rows'].values()):>12,}  ({splits})")
+        for line in selection_lines(done.manifest):
+            self.stdout.write(line)
         self.stdout.write(f"digest of manifest.json: {done.digest}")
         if out is not None:
             self.stdout.write(f"Written to {out}. Check it with: manage.py release verify {out}")
+
+    def count_content(self, options: dict[str, Any]) -> None:
+        """content PROJECT."""
+        from releases.selectors import content_of  # noqa: PLC0415 - not needed to parse arguments
+        from releases.wording import content_lines  # noqa: PLC0415 - the same
+
+        found = content_of(_project(options["project"]), options["include"])
+        if options["json"]:
+            self.stdout.write(json.dumps(found.as_json))
+            return
+        for line in content_lines(found):
+            self.stdout.write(line)
 
     def verify_folder(self, options: dict[str, Any]) -> None:
         """verify DIR."""
@@ -234,6 +264,9 @@ def _facts(release: Release) -> dict[str, Any]:
         "content": release.content,
         "bytes": release.bytes,
         "simulated": release.simulated,
+        "include": release.manifest["parameters"]["include"],
+        "brought_in": release.manifest["parameters"]["brought_in"],
+        "steps": release.manifest["steps"],
         "files": list(release.files.order_by("path").values("path", "format", "bytes", "rows", "sha256")),
         "tables": {table["name"]: table["rows"] for table in release.manifest["tables"]},
     }

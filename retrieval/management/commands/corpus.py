@@ -15,7 +15,10 @@ from projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.management.progress import watched_bytes
 from retrieval.models import Corpus
-from retrieval.reading import FORMATS, open_passages
+from retrieval.reading import FORMATS, Layout, open_passages
+from retrieval.reading.fields import NAMES
+from retrieval.reading.looking import read_as
+from retrieval.reading.tables import DELIMITERS
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.corpora import (
     Added,
@@ -26,8 +29,10 @@ from retrieval.services.corpora import (
     remove_corpus,
     slug_for,
 )
+from retrieval.services.identity import SAME_ID
 from retrieval.services.repeats import POLICIES, Repeat
 from retrieval.text.windows import LARGEST, Splitting
+from tables.rowcounts import sum_in_words
 
 
 class Command(BaseCommand):
@@ -49,6 +54,16 @@ class Command(BaseCommand):
         add.add_argument("--licence", default="", help="of the passages, such as CC BY 4.0")
         add.add_argument("--attribution", default="", help="whom the licence wants named")
         add.add_argument("--format", choices=FORMATS, default="auto")
+        add.add_argument(
+            "--column",
+            action="append",
+            default=[],
+            metavar="FIELD=NAME",
+            help=f"which column holds {', '.join(NAMES)}; FIELD= for none, id= to number the passages",
+        )
+        add.add_argument("--encoding", default="", help="of the text (default: found out)")
+        add.add_argument("--delimiter", default="", choices=["", *DELIMITERS], help="of a CSV file")
+        add.add_argument("--sheet", default="", help="of a workbook (default: the first with data)")
         _add_options(add)
         add.add_argument("--json", action="store_true")
         add.set_defaults(run=self.add)
@@ -77,7 +92,7 @@ class Command(BaseCommand):
     def add(self, project: Project, options: dict[str, Any]) -> None:
         """corpus add PROJECT FILE."""
         adding = _adding(options)
-        file = open_passages(options["file"], options["format"])
+        file = open_passages(options["file"], options["format"], layout=_layout(options))
         slug = options["slug"] or slug_for(options["file"].name)
         corpus = corpora_of(project).filter(slug=slug).first()
         made = corpus is None
@@ -99,11 +114,13 @@ class Command(BaseCommand):
                 remove_corpus(corpus=corpus)
             raise
         if options["json"]:
-            facts = {"corpus": slug, "added": added.passages, "known": added.known}
-            repeats = {"repeats": dict(added.repeats.counts), "left_out": adding.repeats == "skip"}
-            self.stdout.write(json.dumps(facts | repeats))
+            facts = {"corpus": slug, **added.as_dict(), "left_out": adding.repeats == "skip"}
+            self.stdout.write(json.dumps(facts | {"read_as": read_as(file)}))
             return
         self.stdout.write(f"{added.passages:,} passages added to {project.slug}/{slug}.")
+        self.stdout.write(f"Read as {read_as(file)}: {sum_in_words(added.counts.as_json())}.")
+        for each in added.identified.examples:
+            self.stdout.write(f"  {plain(each)}")
         if added.known:
             self.stdout.write(f"{added.known:,} left out, as their ids are in the corpus already.")
         self._say_repeats(added, left_out=adding.repeats == "skip")
@@ -194,6 +211,12 @@ def _add_options(add: ArgumentParser) -> None:
         help="also those with this share of word triples in common, such as 0.8",
     )
     add.add_argument("--report", type=Path, metavar="FILE", help="write every repetition as a line of JSON")
+    add.add_argument(
+        "--same-id",
+        choices=SAME_ID,
+        default="refuse",
+        help="an id that is there with another text: refuse the file, keep the first, or number them",
+    )
     add.add_argument("--skip-known", action="store_true", help="leave out ids that the corpus has already")
 
 
@@ -207,9 +230,25 @@ def _adding(options: dict[str, Any]) -> Adding:
         splitting = (
             None if size is None else Splitting(size, size if stride is None else stride, options["by"])
         )
-        return Adding(splitting, options["duplicates"], options["near_duplicates"], options["skip_known"])
+        return Adding(
+            splitting,
+            options["duplicates"],
+            options["near_duplicates"],
+            options["skip_known"],
+            options["same_id"],
+        )
     except ValueError as error:
         raise CommandError(str(error)) from error
+
+
+def _layout(options: dict[str, Any]) -> Layout:
+    columns: dict[str, str] = {}
+    for each in options["column"]:
+        ours, sign, theirs = each.partition("=")
+        if not sign or ours not in NAMES:
+            raise CommandError(f"--column {each!r} is not FIELD=NAME; fields: {', '.join(NAMES)}.")
+        columns[ours] = theirs
+    return Layout(columns, options["encoding"], options["delimiter"], options["sheet"])
 
 
 @contextmanager

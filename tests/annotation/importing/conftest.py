@@ -56,3 +56,8 @@ def sample(
         strict=strict,
     )
     return {each.text: (drawn, each) for each, drawn in fetch(found)}, found.report()
+
+
+def plain(sentence: str) -> str:
+    """Our sentence without the marks that keep the direction of quoted words."""
+    return sentence.translate({0x2068: None, 0x2069: None})

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from annotation.importing.records import FileRefusedError, Limits
-from tests.annotation.importing.conftest import read, sample
+from tests.annotation.importing.conftest import plain, read, sample
 
 
 def refused(path, **options):
@@ -15,7 +15,7 @@ def refused(path, **options):
 
 
 def test_bytes_of_another_encoding_are_refused_by_line(write):
-    texts, why = refused(write("log.csv", b"query\nfirst\nCaf\xe9\nlast\n"))
+    texts, why = refused(write("log.csv", b"query\nfirst\nCaf\xe9\nlast\n"), encoding="utf-8")
     assert texts == ["first", "last"]
     assert why == [(3, "Byte 4 (0xE9) is not UTF-8. Save the file as UTF-8, or name its encoding.")]
 
@@ -104,7 +104,11 @@ def test_an_id_of_another_query_is_refused_and_names_the_other(write):
     path = write("log.csv", "id,query\n1,one here\n2,two here\n1,three here\n2,Two  here\n")
     found, report = sample(path)
     assert sorted(found) == ["one here", "two here"]
-    assert report["refusals"] == [{"line": 4, "reason": "The id is that of another query, in line 2."}]
+    (refusal,) = report["refusals"]
+    assert (refusal["line"], plain(refusal["reason"])) == (
+        4,
+        "The id “1” is that of another query, in line 2: “one here” there, “three here” here.",
+    )
 
 
 def test_contradictory_types_of_one_query_are_refused(write):
@@ -112,14 +116,16 @@ def test_contradictory_types_of_one_query_are_refused(write):
     found, report = sample(path)
     assert found["who"][0].count == 3
     assert [each["line"] for each in report["refusals"]] == [4, 6]
-    assert report["refusals"][0]["reason"].endswith("contradicts that of the same query in line 3.")
+    assert report["refusals"][0]["reason"].endswith("query in line 3: PERSON there, NUMERIC here.")
 
 
 def test_contradictions_in_json_name_lines_too(write):
     path = write("log.jsonl", [{"query": "one", "id": "a"}, {"query": "two", "id": "a"}])
-    assert sample(path)[1]["refusals"] == [
-        {"line": 2, "reason": "The id is that of another query, in line 1."}
-    ]
+    (refusal,) = sample(path)[1]["refusals"]
+    assert (refusal["line"], plain(refusal["reason"])) == (
+        2,
+        "The id “a” is that of another query, in line 1: “one” there, “two” here.",
+    )
 
 
 def test_strict_refuses_the_file_at_the_first_bad_line(write):

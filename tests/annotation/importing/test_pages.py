@@ -1,5 +1,7 @@
 """Imports on the desk: upload, preview, job, report; who may and who may not."""
 
+import html
+import random
 import re
 
 import pytest
@@ -11,6 +13,7 @@ from annotation.services import staging
 from jobs import runner
 from jobs.models import Job
 from tests.desk.conftest import HOSTILE, as_, manager, owner, people, project  # noqa: F401  # fixtures
+from tests.workbooks import write_workbook
 
 pytestmark = pytest.mark.django_db
 LOG = b"query,count,market\nwho is he,3,en\nwhat is it,2,en\nwww.example.com,1,en\n"
@@ -94,14 +97,87 @@ def test_a_stratified_sample_by_quotas(manager, project):  # noqa: F811
 
 def test_a_file_that_is_refused_says_why_and_leaves_nothing(manager, project):  # noqa: F811
     place = upload(manager, b"query\nfine\nCaf\xe9\n").headers["Location"]
-    assert "Line 3: Byte 4 (0xE9) is not UTF-8" in text(manager.get(place))
-    started = manager.post(place, {**FORM, "column_count": "", "strict": "on", "start": "1"})
+    utf_8 = {**FORM, "column_count": "", "encoding": "utf-8"}
+    assert "Line 3: <bdi>Byte 4 (0xE9) is not UTF-8" in text(manager.post(place, {**utf_8, "look": "1"}))
+    started = manager.post(place, {**utf_8, "strict": "on", "start": "1"})
     runner.run(job_id=Job.objects.get().pk)
     page = text(manager.get(started.headers["Location"]))
     assert "The import did not happen" in page
     assert "log.csv, line 3: Byte 4 (0xE9) is not UTF-8" in page
     assert (Job.objects.get().state, QuerySource.objects.count()) == ("failed", 0)
     assert manager.get(place).status_code == 200
+
+
+def test_a_guessed_encoding_is_shown_and_another_one_can_be_chosen(manager, project):  # noqa: F811
+    place = upload(manager, "query\nCafé in Zürich\nOù est-il\n".encode("cp1252")).headers["Location"]
+    page = text(manager.get(place))
+    assert "Café in Zürich" in page
+    assert "Windows-1252 (Western Europe), a guess" in page
+    assert re.search(
+        r'<select name="encoding"[^>]*>\s*<option value="" selected>find out from the file', page
+    )
+    other = text(manager.post(place, {**FORM, "column_count": "", "encoding": "cp1251", "look": "1"}))
+    assert "Cafй in Zьrich" in other
+
+
+def test_a_column_that_refuses_every_line_is_named_with_what_to_do(manager, project):  # noqa: F811
+    rows = "".join(f"question {number},Treatment\n" for number in range(30))
+    place = upload(manager, f"query,Answer Type\n{rows}".encode()).headers["Location"]
+    page = html.unescape(text(manager.get(place)))
+    assert "30</strong> of the\n    30 lines would be refused; 20 of them are listed" in page
+    assert "The column “\u2068Answer Type\u2069”, found by its name, is read as the type" in page
+    assert "choose “not in the file” for it" in page
+    sent = {**FORM, "column_count": "", "column_type": "Answer Type", "start": "1"}
+    started = manager.post(place, sent)
+    runner.run(job_id=Job.objects.get().pk)
+    report = html.unescape(text(manager.get(started.headers["Location"], follow=True)))
+    assert "refuses 30 lines. It takes one of PERSON" in report
+    place = upload(manager, f"query,Answer Type\n{rows}".encode()).headers["Location"]
+    manager.post(place, {**sent, "column_type": "", "once": "0b6c7c44-6a3e-4b3f-9a2e-0a7a8f7f0002"})
+    runner.run(job_id=Job.objects.latest("pk").pk)
+    assert Query.objects.count() == 30
+
+
+def test_the_report_leads_to_the_imported_queries(manager, project):  # noqa: F811
+    place = upload(manager).headers["Location"]
+    started = manager.post(place, {**FORM, "start": "1"})
+    runner.run(job_id=Job.objects.get().pk)
+    report = text(manager.get(started.headers["Location"], follow=True))
+    link = f"/desk/projects/reading/queries/?source={QuerySource.objects.get().pk}"
+    assert f'href="{link}"' in report
+    assert "who is he" in text(manager.get(link))
+
+
+def test_noise_is_refused_in_a_sentence_and_nothing_can_be_imported(manager, project):  # noqa: F811
+    noise = random.Random(3).randbytes(20_000)
+    for content in (noise, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + noise):
+        page = text(manager.get(upload(manager, content, name="picture.png").headers["Location"]))
+        assert "picture.png is no text but binary data" in page
+        assert '<button name="start" value="1" disabled>' in page
+        assert page.count('role="alert"') == 1
+
+
+def test_a_workbook_is_imported_from_the_sheet_that_is_chosen(manager, project, tmp_path):  # noqa: F811
+    sheets = {"Queries": [["query", "count"], ["who is he", 3]], "More": [["query"], ["wo ist sie"]]}
+    content = write_workbook(tmp_path / "log.xlsx", sheets).read_bytes()
+    place = upload(manager, content, name="log.xlsx").headers["Location"]
+    page = html.unescape(text(manager.get(place)))
+    assert "a workbook, sheet 'Queries', with a header" in page
+    sent = {**FORM, "column_count": "", "sheet": "More"}
+    assert "wo ist sie" in text(manager.post(place, {**sent, "look": "1"}))
+    manager.post(place, {**sent, "start": "1"})
+    runner.run(job_id=Job.objects.get().pk)
+    query = Query.objects.get()
+    assert (query.text, query.line, query.source.format) == ("wo ist sie", 2, "xlsx")
+
+
+def test_quotas_belong_to_a_group_that_a_stratified_sample_opens(manager, project):  # noqa: F811
+    page = text(manager.get(upload(manager).headers["Location"]))
+    group = re.search(
+        r'<fieldset class="card group-of-fields [^"]*only-stratified">(.*?)</fieldset>', page, re.S
+    )
+    assert group
+    assert 'name="quota_head"' in group[1]
 
 
 def test_a_file_without_queries_can_be_mapped_after_all(manager, project):  # noqa: F811

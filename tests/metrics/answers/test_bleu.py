@@ -110,9 +110,9 @@ def test_an_unknown_smoothing_is_named_with_those_that_there_are():
 
 
 def test_the_signature_says_all_that_bears_on_the_value():
-    assert metric("bleu").signature == "metric:bleu-4|v:1|tok:default|n:4|smooth:exp|eff:yes|refs:clip"
+    assert metric("bleu").signature == "metric:bleu-4|v:1|tok:default.2|n:4|smooth:exp|eff:yes|refs:clip"
     ours = split_on_spaces(bleu={"smoothing": "floor", "effective": False, "refs": "max"})
     assert (
         metric("bleu-2", ours).signature
-        == "metric:bleu-2|v:1|tok:whitespace|n:2|smooth:floor[0.1]|eff:no|refs:max"
+        == "metric:bleu-2|v:1|tok:whitespace.2|n:2|smooth:floor[0.1]|eff:no|refs:max"
     )

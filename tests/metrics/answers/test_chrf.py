@@ -53,10 +53,10 @@ def test_an_empty_answer_has_0_and_without_a_reference_there_is_no_value():
 
 def test_the_signature_says_all_that_bears_on_the_value():
     assert (
-        metric("chrf").signature == "metric:chrf|v:1|nc:6|nw:0|beta:2|case:mixed|space:no|eff:yes|refs:best"
+        metric("chrf").signature == "metric:chrf|v:2|nc:6|nw:0|beta:2|case:mixed|space:no|eff:yes|refs:best"
     )
     ours = Profile("test", "", (), settings={"chrf": {"lower": True, "beta": 1}})
     assert (
         metric("chrf++", ours).signature
-        == "metric:chrf++|v:1|nc:6|nw:2|beta:1|case:lower|space:no|eff:yes|refs:best"
+        == "metric:chrf++|v:2|nc:6|nw:2|beta:1|case:lower|space:no|eff:yes|refs:best"
     )

@@ -1,4 +1,5 @@
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ def test_the_best_reference_counts_and_without_one_there_is_no_value():
 def test_the_signature_says_what_was_compared_and_what_was_missing(monkeypatch):
     monkeypatch.setattr(wordnet, "missing", lambda: "nltk's corpus wordnet is not installed")
     assert metric("meteor").signature == (
-        "metric:meteor|v:1|tok:default|stages:exact+stem|stem:english|synonyms:none"
+        "metric:meteor|v:1|tok:default.2|stages:exact+stem|stem:english|synonyms:none"
         "|alpha:0.1|gamma:0.5|theta:3.0|variant:minchunk|refs:max"
     )
 
@@ -156,3 +157,22 @@ def test_chinese_is_matched_by_characters():
     drawn = [("可以 坐火车去", ["可以坐火车去"])]
     profile = split_on_spaces(meteor={"tokeniser": "char", "language": ""})
     assert scored(metric("meteor", profile), drawn).tolist() == pytest.approx([1 - 0.5 / 6**3])
+
+
+@pytest.mark.parametrize("file", ["wordnet.zip", "wordnet/data.noun"])
+def test_wordnet_is_found_by_its_files_where_nltk_looks(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("NLTK_DATA", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'here'}")
+    monkeypatch.setattr(wordnet, "find_spec", lambda name: object())
+    wordnet.missing.cache_clear()
+    before = wordnet.missing()
+    (tmp_path / "here" / "corpora" / file).parent.mkdir(parents=True)
+    (tmp_path / "here" / "corpora" / file).touch()
+    wordnet.missing.cache_clear()
+    assert (before, wordnet.missing()) == ("nltk's corpus wordnet is not installed", "")
+    wordnet.missing.cache_clear()
+
+
+def test_the_folders_of_wordnet_are_those_of_nltk(monkeypatch):
+    data = pytest.importorskip("nltk.data")
+    monkeypatch.delenv("NLTK_DATA", raising=False)
+    assert [str(each) for each in wordnet.folders()] == data.path[-8:]

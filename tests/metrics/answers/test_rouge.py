@@ -110,8 +110,8 @@ def test_an_unknown_rule_and_an_unknown_stemmer_are_refused_in_words():
 
 
 def test_the_signature_says_all_that_bears_on_the_value():
-    assert metric("ROUGE-L").signature == "metric:rouge-l|v:1|tok:default|stem:no|beta:1|refs:best"
+    assert metric("ROUGE-L").signature == "metric:rouge-l|v:1|tok:default.2|stem:no|beta:1|refs:best"
     assert (
         metric("rouge-1-stem", split_on_spaces(rouge={"beta": 1.2})).signature
-        == "metric:rouge-1-stem|v:1|tok:whitespace|stem:english|beta:1.2|refs:best"
+        == "metric:rouge-1-stem|v:1|tok:whitespace.2|stem:english|beta:1.2|refs:best"
     )

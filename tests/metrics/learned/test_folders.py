@@ -1,6 +1,7 @@
 """Models as folders: what is refused, and what makes another model of one."""
 
 import json
+import os
 
 import pytest
 
@@ -28,6 +29,17 @@ def test_a_model_is_read_as_it_was_written(tmp_path):
     assert found.card["results"] == {"f1": 0.5}
     assert found.signature == f"kpqa-{made.digest[:12]}"
     assert (tmp_path / "m" / "README.md").read_text() == "# A model\n"
+
+
+def test_a_model_may_be_read_by_everyone_whom_the_umask_lets(tmp_path):
+    before = os.umask(0o027)
+    try:
+        model(tmp_path / "m")
+    finally:
+        os.umask(before)
+    rights = {path.name: oct(path.stat().st_mode & 0o777) for path in (tmp_path / "m").rglob("*")}
+    assert {rights[name] for name in ("card.json", "weights", "head", "README.md")} == {"0o640"}
+    assert rights["encoder"] == oct((tmp_path / "m").stat().st_mode & 0o777) == "0o750"
 
 
 def test_the_digest_is_of_what_computes_and_of_nothing_else(tmp_path):

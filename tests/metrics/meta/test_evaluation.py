@@ -311,3 +311,14 @@ def test_any_scores_give_a_report_that_order_does_not_change(human, first, secon
     report = texts(evaluate(judged, plan))
 
     assert report == texts(evaluate(shuffled(judged), plan))
+
+
+def test_metrics_that_lack_the_same_scores_share_one_warning():
+    from metrics.meta.warnings import _without_scores
+
+    gone = {"undefined": {"the answer is empty": 2}}
+    report = {"n": {"answers": 17}, "metrics": {"bleu-1": gone, "rouge-l": gone}}
+    assert _without_scores(report) == ["No metric has a score for 2 of 17 answers (the answer is empty: 2)."]
+    report["metrics"]["f1"] = {"undefined": {}}
+    (said,) = _without_scores(report)
+    assert said.startswith("bleu-1, rouge-l have no score for 2 of 17 answers")

@@ -64,7 +64,7 @@ def test_an_archive_is_refused_with_what_to_do(tmp_path):
     with tarfile.open(fileobj=archive, mode="w:gz") as file:
         file.addfile(tarfile.TarInfo("collection.tsv"))
     path = file_of(tmp_path, archive.getvalue(), "collection.tar.gz")
-    with pytest.raises(FileRefusedError, match=r"a tar archive, not UTF-8 text\. Take the file out of it"):
+    with pytest.raises(FileRefusedError, match=r"a tar archive, not text\. Take the file out of it"):
         rows(path)
 
 
@@ -173,7 +173,7 @@ def test_a_record_without_end_is_refused_without_being_read_whole(tmp_path):
         tmp_path, car([])[:-1] + b"\x83\x00\x41a\x81\x82\x00\x7b" + (2**40).to_bytes(8) + b"x" * 30_000_000
     )
     file = open_passages(path, "car")
-    with pytest.raises(FileRefusedError, match="the record is longer than 4 MB"):
+    with pytest.raises(FileRefusedError, match="the record is longer than 1 MB"):
         list(file.rows())
     assert file.bytes_done < 6_000_000
 

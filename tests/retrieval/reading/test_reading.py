@@ -128,10 +128,8 @@ def test_a_line_that_is_no_object_is_refused(tmp_path, line, words):
 @pytest.mark.parametrize(
     ("content", "name", "expected"),
     [
-        ('{"id": "a", "text": "é"}\n'.encode("latin-1"), "a.jsonl", (1, "", "byte 22 (0xe9) is no UTF-8")),
-        ("id,text\na,é\n".encode("latin-1"), "a.csv", (2, "", "byte 3 (0xe9) is no UTF-8")),
-        ("id,text\na,é\n".encode("utf-16"), "a.csv", (1, "", "this is UTF-16, not UTF-8 text")),
-        (b"PK\x03\x04rest", "a.jsonl", (1, "", "this is a zip file, not UTF-8 text")),
+        ("id,text\na,é\nb,é\n".encode() + b"c,\xe9\n", "a.csv", (4, "", "byte 3 (0xe9) is no UTF-8")),
+        (b"PK\x03\x04rest", "a.jsonl", (1, "", "this is a zip file, not text")),
         (b"", "a.jsonl", (1, "", "there is no passage in the file")),
         (b"id,text\n", "a.csv", (1, "", "there is no passage in the file")),
         (b"key,words\na,b\n", "a.csv", (1, "id", "there is no column 'id', only key, words")),

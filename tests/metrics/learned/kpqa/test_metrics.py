@@ -204,11 +204,11 @@ def test_weights_are_computed_once_for_all_metrics(here, monkeypatch):
 def test_signatures_name_model_question_and_variant(model, here, tmp_path):
     short = model.signature
     assert [metrics.metric(name, here).signature for name in NAMES] == [
-        f"metric:bleu-1-kpqa|v:1|tok:default|variant:paper|refs:best|question:yes|model:{short}",
-        f"metric:bleu-1-kpqa-repo|v:1|tok:default|variant:repo|refs:best|question:yes|model:{short}",
-        f"metric:rouge-l-kpqa|v:1|tok:default|variant:weighted|beta:1|refs:best|question:yes|model:{short}",
-        f"metric:rouge-l-kpqa-paper|v:1|tok:default|variant:paper|beta:1|refs:best|question:yes|model:{short}",
-        f"metric:rouge-l-kpqa-repo|v:1|tok:default|variant:repo|beta:1|refs:best|question:yes|model:{short}",
+        f"metric:bleu-1-kpqa|v:1|tok:default.2|variant:paper|refs:best|question:yes|model:{short}",
+        f"metric:bleu-1-kpqa-repo|v:1|tok:default.2|variant:repo|refs:best|question:yes|model:{short}",
+        f"metric:rouge-l-kpqa|v:1|tok:default.2|variant:weighted|beta:1|refs:best|question:yes|model:{short}",
+        f"metric:rouge-l-kpqa-paper|v:1|tok:default.2|variant:paper|beta:1|refs:best|question:yes|model:{short}",
+        f"metric:rouge-l-kpqa-repo|v:1|tok:default.2|variant:repo|beta:1|refs:best|question:yes|model:{short}",
     ]
     blind = tiny.kpqa(tmp_path / "blind", with_question=False)
     made = metrics.metric("bleu-1-kpqa", with_models(profile("default"), [blind.path]))

@@ -1,0 +1,36 @@
+"""How much arrives from one address where no marketplace proves who it is."""
+
+from django.core.cache import cache
+from django.http import HttpRequest
+
+from accounts.addresses import address_of
+from crowd.models import Hit
+
+#: Per address: tasks opened, and bytes of drafts, within so many seconds. Each process counts for itself.
+WITHIN_SECONDS = 60
+MOST_ARRIVALS = 60
+MOST_ARRIVALS_AT_ONE_HIT = 20
+MOST_SAVED = 4_000_000
+
+
+def may_arrive(request: HttpRequest, hit: Hit) -> bool:
+    """Whether this address may open one more task."""
+    address = address_of(request.META)
+    in_all = _more(f"arrivals:{address}", 1) <= MOST_ARRIVALS
+    return _more(f"arrivals:{address}:{hit.pk}", 1) <= MOST_ARRIVALS_AT_ONE_HIT and in_all
+
+
+def may_save(request: HttpRequest) -> bool:
+    """Whether this address may save one more draft."""
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    return _more(f"drafts:{address_of(request.META)}", length) <= MOST_SAVED
+
+
+def _more(name: str, amount: int) -> int:
+    if cache.add(name, amount, WITHIN_SECONDS):
+        return amount
+    try:
+        return cache.incr(name, amount)
+    except ValueError:  # it ended between the two
+        cache.set(name, amount, WITHIN_SECONDS)
+        return amount

@@ -1,0 +1,55 @@
+"""`manage.py reseal`: after SECRET_KEY was changed, seal everything with the new one."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Model
+
+from crowd.models import Endpoint
+from marketplace.models import AccessKey, Worker
+from sealing import seal, unseal
+
+#: Tables with sealed values: the field, and what it is sealed for.
+SEALED: tuple[tuple[type[Model], str, str], ...] = (
+    (AccessKey, "secret_sealed", "marketplace.requester"),
+    (Worker, "payment_note_sealed", "marketplace.payment_note"),
+    (Endpoint, "secret_sealed", "crowd.endpoint"),
+)
+_AT_ONCE = 500
+
+
+class Command(BaseCommand):
+    """Reads with any key, writes with the present one; it may run while the site does, and again."""
+
+    help = "Seal all stored secrets with the present SECRET_KEY; then SECRET_KEY_FALLBACKS can be emptied."
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Every table in batches; a value that somebody changes meanwhile is left as they made it."""
+        unreadable = 0
+        for model, field, purpose in SEALED:
+            done = 0
+            for pk, sealed in _rows(model, field):
+                secret = unseal(sealed, purpose=purpose)
+                if secret is None:
+                    unreadable += 1
+                    self.stderr.write(
+                        f"{model._meta.verbose_name} {pk}: sealed with a key that is not known here."
+                    )
+                    continue
+                unchanged = model._default_manager.filter(**{"pk": pk, field: sealed})
+                done += unchanged.update(**{field: seal(secret, purpose=purpose)})
+            self.stdout.write(f"{model._meta.verbose_name_plural}: {done} sealed anew")
+        if unreadable:
+            raise CommandError(
+                f"{unreadable} could not be read and are as they were. Add the key that sealed them to "
+                "SECRET_KEY_FALLBACKS and run this again, or enter those secrets again."
+            )
+        self.stdout.write("SECRET_KEY_FALLBACKS is not needed for stored secrets any more.")
+
+
+def _rows(model: type[Model], field: str) -> Any:
+    last = 0
+    rows = model._default_manager.exclude(**{field: ""}).order_by("pk")
+    while some := list(rows.filter(pk__gt=last).values_list("pk", field)[:_AT_ONCE]):
+        yield from some
+        last = some[-1][0]

@@ -1,0 +1,145 @@
+"""A filter run in force is made again when work that it saw begins or ceases to count.
+
+The run stays the same: recipe, parameters, seed and the judgments up to the newest that it saw. What it
+decided and the scores that follow are replaced in one transaction, and the log says why.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Sum
+from django.utils import timezone
+
+from annotation.services.changed import in_words
+from crowd.counting import not_counting
+from crowd.models import Assignment, Stage
+from crowd.selectors.keeping import is_large
+from judgments.models import CheckAnswer, FilterRun, Judgment, Score, Verdict
+from judgments.services import filterjobs, reporting, verdicts
+from judgments.services.deciding import Decided, decide, recipe_named
+from projects.services import record
+
+State = FilterRun.State
+Progress = Callable[[int, int, str], object]
+_BATCH = 2_000
+_STEPS = 2
+
+
+def reconsider_run(stage: Stage, changed: Mapping[int, str]) -> None:
+    """Make the run in force again if it saw some of this work: why, by assignment.
+
+    Of a large stage a job does it, which is asked for in the transaction of the caller.
+    """
+    run = FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).first()
+    saw = _seen_by(run, changed) if run else set()
+    if run is None or not saw:
+        return
+    run.stage = stage
+    why = in_words([changed[work] for work in sorted(saw)])
+    if is_large(stage):
+        filterjobs.ask_remake(run=run, why=why, state=state_of(run))
+    else:
+        remake(run=run, why=why)
+
+
+def remake(
+    *,
+    run: FilterRun,
+    why: str,
+    progress: Progress = lambda *_: None,
+    commit: Callable[[Callable[[], Any]], Any] | None = None,
+) -> bool:
+    """Decide again what the run decided, on its judgments as they count now; False if nothing was to do.
+
+    Called again it changes nothing more, and nothing where another run is in force by now. `commit` runs the
+    transaction instead, for a job whose effect it is.
+    """
+    state = state_of(run)
+    progress(0, _STEPS, "Filters are applied again: reading judgments and deciding")
+    decided = _decided(run)
+    progress(1, _STEPS, "Storing what was decided")
+    done: list[bool] = []
+
+    def store() -> int:
+        done.append(_stored(run, why, state, decided))
+        return int(run.pk)
+
+    if commit is not None:
+        commit(store)
+    else:
+        with transaction.atomic():
+            store()
+    return done[-1]
+
+
+def state_of(run: FilterRun) -> str:
+    """What among the judgments and checks that a run saw does not count now, in a few numbers."""
+    aside = Assignment.objects.filter(not_counting(), stage=run.stage_id).values("pk")
+    judgments = Judgment.objects.filter(
+        stage=run.stage_id, pk__lte=run.last_judgment, assignment__in=aside
+    ).aggregate(count=Count("pk"), sum=Sum("pk"))
+    checks = CheckAnswer.objects.filter(
+        check_item__stage=run.stage_id, at__lte=run.created_at, assignment__in=aside
+    ).aggregate(count=Count("pk"), sum=Sum("pk"))
+    return "-".join(str(each[name] or 0) for each in (judgments, checks) for name in ("count", "sum"))
+
+
+def _seen_by(run: FilterRun, changed: Mapping[int, str]) -> set[int]:
+    """Which of this work the run saw judgments or checks of."""
+    judged = Judgment.objects.filter(assignment__in=changed, pk__lte=run.last_judgment)
+    checked = CheckAnswer.objects.filter(assignment__in=changed, at__lte=run.created_at)
+    return {pk for rows in (judged, checked) for pk in rows.values_list("assignment", flat=True)}
+
+
+def _decided(run: FilterRun) -> Decided:
+    recipe = recipe_named(run.recipe, run.parameters)
+    return decide(run.stage, recipe, last=run.last_judgment, until=run.created_at)
+
+
+def _stored(run: FilterRun, why: str, state: str, decided: Decided) -> bool:
+    """Replace verdicts and scores, in the transaction of the caller."""
+    stage = (
+        Stage.objects.select_for_update(no_key=True)
+        .select_related("project", "endpoint")
+        .get(pk=run.stage_id)
+    )
+    now = FilterRun.objects.select_for_update(no_key=True).filter(pk=run.pk, state=State.IN_FORCE).first()
+    if now is None:
+        return False
+    now.stage = stage
+    latest = state_of(now)
+    if now.summary.get("state") == latest:
+        return False
+    if latest != state:
+        decided = _decided(now)
+    before, counts = now.summary.get("counts", {}), verdicts.counts_of(decided)
+    now.verdicts.all().delete()
+    now.scores.all().delete()
+    Verdict.objects.bulk_create(verdicts.verdicts_of(decided, now), batch_size=_BATCH)
+    if len(decided.columns.ratings):
+        scores = verdicts.scores_of(decided)
+        Score.objects.bulk_create(verdicts.rows_of(scores, decided, now), batch_size=_BATCH)
+    now.summary = {
+        **now.summary,
+        "counts": counts,
+        "state": latest,
+        "remade": now.remade + 1,
+        "remade_at": timezone.now().isoformat(),
+        "remade_why": why,
+    }
+    now.save(update_fields=["summary"])
+    record(
+        project=stage.project,
+        action="filter.remade",
+        subject=stage.slug,
+        details={
+            "run": now.pk,
+            "why": why,
+            "recipe": now.summary.get("title", now.recipe),
+            **counts,
+            **{f"{name}_before": before.get(name) for name in ("ratings", "removed_ratings")},
+        },
+    )
+    reporting.ask(stage=stage)
+    return True

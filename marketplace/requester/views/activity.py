@@ -1,0 +1,75 @@
+"""Who did what in a requester's name: people and scripts, with keys and addresses; as a page and a file."""
+
+from operator import attrgetter
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from marketplace import clock
+from marketplace.models import Activity
+from marketplace.requester.doors import Seat, for_requester, respond
+from marketplace.services.activity import ACTIONS
+from tables.grids import Asked, Choices, Column, Grid, Words
+
+_IN_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in ACTIONS.items()}
+
+
+def _worded(rows: list[Any]) -> list[Any]:
+    for row in rows:
+        row.words = _IN_WORDS.get(row.action, row.action)
+        row.who = row.actor or row.access_key or "the system"
+    return rows
+
+
+ACTIVITY = Grid(
+    "activity",
+    columns=(
+        Column("at", "When", attrgetter("at"), by="pk", down=True),
+        Column("who", "Who", attrgetter("who"), by="actor"),
+        Column("words", "What", attrgetter("words"), by="action"),
+        Column("action", "Action", attrgetter("action"), on_page=False),
+        Column("subject", "About", attrgetter("subject"), by="subject"),
+        Column("details", "Details", attrgetter("details")),
+        Column("user", "User", attrgetter("actor"), on_page=False),
+        Column("access_key", "Access key", attrgetter("access_key"), on_page=False),
+        Column("address", "From", attrgetter("address"), by="address"),
+    ),
+    filters=(
+        Choices("action", "What", {"all": "Everything", **_IN_WORDS}),
+        Choices("by", "Who", {"all": "Everybody", "people": "People", "keys": "Access keys"}),
+        Words("q", "Person, key, address, or what it is about"),
+    ),
+    order="at",
+)
+
+
+@require_safe
+@for_requester
+def activity(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+    """Decisions, grants, blocks, bonuses, keys and money, the latest first."""
+
+    def rows(asked: Asked) -> QuerySet[Activity]:
+        found = Activity.objects.filter(requester=seat.requester)
+        if asked["action"] != "all":
+            found = found.filter(action=asked["action"])
+        if asked["by"] != "all":
+            found = found.exclude(access_key="") if asked["by"] == "keys" else found.exclude(actor="")
+        if words := asked["q"]:
+            person = Q(actor__icontains=words) | Q(access_key__icontains=words)
+            found = found.filter(person | Q(address__icontains=words) | Q(subject__icontains=words))
+        return found
+
+    return respond(
+        request,
+        seat,
+        ACTIVITY,
+        rows,
+        "activity.html",
+        place="activity",
+        complete=_worded,
+        file=f"activity-{seat.requester.customer_id}",
+        now=clock.now(),
+    )

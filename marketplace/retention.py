@@ -1,0 +1,29 @@
+"""How long logs are kept: what is older goes every night, in short transactions."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Model, QuerySet
+
+from marketplace import clock
+from marketplace.models import Activity, CallLog, RefusedCalls
+
+_AT_ONCE = 5_000
+
+
+def prune() -> int:
+    """Delete calls and counts older than the retention, activity after ten times as long; how many rows."""
+    if not settings.LOGS_KEPT_DAYS:
+        return 0
+    now, kept = clock.now(), timedelta(days=settings.LOGS_KEPT_DAYS)
+    gone = _delete(CallLog.objects.filter(at__lt=now - kept))
+    gone += _delete(RefusedCalls.objects.filter(day__lt=(now - kept).date()))
+    return gone + _delete(Activity.objects.filter(at__lt=now - 10 * kept))
+
+
+def _delete(rows: QuerySet[Model]) -> int:
+    gone = 0
+    while some := list(rows.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
+        rows.model._default_manager.filter(pk__in=some).delete()
+        gone += len(some)
+    return gone

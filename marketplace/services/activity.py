@@ -1,0 +1,46 @@
+"""Writing down who decided, granted, blocked or paid; in the transaction of what was done."""
+
+from accounts import security
+from accounts.acting import SYSTEM, actor
+from marketplace import clock
+from marketplace.models import Activity
+
+#: What is written down, in words.
+ACTIONS = {
+    "assignment.approved": "approved work",
+    "assignment.rejected": "rejected work",
+    "assignment.unrejected": "approved rejected work after all",
+    "bonus.paid": "paid a bonus",
+    "qualification.granted": "granted a qualification",
+    "qualification.revoked": "took a qualification back",
+    "qualification.file": "granted and took back by a file",
+    "worker.blocked": "blocked a worker",
+    "worker.unblocked": "lifted a block",
+    "money.deposited": "booked a deposit",
+    "payable.paid": "noted a report as paid out",
+    "key.made": "made an access key",
+    "key.ended": "ended an access key",
+    "key.new_address": "used an access key from a new address",
+}
+#: Of these the log of security events has a line as well.
+_SECURITY = {"key.made", "key.ended", "key.new_address", "payable.paid", "money.deposited"}
+
+
+def note(requester_pk: int, action: str, subject: str = "", details: str = "") -> None:
+    """Write down that somebody did this; what the clock does by itself is not written."""
+    who = actor()
+    if action not in ACTIONS:
+        raise ValueError(f"{action!r} is no action")
+    if action in _SECURITY and who != SYSTEM:
+        security.log(action, requester=requester_pk, subject=subject, details=details)
+    Activity.objects.create(
+        requester_id=requester_pk,
+        at=clock.now(),
+        action=action,
+        subject=subject[:120],
+        details=details[:300],
+        user=who.user,
+        actor=who.user.get_username() if who.user else "",
+        access_key=who.access_key,
+        address=who.address,
+    )

@@ -1,0 +1,191 @@
+"""The desk: queries accepted and excluded by hand, single flags, and decisions in doubt."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.models import Doubt, QueryStep
+from crowd.services.settling import settle_news
+from projects.services import set_role
+from tests.annotation.test_decided_again import FIT, FLAG, NO, reject, screened
+from tests.annotation.world import (
+    HOSTILE,
+    make_project,
+    make_query,
+    make_stage,
+    make_work,
+    status,
+    unit_of,
+    vote,
+)
+from tests.taskpage.world import make_hit, text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project(owner=User.objects.create_user("ada"))
+
+
+@pytest.fixture
+def screening(project):
+    return make_stage("screening", project)
+
+
+@pytest.fixture
+def desk(project):
+    client = Client()
+    client.force_login(User.objects.get(username="ada"))
+    return client
+
+
+def at(name, project, *parts, **asked):
+    address = reverse(f"annotation:{name}", args=[project.slug, *parts])
+    return f"{address}?{'&'.join(f'{key}={value}' for key, value in asked.items())}" if asked else address
+
+
+def said(answer):
+    return [str(message) for message in answer.context["messages"]]
+
+
+def counts(desk, project):
+    page = desk.get(reverse("desk:queues", args=[project.slug]))
+    return {each.queue.name: each.count for each in page.context["waiting"]}
+
+
+# One flag
+
+
+def test_a_query_that_one_flag_excluded_waits_for_a_person(desk, project, screening):
+    flagged, disliked, twice = (make_query(project, words) for words in ("prostate", "maps", "adult"))
+    screened(screening, flagged, FIT, FIT, FLAG)
+    screened(screening, disliked, FIT, NO, FLAG | NO)
+    screened(screening, twice, FIT, FLAG, FLAG)
+    assert counts(desk, project) == {"one-flag": 1}
+    case = at("case", project, flagged.pk)
+    opened = desk.get(reverse("desk:queue", args=[project.slug, "one-flag"]))
+    assert opened.headers["Location"] == case
+    page = text(desk.get(case))
+    assert "Accept the query after all" in page and "Leave it out" in page
+    answer = desk.post(at("accept", project, flagged.pk), {"reason": "It is no secret."}, follow=True)
+    assert said(answer) == ["Accepted."]
+    assert (status(flagged), counts(desk, project)) == ("accepted", {})
+
+
+def test_left_out_it_waits_no_longer(desk, project, screening):
+    query = make_query(project)
+    screened(screening, query, FIT, FIT, FLAG)
+    assert said(desk.post(at("exclude", project, query.pk), {"reason": ""}, follow=True)) == [
+        "Say why; the reason stays in the query's history."
+    ]
+    desk.post(at("exclude", project, query.pk), {"reason": "A person's name."})
+    query.refresh_from_db()
+    assert (query.status, query.by_hand, query.status_reason) == ("excluded", True, "A person's name.")
+    assert counts(desk, project) == {}
+    assert list(desk.get(at("queries", project, only="by-hand")).context["rows"])
+
+
+# In doubt
+
+
+@pytest.fixture
+def doubted(project, screening):
+    """An accepted query that curation asks about, one of whose votes was rejected."""
+    query = make_query(project, "mercury")
+    votes = screened(screening, query, FIT, FIT, NO)
+    make_hit(make_stage("curation", project), unit_of(query), external_id="3CURATE")
+    reject(votes[0])
+    settle_news(screening)
+    return query
+
+
+def test_a_doubt_is_shown_with_its_evidence_and_settled(desk, project, doubted):
+    assert counts(desk, project) == {"doubt": 1}
+    assert "mercury in doubt the work of" in text(desk.get(at("adjudication", project, state="doubt")))
+    page = text(desk.get(at("case", project, doubted.pk)))
+    assert "The work that counts now says 2 of 3 votes count" in page
+    assert "Built on the decision 1 HIT on offer" in page
+    assert "rejected: does not count" in page
+    place = at("settle_doubt", project, doubted.pk, Doubt.objects.get().pk)
+    assert said(desk.post(place, {"decision": "burn", "reason": "x"}, follow=True)) == [
+        "Choose what becomes of the decision."
+    ]
+    answer = desk.post(place, {"decision": "keep", "reason": "I read it."}, follow=True)
+    assert said(answer) == ["The decision stays."]
+    assert (status(doubted), counts(desk, project)) == ("accepted", {})
+
+
+@pytest.mark.parametrize(("decision", "becomes"), [("again", "waiting"), ("out", "excluded")])
+def test_a_doubt_is_settled_the_other_ways(desk, project, doubted, decision, becomes):
+    place = at("settle_doubt", project, doubted.pk, Doubt.objects.get().pk)
+    desk.post(place, {"decision": decision, "reason": "I read it."})
+    assert status(doubted) == becomes
+
+
+# The table and the page of a query
+
+
+def test_many_are_decided_about_from_the_table_which_comes_back_as_it_was_filtered(desk, project):
+    queries = [make_query(project, status="excluded") for _ in range(3)]
+    page = desk.get(at("queries", project, status="excluded")).content.decode()
+    assert page.count('name="chosen"') == 3 and "choose.js" in page
+    sent = {"chosen": [query.pk for query in queries[:2]], "decision": "accept", "reason": "They are fine."}
+    answer = desk.post(at("decide_queries", project, status="excluded"), sent, follow=True)
+    assert answer.redirect_chain[-1][0] == at("queries", project, status="excluded")
+    assert said(answer) == ["2 queries are accepted by hand."]
+    assert [status(query) for query in queries] == ["accepted", "accepted", "excluded"]
+    assert QueryStep.objects.filter(actor__username="ada", reason="They are fine.").count() == 2
+
+
+def test_what_cannot_be_decided_is_named_and_hostile_text_is_words(desk, project):
+    query = make_query(project, HOSTILE, status="curated")
+    sent = {"chosen": [query.pk, "x", "²"], "decision": "accept", "reason": HOSTILE}
+    answer = desk.post(at("decide_queries", project), sent, follow=True)
+    assert said(answer)[0].endswith("This query is curated, being answered; that cannot be done with it.")
+    assert "<script>alert" not in answer.content.decode()
+
+
+def test_a_query_is_decided_about_on_its_page_and_back(desk, project, screening):
+    query = make_query(project)
+    screened(screening, query, FIT, FIT, FLAG)
+    place = at("decide_query", project, query.pk)
+    answer = desk.post(place, {"decision": "accept", "reason": "Fine."}, follow=True)
+    assert said(answer) == ["It is accepted by hand: accepted, waiting for passages."]
+    assert "by ada" in text(answer) and "Take the decision back" in text(answer)
+    answer = desk.post(place, {"decision": "take_back", "reason": "I was wrong."}, follow=True)
+    assert said(answer) == ["It is decided by the votes again: excluded by screening."]
+    assert said(desk.post(place, {"decision": "accept", "reason": " "}, follow=True)) != []
+    assert status(query) == "excluded"
+
+
+def test_the_history_says_which_votes_do_not_count_and_why(desk, project, screening):
+    query = make_query(project)
+    for work in ({"state": "rejected"}, {"held": True}, {}):
+        vote(screening, query, work=make_work(screening, **work))
+    page = text(desk.get(at("query", project, query.pk)))
+    assert "rejected: does not count" in page and "held: does not count" in page
+    assert page.count("does not count") == 2
+
+
+def test_viewers_see_no_boxes_and_no_forms(project, doubted):
+    set_role(project=project, user=User.objects.create_user("vic"), role="viewer")
+    client = Client()
+    client.force_login(User.objects.get(username="vic"))
+    for place in (at("queries", project), at("query", project, doubted.pk), at("case", project, doubted.pk)):
+        page = client.get(place).content.decode()
+        assert 'name="decision"' not in page and 'name="chosen"' not in page
+
+
+def test_the_list_of_what_waits_asks_as_many_questions_for_many_as_for_few(desk, project, screening):
+    counted = []
+    for count in (2, 6):
+        for _ in range(count):
+            screened(screening, make_query(project), FIT, FIT, FLAG)
+        with CaptureQueriesContext(connection) as asked:
+            desk.get(at("adjudication", project))
+        counted.append(len(asked))
+    assert counted[0] == counted[1]

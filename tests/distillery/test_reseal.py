@@ -1,0 +1,59 @@
+"""Stored secrets after SECRET_KEY was changed."""
+
+from io import StringIO
+
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+
+from crowd.models import Endpoint
+from distillery.management.commands.reseal import SEALED
+from marketplace.models import AccessKey, Worker
+from marketplace.services.payables import payment_note, set_payment_note
+from sealing import unseal
+from tests.marketplace.conftest import make_requester, make_worker
+from tests.taskpage.world import SECRET, make_stage
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rotated(settings):
+    """A key, a note and an endpoint of before; then another SECRET_KEY."""
+    make_requester()
+    set_payment_note(worker=make_worker(), note="IBAN DE00")
+    make_worker()
+    make_stage()
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another secret key, long enough for what it has to do"
+    return settings
+
+
+def test_everything_opens_without_the_old_key_afterwards(rotated):
+    out = StringIO()
+    call_command("reseal", stdout=out)
+    rotated.SECRET_KEY_FALLBACKS = []
+    key, worker = AccessKey.objects.get(), Worker.objects.exclude(payment_note_sealed="").get()
+    assert unseal(key.secret_sealed, purpose="marketplace.requester")
+    assert payment_note(worker) == "IBAN DE00"
+    assert unseal(Endpoint.objects.get().secret_sealed, purpose="crowd.endpoint") == SECRET
+    assert "1 sealed anew" in out.getvalue()
+    call_command("reseal", stdout=StringIO())
+
+
+def test_what_no_key_opens_is_named_and_left_as_it_is(rotated):
+    rotated.SECRET_KEY_FALLBACKS = []
+    before = AccessKey.objects.get().secret_sealed
+    with pytest.raises(CommandError, match="3 could not be read"):
+        call_command("reseal", stdout=StringIO(), stderr=StringIO())
+    assert AccessKey.objects.get().secret_sealed == before
+
+
+def test_every_sealed_column_is_known():
+    columns = {
+        (model, field.name)
+        for model in apps.get_models()
+        for field in model._meta.concrete_fields
+        if field.name.endswith("_sealed")
+    }
+    assert columns == {(model, field) for model, field, _ in SEALED}

@@ -1,0 +1,149 @@
+"""Which correct answer judges see: an accepted one, the most central, and the same for all of them."""
+
+from importlib import import_module
+
+import pytest
+from django.apps import apps as all_apps
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Answer
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Stage
+from crowd.services.publishing import publish_pending
+from judgments.models import ShownReferences
+from judgments.rules.likeness import most_central
+from judgments.units import of_candidate
+from projects.models import Project
+from projects.services import set_role
+from tests.annotation import distilling
+from tests.judgments.judging_world import make_candidate, make_query, make_stage, visitor
+from tests.taskpage.world import text as words
+
+pytestmark = pytest.mark.django_db
+CENTRAL = "Natural gas is made of methane under the ground."
+GIVEN = ("It is found with coal.", CENTRAL, "Methane under the ground makes natural gas.")
+
+
+def shown_to(stage: Stage, candidate, worker: str = "AROSA") -> dict[str, object]:
+    """The page's context of one answer."""
+    unit = of_candidate(candidate.pk)
+    return dict(kind_of(stage).pages(stage, [unit], stage.seed)[unit].context)
+
+
+def test_the_reference_most_like_the_others_is_in_view_and_all_are_on_demand():
+    stage = make_stage()
+    candidate = make_candidate(make_query(stage.project, references=GIVEN))
+    context = shown_to(stage, candidate)
+    assert context["correct"] == [CENTRAL]
+    assert sorted(context["others"]) == sorted(GIVEN)
+    page = words(visitor(stage, candidate).open())
+    assert page.index(CENTRAL) < page.index("All correct answers") < page.index(GIVEN[0])
+
+
+def test_a_single_reference_has_nothing_behind_it():
+    stage = make_stage()
+    candidate = make_candidate(make_query(stage.project, references=(CENTRAL,)))
+    assert "All correct answers" not in words(visitor(stage, candidate).open())
+
+
+@pytest.mark.parametrize(
+    ("texts", "central"),
+    [
+        (["a b c", "a b", "x y"], "a b c"),
+        (["x", "y"], "x"),
+        (["", "a b", "a c"], "a b"),
+        (["水的沸点", "水的沸点是一百度", "今天"], "水的沸点"),
+    ],
+)
+def test_the_most_central_shares_most_words_with_the_others_and_the_first_of_equals_wins(texts, central):
+    assert most_central(texts) == central
+
+
+def test_only_accepted_answers_are_shown_as_correct():
+    written = distilling.make_stage(redundancy=9)
+    query = distilling.make_query(written)
+    state = Answer.State
+    for number, kept in enumerate(state.values):
+        answer = distilling.write(written, query, f"Answer that is {kept} of {number}", worker=f"A{number}")
+        Answer.objects.filter(pk=answer.pk).update(state=kept)
+    rejected = distilling.write(written, query, "Approved once, its work rejected", worker="A8")
+    Answer.objects.filter(pk=rejected.pk).update(state=state.APPROVED)
+    Assignment.objects.filter(pk=rejected.assignment_id).update(state=Assignment.State.REJECTED)
+    stage = make_stage(written.project)
+    page = words(visitor(stage, make_candidate(query)).open())
+    assert [kept for kept in state.values if f"Answer that is {kept}" in page] == [state.APPROVED]
+    assert "Approved once" not in page
+    assert "All correct answers" not in page
+
+
+def test_all_judges_see_what_the_first_saw_whatever_is_accepted_later():
+    stage = make_stage(slug="stays", checks_per_hit=0)
+    query = make_query(stage.project, references=GIVEN[:1])
+    candidate = make_candidate(query)
+    assert not ShownReferences.objects.exists()
+    Project.objects.update(budget_cents=100_000)
+    assert publish_pending(stage) == 1
+    query.references = [*GIVEN, *GIVEN[1:]]
+    query.save()
+    assert shown_to(stage, candidate)["correct"] == [GIVEN[0]]
+    kind_of(stage).freeze(stage, [of_candidate(candidate.pk)])
+    assert shown_to(stage, candidate)["correct"] == [GIVEN[0]]
+    other = make_stage(stage.project, slug="later")
+    assert shown_to(other, candidate)["correct"] == [CENTRAL]
+
+
+def test_stages_from_before_go_on_with_the_one_that_the_seed_draws():
+    opened = make_stage(config={"passages": False}, opened_at=timezone.now())
+    chosen = make_stage(config={"reference": "all"}, opened_at=timezone.now())
+    draft = make_stage(config={})
+    module = import_module("judgments.migrations.0004_drawn_reference_of_open_stages")
+    module.keep_drawing(all_apps, None)
+    for stage in (opened, chosen, draft):
+        stage.refresh_from_db()
+    assert opened.config == {"passages": False, "reference": "one"}
+    assert (chosen.config, draft.config) == ({"reference": "all"}, {})
+
+
+class TestBeforeAStageOpens:
+    """The quote cautions where judges would see no correct answer."""
+
+    def test_no_query_has_an_accepted_answer(self):
+        stage = make_stage()
+        make_candidate(make_query(stage.project, references=()))
+        (said,) = kind_of(stage).cautions(stage)
+        assert said.startswith("Judges are shown a correct answer, and no query has an accepted one")
+
+    def test_some_queries_have_none(self):
+        stage = make_stage()
+        for given in ((), GIVEN):
+            make_candidate(make_query(stage.project, references=given))
+        (said,) = kind_of(stage).cautions(stage)
+        assert "1 of 2 queries have no accepted one" in said
+
+    def test_an_answer_that_waits_for_review_is_not_accepted_and_an_approved_one_is(self):
+        distilled = distilling.make_stage()
+        query = distilling.make_query(distilled)
+        answer = distilling.write(distilled, query, "Rome", worker="A1")
+        stage = make_stage(distilled.project)
+        make_candidate(query)
+        assert kind_of(stage).cautions(stage)
+        Answer.objects.filter(pk=answer.pk).update(state="approved")
+        assert kind_of(stage).cautions(stage) == ()
+
+    def test_a_stage_that_shows_none_lacks_none(self):
+        stage = make_stage(config={"reference": "none"})
+        make_candidate(make_query(stage.project, references=()))
+        assert kind_of(stage).cautions(stage) == ()
+
+    def test_the_page_that_opens_a_stage_says_so(self):
+        stage = make_stage(status="draft")
+        make_candidate(make_query(stage.project, references=()))
+        owner = User.objects.create_user("owner")
+        set_role(project=stage.project, user=owner, role="owner")
+        client = Client()
+        client.force_login(owner)
+        page = client.get(reverse("desk:opening", args=[stage.project.slug, stage.slug]))
+        assert "they would judge without it" in page.content.decode()

@@ -1,0 +1,264 @@
+"""A filter run in force is made again when work that it saw begins or ceases to count; all then agrees."""
+
+import threading
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Recount, Stage
+from crowd.selectors import keeping
+from crowd.services import decisions
+from crowd.services.recounts import reconsider
+from jobs import runner
+from jobs.models import Job
+from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdict
+from judgments.selectors.live import live
+from judgments.selectors.stamps import stamp_of
+from judgments.services import filtering, filterjobs, recounts, reporting
+from projects.models import Event, Project
+from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place() -> Place:
+    """Two answers with three honest judges, and a fourth who fails every check; filters are in force."""
+    place = make_place()
+    people(place)
+    for item, score in (("q1", 5), ("q2", 1)):
+        judge(place, [(item, worker, score) for worker in ("A", "B")])
+        judge(place, [(item, "C", score - 1 if score > 1 else 2)], state="submitted")
+    judge(place, [("q1", "SPAM", 1), ("q2", "SPAM", 5)])
+    for name in ("A", "B", "C"):
+        check(place, name, [True] * 4)
+    check(place, "SPAM", [False] * 4)
+    Stage.objects.filter(pk=place.stage.pk).update(reserved_cents=10_000)
+    Project.objects.filter(pk=place.project.pk).update(reserved_cents=10_000)
+    place.stage.refresh_from_db()
+    filtering.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
+    return place
+
+
+def work_of(place, worker, item="q1"):
+    return Assignment.objects.get(
+        stage=place.stage,
+        judgments__candidate=candidate_of(place, item),
+        judgments__worker=worker_of(place, worker),
+    )
+
+
+@transaction.atomic
+def reject(work):
+    assert decisions.rejected(work, at=timezone.now())
+
+
+def score(place, item="q1"):
+    row = Score.objects.get(run__state="in force", candidate=candidate_of(place, item))
+    return row.n_raw, row.n_kept, row.mean
+
+
+def remade():
+    return Event.objects.filter(action="filter.remade")
+
+
+def test_scores_and_counts_leave_out_work_that_was_rejected_and_take_it_back(place):
+    run = FilterRun.objects.get()
+    assert score(place) == (4, 3, pytest.approx(14 / 3))
+    work = work_of(place, "C")
+    reject(work)
+    assert reconsider(place.stage) == 1
+    assert score(place) == (3, 2, 5.0)
+    again = FilterRun.objects.get()
+    assert (again.pk, again.state, again.last_judgment) == (run.pk, "in force", run.last_judgment)
+    assert (run.summary["counts"]["ratings"], again.summary["counts"]["ratings"]) == (8, 7)
+    assert decisions.approved(work, at=timezone.now())
+    reconsider(place.stage)
+    assert score(place) == (4, 3, pytest.approx(14 / 3))
+    assert FilterRun.objects.get().remade == 2
+
+
+def test_the_log_and_the_page_say_why(place):
+    reject(work_of(place, "C"))
+    reconsider(place.stage)
+    event = remade().get()
+    assert event.actor is None
+    assert event.details["why"] == "the work of C was rejected"
+    assert (event.details["ratings_before"], event.details["ratings"]) == (8, 7)
+    page = as_("viewer").get(reverse("judgments:filters", args=[place.project.slug, place.stage.slug]))
+    assert "because <bdi>the work of C was rejected</bdi>" in page.content.decode()
+
+
+def test_a_judge_whose_checks_no_longer_count_is_no_longer_removed(place):
+    assert Verdict.objects.filter(worker=worker_of(place, "SPAM"), removes=True).exists()
+    checks = Assignment.objects.filter(stage=place.stage, worker=worker_of(place, "SPAM"), judgments=None)
+    for work in checks:
+        Assignment.objects.filter(pk=work.pk).update(state="submitted")
+        reject(work)
+    reconsider(place.stage)
+    assert not Verdict.objects.filter(worker=worker_of(place, "SPAM"), rule="attention checks", removes=True)
+
+
+def test_pages_that_were_drawn_in_between_do_not_keep_the_old_scores(place):
+    reject(work_of(place, "C"))
+    old = live(place.stage).kept["a"].mean
+    reconsider(place.stage)
+    assert live(place.stage).kept["a"].mean != old
+    assert live(place.stage).stamp == stamp_of(place.stage)
+
+
+def test_the_report_of_agreement_is_asked_for_and_agrees(place):
+    reject(work_of(place, "C"))
+    reconsider(place.stage)
+    row = reporting.make(place.stage, lambda *_: None)
+    assert row.report["differs"] == 0
+    asked = Job.objects.filter(kind=reporting.REPORT, effect__endswith=row.stamp)
+    assert asked.count() == 1
+    assert not AgreementReport.objects.exists()
+
+
+def test_work_that_came_after_the_run_changes_nothing_in_it(place):
+    (later,) = judge(place, [("q1", "LATE", 5)], state="submitted")
+    reject(later.assignment)
+    reconsider(place.stage)
+    assert not remade().exists()
+    assert FilterRun.objects.get().remade == 0
+
+
+def test_later_judgments_are_not_filtered_by_the_way(place):
+    judge(place, [("q1", "LATE", 1)])
+    reject(work_of(place, "C"))
+    reconsider(place.stage)
+    assert score(place) == (3, 2, 5.0)
+
+
+def test_without_a_run_in_force_nothing_is_made_again(place):
+    filtering.undo(FilterRun.objects.get(), "too strict", User.objects.get(username="owner"))
+    reject(work_of(place, "C"))
+    reconsider(place.stage)
+    assert not remade().exists()
+
+
+def test_the_last_judgments_may_go(place):
+    for work in Assignment.objects.filter(stage=place.stage).exclude(judgments=None):
+        Assignment.objects.filter(pk=work.pk).update(state="submitted")
+        reject(work)
+    reconsider(place.stage)
+    assert not Score.objects.exists()
+    assert FilterRun.objects.get().summary["counts"]["ratings"] == 0
+
+
+def test_killed_before_the_commit_it_is_done_again_and_only_once(place, monkeypatch):
+    reject(work_of(place, "C"))
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt), transaction.atomic():
+        patched.setattr(reporting, "ask", _killed)
+        reconsider(place.stage)
+    assert (score(place)[0], Recount.objects.count(), remade().count()) == (4, 1, 0)
+    reconsider(place.stage)
+    assert (score(place)[0], Recount.objects.count(), remade().count()) == (3, 0, 1)
+
+
+def _killed(**_given):
+    raise KeyboardInterrupt
+
+
+def test_asked_again_for_the_same_work_nothing_changes(place):
+    work = work_of(place, "C")
+    reject(work)
+    reconsider(place.stage)
+    rows = list(Score.objects.order_by("pk").values_list("pk", flat=True))
+    kind_of(place.stage).reconsider(place.stage, {work.pk: "the work of C was rejected"})
+    assert list(Score.objects.order_by("pk").values_list("pk", flat=True)) == rows
+    assert remade().count() == 1
+
+
+class TestALargeStage:
+    """A job does it; the page says that it is under way."""
+
+    @pytest.fixture(autouse=True)
+    def large(self, place, monkeypatch):
+        monkeypatch.setattr(keeping, "LARGE", 3)
+
+    def run_jobs(self):
+        for job in Job.objects.filter(kind=filterjobs.REMAKE, state="queued").order_by("pk"):
+            runner.run(job_id=job.pk)
+
+    def test_it_is_asked_for_with_the_recount_and_done_by_a_worker(self, place):
+        reject(work_of(place, "C"))
+        reconsider(place.stage)
+        assert (score(place)[0], Job.objects.get(kind=filterjobs.REMAKE).state) == (4, "queued")
+        address = reverse("judgments:filters", args=[place.project.slug, place.stage.slug])
+        assert "Being done now" in as_("owner").get(address).content.decode()
+        self.run_jobs()
+        assert score(place) == (3, 2, 5.0)
+        assert "Being done now" not in as_("owner").get(address).content.decode()
+
+    def test_back_and_forth_before_the_job_ran_ends_where_the_work_is(self, place):
+        work = work_of(place, "C")
+        reject(work)
+        reconsider(place.stage)
+        decisions.approved(work, at=timezone.now())
+        reconsider(place.stage)
+        self.run_jobs()
+        assert score(place)[0] == 4
+        reject(work_of(place, "C", "q2"))
+        reconsider(place.stage)
+        self.run_jobs()
+        assert (score(place)[0], score(place, "q2")[0]) == (4, 3)
+
+    def test_work_that_changes_while_it_is_decided_is_taken_as_it_is_in_the_end(self, place, monkeypatch):
+        reject(work_of(place, "C"))
+        decide = recounts._decided
+
+        def slow(run):
+            found = decide(run)
+            monkeypatch.setattr(recounts, "_decided", decide)
+            reject(work_of(place, "C", "q2"))
+            return found
+
+        monkeypatch.setattr(recounts, "_decided", slow)
+        reconsider(place.stage)
+        self.run_jobs()
+        assert (score(place)[0], score(place, "q2")[0]) == (3, 3)
+
+
+def test_work_that_is_rejected_while_filters_are_applied_is_looked_at_once_more(place, monkeypatch):
+    decide = filtering.decide
+
+    def slow(stage, recipe):
+        found = decide(stage, recipe)
+        reject(work_of(place, "C"))
+        reconsider(stage)
+        return found
+
+    monkeypatch.setattr(filtering, "decide", slow)
+    filtering.apply(stage=place.stage, recipe="none", parameters={}, actor=None)
+    assert score(place)[0] == 4
+    runner.run(job_id=Job.objects.get(kind=filterjobs.REMAKE).pk)
+    assert score(place)[0] == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_rounds_at_once_make_it_again_once(place):
+    work = work_of(place, "C")
+    reject(work)
+    barrier = threading.Barrier(2)
+
+    def go():
+        try:
+            barrier.wait()
+            kind_of(place.stage).reconsider(place.stage, {work.pk: "the work of C was rejected"})
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=go) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (remade().count(), score(place)) == (1, (3, 2, 5.0))
+    assert Judgment.objects.count() == 8

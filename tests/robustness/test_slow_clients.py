@@ -1,0 +1,149 @@
+"""Clients that are slow, or silent, cost their own connection and nothing else."""
+
+import contextlib
+import http.client
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+
+from distillery import webworker
+from tests.clients import ask
+
+CLIENTS = 24
+PROMPT_SECONDS = 2.0
+HEAD = "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+FORM = HEAD.format(path="/mturk/externalSubmit") + "Content-Length: 99999\r\n\r\n"
+CALL = HEAD.format(path="/mturk/api/") + "Content-Length: 99999\r\n\r\n"
+UPLOAD = HEAD.format(path="/desk/projects/new/") + "Content-Length: 20000000\r\n\r\n"
+CHUNKED = HEAD.format(path="/mturk/externalSubmit") + "Transfer-Encoding: chunked\r\n\r\n"
+#: What is sent at once, and what is sent a byte at a time afterwards.
+SORTS = {
+    "silent before the head": ("", ""),
+    "silent in the head": ("POST /mturk/externalSubmit HTTP/1.1\r\nHost:", ""),
+    "silent in a form": (f"{FORM}a=", ""),
+    "silent in a call": (f"{CALL}{{", ""),
+    "silent in an upload": (f"{UPLOAD}a=", ""),
+    "silent in chunks": (f"{CHUNKED}5\r\na", ""),
+    "silent behind a request": (f"GET /health/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n{FORM}", ""),
+    "dribbling the head": ("POST /mturk/externalSubmit HTTP/1.1\r\n", "X-Slow: " + "x" * 90_000),
+    "dribbling a form": (FORM, "a" * 99_999),
+    "dribbling a call": (CALL, "{" * 99_999),
+    "dribbling an upload": (UPLOAD, "a" * 99_999),
+}
+
+
+@contextlib.contextmanager
+def slow_clients(url: str, at_once: str, slowly: str) -> Iterator[list[socket.socket]]:
+    """Connections to the server that say so much, and then a byte now and then."""
+    address = urlsplit(url)
+    over = threading.Event()
+    with contextlib.ExitStack() as stack:
+        clients = [
+            stack.enter_context(socket.create_connection((address.hostname, address.port), timeout=20))
+            for _ in range(CLIENTS)
+        ]
+        for client in clients:
+            client.sendall(at_once.encode())
+
+        def dribble() -> None:
+            for letter in slowly:
+                for client in clients:
+                    with contextlib.suppress(OSError):
+                        client.send(letter.encode())
+                if over.wait(0.05):
+                    return
+
+        dribbling = threading.Thread(target=dribble)
+        dribbling.start()
+        try:
+            yield clients
+        finally:
+            over.set()
+            dribbling.join()
+
+
+@pytest.fixture(scope="module")
+def requester(server):
+    return server.requester()
+
+
+def prompt(server, requester) -> list[float]:
+    """How long a page, the health and a signed call take."""
+    took = []
+    for look in (
+        lambda: ask("GET", f"{server.url}/health/", timeout=10).status,
+        lambda: ask("GET", f"{server.url}/accounts/login/", timeout=10).status,
+        lambda: requester.client.get_account_balance()["ResponseMetadata"]["HTTPStatusCode"],
+    ):
+        began = time.monotonic()
+        assert look() == 200
+        took.append(time.monotonic() - began)
+    return took
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_slow_clients_keep_nobody_waiting(server, requester, sort):
+    with slow_clients(server.url, *SORTS[sort]):
+        assert max(prompt(server, requester)) < PROMPT_SECONDS
+
+
+def test_clients_that_say_nothing_are_cut_off(server):
+    """In the head after its time; all sorts at once."""
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        clients = [
+            stack.enter_context(slow_clients(server.url, *SORTS[sort]))[0]
+            for sort in ("silent before the head", "silent in the head", "dribbling the head")
+        ]
+        for client in clients:
+            with contextlib.suppress(ConnectionResetError):
+                assert client.recv(1000) == b""
+    assert webworker.HEAD_SECONDS - 1 < time.monotonic() - began < webworker.HEAD_SECONDS + 3
+
+
+def test_a_body_that_no_address_takes_is_refused_unread(server):
+    """By its Content-Length, before a byte of it; pages that take files read it."""
+    address = urlsplit(server.url)
+    too_long = webworker.LONGEST_BODY + 1
+    for path, status in (("/mturk/externalSubmit", 413), ("/accounts/login/", 413)):
+        head = HEAD.format(path=path) + f"Content-Length: {too_long}\r\n\r\n"
+        with socket.create_connection((address.hostname, address.port), timeout=5) as client:
+            client.sendall(head.encode())
+            answer = http.client.HTTPResponse(client)
+            answer.begin()
+            assert answer.status == status
+            assert b"more than this address takes" in answer.read()
+
+
+def test_a_long_body_that_comes_at_once_is_read(server):
+    """Longer than what is read ahead, with and without chunks; the connection stays usable."""
+    address = urlsplit(server.url)
+    body = b"a=" + b"x" * (webworker.READ_AHEAD + 1000)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=10)
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for given, status in ((body, 403), (b"a=1", 403), (iter([body[:7], body[7:9000], body[9000:]]), 400)):
+        connection.request("POST", "/mturk/externalSubmit", given, form)
+        answer = connection.getresponse()
+        assert answer.status == status, answer.read()[:300]
+        answer.read()
+    connection.close()
+
+
+def test_requests_sent_behind_each_other_are_answered_in_turn(server):
+    address = urlsplit(server.url)
+    one = b"GET /health/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with socket.create_connection((address.hostname, address.port), timeout=10) as client:
+        client.sendall(one * 3 + one[:20])
+        time_to_read = client.makefile("rb")
+        client.sendall(one[20:])
+        for _ in range(4):
+            assert time_to_read.readline().startswith(b"HTTP/1.1 200")
+            length = 0
+            while line := time_to_read.readline().strip():
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            time_to_read.read(length)

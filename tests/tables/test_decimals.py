@@ -1,0 +1,63 @@
+"""Decimal commas: in scores of files and in amounts of forms, where they mean one thing only."""
+
+import pytest
+
+from judgments.importing.rating_fields import number, whole
+from money.amounts import AmountError, entered_cents
+from releases.importing.rows import Scale, row_of
+from tables.decimals import AmbiguousNumberError, with_point
+
+
+@pytest.mark.parametrize(
+    ("text", "cents"),
+    [
+        ("0,30", 30),
+        ("0.3", 30),
+        ("$ 12", 1200),
+        ("€0,05", 5),
+        ("1,234.50", 123_450),
+        ("1.234,50", 123_450),
+        ("1 234,50", 123_450),
+        ("1,234,567", 123_456_700),
+    ],
+)
+def test_amounts_are_taken_as_people_write_them(text, cents):
+    assert entered_cents(text) == cents
+
+
+@pytest.mark.parametrize("text", ["1,234", "1.234", "$ 12,000"])
+def test_an_amount_that_may_be_two_is_refused_with_both_ways_to_write_it(text):
+    with pytest.raises(AmountError, match=r"thousands or three decimals: write \d+\.00, or an amount"):
+        entered_cents(text)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1,23,4", "0.005", "12,34.5", "one", "1e3"])
+def test_what_is_no_amount_is_refused(text):
+    with pytest.raises(AmountError, match="Write an amount with two decimals"):
+        entered_cents(text)
+
+
+def test_every_field_of_money_takes_a_decimal_comma():
+    from crowd.desk.forms import MoneyField as Desk
+    from crowd.study.values import Amount
+    from marketplace.requester.batchforms import AmountField as Batch
+    from marketplace.requester.fields import MoneyField as Requester
+    from marketplace.requester.moneyforms import MoneyField as Money
+
+    fields = (Desk(), Batch(), Requester(most_cents=100), Money())
+    taken = [field.clean("0,30") for field in fields]
+    assert [*taken, Amount().read("0,30")] == [30] * 5
+
+
+def test_scores_have_a_point_or_a_comma():
+    rows = [{"query": "q", "answer": "a", "score": score} for score in ("3,5", "3.5", " 4,0 ")]
+    assert [row_of(row, line=1, scale=Scale(1, 5)).mean for row in rows] == [3.5, 3.5, 4.0]
+    assert (number("12,5"), whole("3,0"), number("1,234")) == (12.5, 3, None)
+
+
+def test_a_score_that_may_be_two_numbers_is_refused_in_a_sentence():
+    with pytest.raises(AmbiguousNumberError, match=r"1,234 may be 1\.234 or 1234: write it with"):
+        with_point("1,234")
+    assert [with_point(text) for text in ("0,125", "12,3456", "1,2,3", "x,5")] == [
+        "0.125", "12.3456", "1,2,3", "x,5",
+    ]  # fmt: skip

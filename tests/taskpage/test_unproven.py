@@ -1,0 +1,179 @@
+"""Arrivals that no marketplace signed: they bar no one, are few, and leave nothing behind."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from crowd.adapters.mturk import MTurkAdapter
+from crowd.models import Assignment, Claim, Endpoint, Worker
+from crowd.services import unproven
+from crowd.taskpage import pace
+from poll.models import Vote
+from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
+
+pytestmark = pytest.mark.django_db
+State = Assignment.State
+
+
+@pytest.fixture
+def stage():
+    return make_stage()
+
+
+@pytest.fixture
+def hit(stage):
+    return make_hit(stage)
+
+
+def strangers(hit, number, *, saving=False):
+    """So many arrivals that somebody made up, from as many addresses."""
+    for n in range(number):
+        visitor = Visitor(hit, worker=f"AFORGED{n}", assignment=f"3FORGED{n}")
+        visitor.client.defaults["REMOTE_ADDR"] = f"192.0.2.{n % 250}"
+        page = visitor.open()
+        assert page.status_code == 200, text(page)
+        if saving:
+            assert visitor.save(field_of(page, "ticket"), {"0|choice": "x" * 1000}).status_code == 200
+
+
+# A marketplace that signs
+
+
+def test_a_signed_arrival_is_proven_and_from_then_on_others_are_refused(stage, hit):
+    rosa = Visitor(hit, signed=True)
+    handed_over(rosa.send(item_0="Blue", item_1="Red"))
+    assert rosa.row.proven
+    assert Endpoint.objects.get(pk=stage.endpoint_id).proves_arrivals
+    refused = Visitor(hit, worker="AMADEUP", assignment="3MADEUP").open()
+    assert (refused.status_code, "not the one that you were given" in text(refused)) == (403, True)
+    assert not Worker.objects.filter(external_id="AMADEUP").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"workerId": "ATOM"},
+        {"assignmentId": "3OTHER"},
+        {"hitId": ""},
+        {"turkSubmitTo": "https://market.example.org/s/18-signature"},
+    ],
+)
+def test_a_signature_is_for_this_worker_assignment_hit_and_address(hit, change):
+    rosa = Visitor(hit, signed=True)
+    rosa.open()
+    if "turkSubmitTo" in change:
+        change = {"turkSubmitTo": change["turkSubmitTo"] + rosa.proof()[rosa.proof().index("~") :]}
+    before = Assignment.objects.count()
+    assert rosa.open(**change).status_code == 403
+    assert Assignment.objects.count() == before
+
+
+def test_who_holds_a_ticket_sends_what_they_did_before_the_marketplace_signed(hit):
+    rosa = Visitor(hit)
+    ticket = rosa.ticket()
+    Visitor(hit, worker="ATOM", assignment="3TOM", signed=True).open()
+    handed_over(rosa.send(ticket, item_0="Blue", item_1="Red"))
+    assert rosa.row.state == State.STORED
+
+
+# A marketplace that signs nothing
+
+
+def test_made_up_arrivals_are_few_and_go_for_each_other(hit):
+    strangers(hit, 40)
+    most = hit.places * unproven.FOR_EACH_PLACE
+    assert Assignment.objects.count() == Worker.objects.count() == most
+    assert Claim.objects.count() == most * 2
+    rosa = Visitor(hit)
+    handed_over(rosa.send(item_0="Blue", item_1="Red"))
+    assert rosa.row.state == State.STORED
+
+
+def test_drafts_of_made_up_arrivals_are_few_too(hit):
+    strangers(hit, 20, saving=True)
+    assert Assignment.objects.exclude(draft={}).count() == hit.places * unproven.FOR_EACH_PLACE
+
+
+def test_an_answer_is_stored_though_strangers_took_the_place_of_its_arrival(hit):
+    rosa = Visitor(hit)
+    ticket = rosa.ticket()
+    strangers(hit, 20, saving=True)
+    assert not Assignment.objects.filter(worker__external_id="AROSA").exists()
+    handed_over(rosa.send(ticket, item_0="Blue", item_1="Red"))
+    assert rosa.row.response is not None
+    strangers(hit, 20, saving=True)
+    assert rosa.row.state == State.STORED
+
+
+def test_one_address_opens_and_saves_so_much_and_no_more(hit):
+    cache.clear()
+    visitor = Visitor(hit)
+    opened = [
+        visitor.open(assignmentId=f"3A{n}").status_code for n in range(pace.MOST_ARRIVALS_AT_ONE_HIT + 1)
+    ]
+    assert set(opened[:-1]) == {200}
+    assert opened[-1] == 429
+    cache.clear()
+    ticket = visitor.ticket()
+    cache.set("drafts:127.0.0.1", pace.MOST_SAVED)
+    assert visitor.save(ticket, {"0|choice": "Blue"}).status_code == 429
+
+
+def test_work_opened_in_a_workers_name_bars_them_from_nothing(stage, hit):
+    Visitor(make_hit(stage, "item:1", external_id="3NEXT"), assignment="3FORGED").open()
+    rosa = Visitor(hit)
+    handed_over(rosa.send(item_0="Blue", item_1="Red"))
+    assert rosa.row.state == State.STORED
+
+
+def answered_by_another(hit, minutes):
+    """Somebody answered in Rosa's name, so long ago; nothing of it is at the marketplace."""
+    forged = Visitor(hit, assignment="3FORGED")
+    handed_over(forged.send(item_0="Red", item_1="Red"))
+    Assignment.objects.update(stored_at=timezone.now() - timedelta(minutes=minutes))
+    return forged
+
+
+@pytest.fixture
+def listed(monkeypatch):
+    """What the marketplace lists, by its ids; it is not asked over a network here."""
+    found = {}
+    monkeypatch.setattr(MTurkAdapter, "get_submission", lambda self, ref: found.get(ref))
+    return found
+
+
+def test_an_answer_in_a_workers_name_makes_way_for_the_worker(hit, listed):
+    forged = answered_by_another(hit, minutes=3)
+    rosa = Visitor(hit)
+    handed_over(rosa.send(item_0="Blue", item_1="Red"))
+    assert (forged.row.state, forged.row.held) == (State.QUARANTINED, True)
+    assert forged.row.response is not None, "nothing is lost"
+    assert rosa.row.state == State.STORED
+    assert Vote.objects.filter(assignment=rosa.row).count() == 2
+
+
+def test_an_answer_that_may_still_be_on_its_way_to_the_marketplace_stands(hit, listed):
+    first = answered_by_another(hit, minutes=1)
+    assert Visitor(hit).open().status_code == 403
+    assert first.row.state == State.STORED
+
+
+def test_an_answer_that_the_marketplace_lists_stands(hit, listed):
+    first = answered_by_another(hit, minutes=3)
+    listed["3FORGED"] = "a submission"
+    assert Visitor(hit).open().status_code == 403
+    assert first.row.state == State.STORED
+
+
+def test_what_was_given_up_without_an_answer_is_swept_with_its_worker(stage, hit):
+    strangers(hit, 3)
+    rosa = Visitor(hit)
+    rosa.send(item_0="Blue", item_1="Red")
+    Assignment.objects.filter(response__isnull=True).update(
+        state=State.ENDED, arrived_at=timezone.now() - unproven.KEPT - timedelta(hours=1)
+    )
+    unproven.sweep(stage)
+    assert list(Worker.objects.values_list("external_id", flat=True)) == ["AROSA"]
+    assert rosa.row.response is not None
