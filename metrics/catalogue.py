@@ -106,8 +106,7 @@ def _weights(name: str, plain: str, given: str) -> dict[str, float]:
         if weight is None or weight[1] not in WEIGHTS or weight[1] in found or math.isnan(value):
             raise MetricError(
                 f"{name}: write the weights as {plain}(alpha=2,beta=1); there are {', '.join(WEIGHTS)}, "
-                f"each a "
-                "number from 0, once."
+                "each a number from 0, once."
             )
         found[weight[1]] = value
     if plain.endswith("-l") or "gamma" not in found:

@@ -45,8 +45,7 @@ def _data(ratings: Ratings, done: Run) -> list[str]:
         said.append(
             f"{counts.max() / counts.sum():.0%} of all ratings are "
             f"{ratings.scale.text(ratings.scale.low + int(counts.argmax()))}: on such skewed ratings alpha "
-            f"and kappa are "
-            "low even where nearly everybody agrees; read percent agreement beside them."
+            "and kappa are low even where nearly everybody agrees; read percent agreement beside them."
         )
     return said
 

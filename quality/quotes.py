@@ -38,8 +38,7 @@ def _reliability(report: Mapping[str, Any]) -> list[str]:
     quoted = (
         f"Quote this: the published means have a reliability of {figure(said['spearman_brown'])}{ends} "
         f"(split-half, Spearman-Brown, mean of {said['splits']} splits; workers judged on other items, "
-        f"responses "
-        f"filtered inside each half), with {per_item}."
+        f"responses filtered inside each half), with {per_item}."
     )
     return [" ".join([quoted, *said.get("cautions", ())])]
 
@@ -76,10 +75,7 @@ def _after_z(after: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"After removing single responses by z, alpha is {figure(after['interval'])}. That is no agreement "
-        f"between "
-        f"people: the same filter makes {figure(after.get('expected'))} of crowds that agree as much as "
-        f"yours did "
-        f"before it, and {figure(after['null'])} of ratings that were permuted within worker. Never quote "
-        f"the first "
-        "of these figures without the other two."
+        f"between people: the same filter makes {figure(after.get('expected'))} of crowds that agree as "
+        f"much as yours did before it, and {figure(after['null'])} of ratings that were permuted within "
+        "worker. Never quote the first of these figures without the other two."
     ]

@@ -41,17 +41,14 @@ def cautions_about(ratings: Ratings, done: Run, halves: SplitHalf) -> list[str]:
     if halves.whole.value is not None and (items < _FEW_ITEMS or workers < _FEW_WORKERS):
         said.append(
             f"The reliability rests on {_counted(items, 'item')} and {_counted(workers, 'worker')}: from so "
-            f"few it "
-            "can come out as anything."
+            "few it can come out as anything."
         )
     removed = int(done.removed_workers.sum())
     if removed and halves.removed_workers < _MOST_REMOVED * removed:
         said.append(
             f"Judged on nine tenths of their items, {halves.removed_workers:.1f} workers are removed on "
-            f"average, of "
-            f"{_counted(removed, 'worker')} whom the whole study removes: the reliability and the "
-            f"cross-fitted alpha "
-            "are those of a filter that removes less."
+            f"average, of {_counted(removed, 'worker')} whom the whole study removes: the reliability and "
+            "the cross-fitted alpha are those of a filter that removes less."
         )
     return said
 

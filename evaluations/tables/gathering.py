@@ -18,13 +18,12 @@ from metrics.tokens.scripts import is_unspaced
 Floats = npt.NDArray[np.float64]
 FILTERED = (
     "the single ratings have been through a response filter ({}), which makes raters agree also where they "
-    "gave "
-    "nothing but noise; a ceiling needs the ratings from before it"
+    "gave nothing but noise; a ceiling needs the ratings from before it"
 )
 ASSUMED = (
     "The table does not say whether single ratings were removed for being far from the others. The ceiling "
-    "takes "
-    "them as they were given; if they were filtered, say so: --response-filter NAME (none: they were not)."
+    "takes them as they were given; if they were filtered, say so: --response-filter NAME (none: they were "
+    "not)."
 )
 
 

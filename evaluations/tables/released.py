@@ -30,18 +30,15 @@ _WITHDRAWN = "withdrawn"
 _STANDING = frozenset({"", Z})
 _ONLY_FILTERED = (
     "the release has only the ratings that its response filter ({}) left, and such a filter makes raters "
-    "agree "
-    "also where they gave nothing but noise; a ceiling needs the table `ratings`"
+    "agree also where they gave nothing but noise; a ceiling needs the table `ratings`"
 )
 _UNKNOWN_FILTERS = (
     "The release has no table of all ratings and no report of its filters: the ceiling takes the kept "
-    "ratings as "
-    "if no filter had removed single ones for being far from the others."
+    "ratings as if no filter had removed single ones for being far from the others."
 )
 _ELSEWHERE = (
     "The ratings were collected elsewhere. The ceiling takes them as if no filter had removed single ones "
-    "for "
-    "being far from the others."
+    "for being far from the others."
 )
 _ONE = (Kind.TEXT, Kind.INTEGER, Kind.NUMBER, Kind.FLAG)
 _KINDS = {table.name: {column.name: column.kind for column in table.columns} for table in TABLES}
@@ -87,9 +84,9 @@ class ReleaseTable:
     def rows(self) -> Iterator[Row]:
         """Every candidate with what belongs to it; those that nobody scored have no human score."""
         find = (
-            "SELECT query.text, query.type, query.answers, score.mean, score.kept, score.simulated "
-            "FROM (SELECT 1) "
-            "LEFT JOIN query ON query.id = ? LEFT JOIN score ON score.candidate = ? AND score.stage = ?"
+            "SELECT query.text, query.type, query.answers, score.mean, score.kept, score.simulated FROM "
+            "(SELECT 1) LEFT JOIN query ON query.id = ? LEFT JOIN score ON score.candidate = ? AND "
+            "score.stage = ?"
         )
         for number, each in enumerate(self._records("candidates"), 1):
             if each.get("aside") == _WITHDRAWN:

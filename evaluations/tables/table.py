@@ -209,8 +209,7 @@ def open_table(
         raise EvaluationError(
             f"{sheet.name}: --response-filter {response_filter}: the column "
             f"{sheet.columns[places.one['response_filter']]!r} says which filter it was. Leave the option "
-            f"out, or "
-            "the column: --column response_filter=."
+            "out, or the column: --column response_filter=."
         )
     return FileTable(
         sheet,

@@ -327,9 +327,9 @@ class _Table:
             marked = np.array([means_yes(text) for text in check.texts])[check.codes]
             if "expected" not in self.columns and marked.any():
                 raise RatingsFileError(
-                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column "
-                    "says which "
-                    "answers are accepted. Add a column 'expected', or name it: --column expected=NAME."
+                    f"{self.source.path}, line 1: rows are marked as attention checks, but no column says "
+                    "which answers are accepted. Add a column 'expected', or name it: --column "
+                    "expected=NAME."
                 )
             return cast("npt.NDArray[np.bool_]", marked)
         if "expected" in self.columns:
@@ -383,8 +383,7 @@ class _Table:
         moved = sum(one != other for one, other in zip(values, near, strict=True))
         self.notes.append(
             f"Scores are finer than a thousandth of the scale: {moved:,} different ones were taken to the "
-            f"nearest "
-            f"{float(step):g}."
+            f"nearest {float(step):g}."
         )
         return Scale.of(low, high, step), near
 

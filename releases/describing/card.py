@@ -61,8 +61,7 @@ def _marks(facts: Facts) -> Iterator[str]:
     if facts.imported is not None:
         yield (
             "> **IMPORTED.** The human scores were collected elsewhere and imported from a file. How they "
-            "were "
-            "collected, from whom and for which pay is known only as far as this card says so."
+            "were collected, from whom and for which pay is known only as far as this card says so."
         )
 
 
@@ -124,8 +123,7 @@ def _splits(facts: Facts) -> Iterator[str]:
     shares = [f"{split} {share:.0%}" for split, share in zip(SPLITS, facts.shares, strict=False) if share]
     yield (
         f"Shares: {', '.join(shares)}; seed {facts.seed}. Queries that share a conversation, earlier turns "
-        "or a "
-        "curated passage are in one split."
+        "or a curated passage are in one split."
     )
 
 

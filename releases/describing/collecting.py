@@ -222,11 +222,9 @@ def _privacy(facts: Facts) -> Iterator[str]:
     yield "## Privacy"
     yield (
         "Workers have pseudonyms that are keyed to this project: they lead nobody back to an account, and "
-        "one "
-        "person has another pseudonym in another project. Before the release was built, all texts that "
-        "people "
-        "wrote were searched for what tells who somebody is; a person decided about each finding. What was "
-        "blacked out stands as █."
+        "one person has another pseudonym in another project. Before the release was built, all texts that "
+        "people wrote were searched for what tells who somebody is; a person decided about each finding. "
+        "What was blacked out stands as █."
     )
     if facts.privacy:
         yield table(

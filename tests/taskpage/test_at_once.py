@@ -68,7 +68,7 @@ def test_hits_with_one_unit_opened_at_once_give_it_once():
 
 
 def test_what_nothing_proves_makes_way_but_the_unit_is_held_once():
-    """An unsigned page that comes after another was given the unit takes it over: several may have seen it."""
+    """An unsigned page that comes after another was given the unit takes it over, so several may see it."""
     assert 200 in open_at_once_with_one_unit(signed=False)
     holder = Claim.objects.get().assignment
     assert holder.state == State.WORKING

@@ -23,9 +23,8 @@ class Command(BaseCommand):
     """Parses, reads, runs, writes, prints."""
 
     help = (
-        "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly "
-        "what that did to "
-        "agreement (docs/filter.md)."
+        "Filter a table of ratings (columns item, worker, score) by a recipe and report honestly what that "
+        "did to agreement (docs/filter.md)."
     )
     requires_system_checks = []
 

@@ -232,8 +232,7 @@ class Command(BaseCommand):
         if checked.open:
             raise CommandError(
                 f"{checked.open:,} of the findings need a person: accept or black them out on the release "
-                "pages, or "
-                "build with --accept-findings REASON."
+                "pages, or build with --accept-findings REASON."
             )
         if not options["json"]:
             self.stdout.write("Nothing is open.")
