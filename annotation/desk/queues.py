@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.selectors.adjudication import undecided_queries
-from annotation.services.reviewed_work import DECISIONS
+from annotation.services.reviewed_work import DECIDING_OPERATIONS
 from crowd.desk.queues import Queue, add_queue, decide_elsewhere
 from crowd.models import Assignment, MarketOperation
 from projects.models import Project
@@ -32,7 +32,7 @@ def _flagged(project: Project) -> QuerySet[Answer]:
 def _unflagged(project: Project) -> QuerySet[Answer]:
     """Those on which it hangs whether their work is approved; of work that was decided none."""
     flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
-    decided = MarketOperation.objects.filter(assignment=OuterRef("assignment"), kind__in=DECISIONS)
+    decided = MarketOperation.objects.filter(assignment=OuterRef("assignment"), kind__in=DECIDING_OPERATIONS)
     return _answers(project).filter(
         ~Exists(flags),
         ~Exists(decided.exclude(state=MarketOperation.State.REFUSED)),

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, Query
 from annotation.selectors.answers import complete, incomplete_again
-from annotation.services.changed import Changed
+from annotation.services.recounts import reasons_by_query
 from annotation.services.steps import move
 from crowd.models import Assignment, Stage
 
@@ -79,8 +79,8 @@ def bring_up_to_date(
 def reconsider_answers(stage: Stage, changed: Mapping[int, str]) -> None:
     """Bring queries up to date whose answers began or ceased to count: why, by assignment."""
     rows = Answer.objects.filter(stage=stage, assignment__in=changed, revises=None).order_by("pk")
-    about = Changed.by(rows.values_list("query", "assignment"), changed)
-    for query, why in about.why.items():
+    reasons = reasons_by_query(rows.values_list("query", "assignment"), changed)
+    for query, why in reasons.items():
         bring_up_to_date(stage, [query], why=why)
 
 

@@ -18,7 +18,7 @@ from annotation.selectors.curation import (
     undecided,
 )
 from annotation.selectors.doubts import later_work
-from annotation.services.changed import Changed, decided_in
+from annotation.services.recounts import reasons_by_query, decided_in
 from annotation.services.doubts import lift_doubt, raise_doubt
 from annotation.services.steps import move
 from crowd.models import Assignment, Stage
@@ -137,8 +137,8 @@ def reconsider_curation(stage: Stage, merging: str, changed: Mapping[int, str]) 
     the set, or are asked for, a person has to say what holds. What a person decided stays.
     """
     mine = PassageSelection.objects.filter(stage=stage, assignment__in=changed).order_by("pk")
-    about = Changed.by(mine.values_list("query", "assignment"), changed)
-    rows = decided_in(stage, _DECIDED, list(about.why)).filter(status__in=[*_DECIDED, Status.ANSWERED])
+    why = reasons_by_query(mine.values_list("query", "assignment"), changed)
+    rows = decided_in(stage, _DECIDED, list(why)).filter(status__in=[*_DECIDED, Status.ANSWERED])
     chosen = Q(curated_set=None) | Q(curated_set__stage=stage, curated_set__decided_by=None)
     queries = list(rows.filter(chosen).only("pk", "status", "status_reason"))
     pks = [query.pk for query in queries]
@@ -154,11 +154,11 @@ def reconsider_curation(stage: Stage, merging: str, changed: Mapping[int, str]) 
         if to == in_force and passages == sets.get(query.pk, frozenset()):
             lift_doubt(query, stage)
         elif in_force == Status.CURATED and later.get(query.pk):
-            raise_doubt(query, stage, why=about.why[query.pk], says=said)
+            raise_doubt(query, stage, why=why[query.pk], says=said)
         else:
             lift_doubt(query, stage)
             CuratedSet.objects.filter(query=query).delete()
-            reason = f"{said}; decided again, for {about.why[query.pk]}"
+            reason = f"{said}; decided again, for {why[query.pk]}"
             move(query=query, to=to, reason=reason, stage=stage, details=_details(selections, decision))
             if decision and decision.verdict == Verdict.CURATED:
                 make_sets([_set_of(query.pk, known[query.pk], decision)], stage=stage)

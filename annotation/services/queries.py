@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import CuratedSet, Doubt, Query, QueryStep
 from annotation.selectors.doubts import later_work
-from annotation.services.changed import recheck
+from annotation.services.recounts import recheck
 from annotation.services.steps import move
 from crowd.errors import CrowdError
 from crowd.services.readonly import refuse_read_only

@@ -16,7 +16,7 @@ from crowd.services.review import approve
 
 Kind = MarketOperation.Kind
 #: Operations that decide about work.
-DECISIONS = (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT)
+DECIDING_OPERATIONS = (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT)
 
 
 def reviewed_work(stage: Stage) -> QuerySet[Assignment]:
@@ -26,7 +26,7 @@ def reviewed_work(stage: Stage) -> QuerySet[Assignment]:
     """
     undecided = Answer.objects.filter(assignment=OuterRef("pk"), state=Answer.State.UNDECIDED)
     reviewed = AnswerReview.objects.filter(answer__assignment=OuterRef("pk"))
-    asked = MarketOperation.objects.filter(assignment=OuterRef("pk"), kind__in=DECISIONS)
+    asked = MarketOperation.objects.filter(assignment=OuterRef("pk"), kind__in=DECIDING_OPERATIONS)
     return Assignment.objects.filter(
         Q(held=True) | Q(stage__approve_at_once=False),
         Exists(reviewed),

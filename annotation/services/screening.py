@@ -11,7 +11,7 @@ from annotation.models import CuratedSet, Query, ScreeningVote
 from annotation.rules.screening import Decision, Verdict, Vote, decide
 from annotation.selectors.doubts import later_work
 from annotation.selectors.screening import votes_that_count, with_enough_votes
-from annotation.services.changed import Changed, decided_in
+from annotation.services.recounts import reasons_by_query, decided_in
 from annotation.services.doubts import lift_doubt, raise_doubt
 from annotation.services.steps import move
 from crowd.models import Assignment, Stage
@@ -95,15 +95,15 @@ def reconsider_screening(stage: Stage, rules: Rules, changed: Mapping[int, str])
     acceptance, a person has to say what holds. What a person decided stays.
     """
     votes = ScreeningVote.objects.filter(stage=stage, assignment__in=changed).order_by("pk")
-    about = Changed.by(votes.values_list("query", "assignment"), changed)
-    rows = decided_in(stage, [*_DECIDED, Status.CURATED], list(about.why))
+    why = reasons_by_query(votes.values_list("query", "assignment"), changed)
+    rows = decided_in(stage, [*_DECIDED, Status.CURATED], list(why))
     rows = rows.filter(by_hand=False).exclude(status=Status.WAITING)
     queries = list(rows.only("pk", "status", "status_reason"))
     pks = [query.pk for query in queries]
     later, counted, has_set = later_work("screening", pks), votes_that_count(stage, pks), _with_set(pks)
     for query in queries:
         to, said = _now(stage, rules, counted[query.pk])
-        reason = f"{said}; decided again, for {about.why[query.pk]}"
+        reason = f"{said}; decided again, for {why[query.pk]}"
         details = {"votes": len(counted[query.pk])}
         step = partial(move, query=query, reason=reason, stage=stage, details=details)
         in_force = query.status if query.status in _DECIDED else Status.ACCEPTED
@@ -112,7 +112,7 @@ def reconsider_screening(stage: Stage, rules: Rules, changed: Mapping[int, str])
             if query.status == to and not query.status_reason.startswith(said):
                 step(to=to)
         elif in_force == Status.ACCEPTED and later.get(query.pk):
-            raise_doubt(query, stage, why=about.why[query.pk], says=said)
+            raise_doubt(query, stage, why=why[query.pk], says=said)
         else:
             lift_doubt(query, stage)
             step(to=_onward(to, query.pk in has_set))

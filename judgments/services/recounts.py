@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Sum
 from django.utils import timezone
 
-from annotation.services.changed import in_words
+from annotation.services.recounts import in_words
 from crowd.counting import not_counting
 from crowd.models import Assignment, Stage
 from crowd.selectors.keeping import is_large

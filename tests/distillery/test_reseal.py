@@ -37,7 +37,7 @@ def test_everything_opens_without_the_old_key_afterwards(rotated):
     assert unseal(key.secret_sealed, purpose="marketplace.requester")
     assert payment_note(worker) == "IBAN DE00"
     assert unseal(Endpoint.objects.get().secret_sealed, purpose="crowd.endpoint") == SECRET
-    assert "1 sealed anew" in out.getvalue()
+    assert "1 sealed with the present key" in out.getvalue()
     call_command("reseal", stdout=StringIO())
 
 

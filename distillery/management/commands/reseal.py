@@ -38,7 +38,7 @@ class Command(BaseCommand):
                     continue
                 unchanged = model._default_manager.filter(**{"pk": pk, field: sealed})
                 done += unchanged.update(**{field: seal(secret, purpose=purpose)})
-            self.stdout.write(f"{model._meta.verbose_name_plural}: {done} sealed anew")
+            self.stdout.write(f"{model._meta.verbose_name_plural}: {done} sealed with the present key")
         if unreadable:
             raise CommandError(
                 f"{unreadable} could not be read and are as they were. Add the key that sealed them to "

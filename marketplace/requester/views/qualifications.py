@@ -204,7 +204,7 @@ def upload(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
         outcome = grant_many(qualification_type=row, wanted=grantfile.lines(sheet), now=clock.now())
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
-            f"{outcome.same:,} as before: {sum_in_words(outcome.counts().as_json())}. Nobody was written to. "
+            f"{outcome.same:,} as before: {sum_in_words(outcome.counts().as_json())}. No messages were sent. "
             f"The file was read as {sheet.said}."
         )
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from django.db.models import F, OuterRef, QuerySet, Subquery
 
@@ -10,23 +9,16 @@ from annotation.models import PassageSelection, Query, QueryStep, ScreeningVote
 from crowd.kinds import kind_of
 from crowd.models import Stage
 
-#: Reasons that are said of one query; with more it is said that there are more.
+#: Reasons named for one query; the others are counted.
 _TOLD = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """Why something about a query is decided again, by query."""
-
-    why: Mapping[int, str]
-
-    @classmethod
-    def by(cls, rows: Iterable[tuple[int, int]], changed: Mapping[int, str]) -> "Changed":
-        """From (query, assignment) of what people said and the reasons by assignment."""
-        reasons: dict[int, list[str]] = defaultdict(list)
-        for query, assignment in rows:
-            reasons[query].append(changed[assignment])
-        return cls({query: in_words(said) for query, said in sorted(reasons.items())})
+def reasons_by_query(rows: Iterable[tuple[int, int]], changed: Mapping[int, str]) -> dict[int, str]:
+    """Why each query is decided again: from (query, assignment) of votes, and the reasons by assignment."""
+    reasons: dict[int, list[str]] = defaultdict(list)
+    for query, assignment in rows:
+        reasons[query].append(changed[assignment])
+    return {query: in_words(given) for query, given in sorted(reasons.items())}
 
 
 def in_words(reasons: Sequence[str]) -> str:
