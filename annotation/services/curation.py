@@ -18,8 +18,8 @@ from annotation.selectors.curation import (
     undecided,
 )
 from annotation.selectors.doubts import later_work
-from annotation.services.recounts import reasons_by_query, decided_in
 from annotation.services.doubts import lift_doubt, raise_doubt
+from annotation.services.recounts import decided_in, reasons_by_query
 from annotation.services.steps import move
 from crowd.models import Assignment, Stage
 

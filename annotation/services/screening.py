@@ -11,8 +11,8 @@ from annotation.models import CuratedSet, Query, ScreeningVote
 from annotation.rules.screening import Decision, Verdict, Vote, decide
 from annotation.selectors.doubts import later_work
 from annotation.selectors.screening import votes_that_count, with_enough_votes
-from annotation.services.recounts import reasons_by_query, decided_in
 from annotation.services.doubts import lift_doubt, raise_doubt
+from annotation.services.recounts import decided_in, reasons_by_query
 from annotation.services.steps import move
 from crowd.models import Assignment, Stage
 
