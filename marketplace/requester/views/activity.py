@@ -32,7 +32,7 @@ ACTIVITY = Grid(
         Column("words", "What", attrgetter("words"), by="action"),
         Column("action", "Action", attrgetter("action"), on_page=False),
         Column("subject", "About", attrgetter("subject"), by="subject"),
-        Column("details", "Details", attrgetter("details")),
+        Column("details", "Details", attrgetter("details"), on_page=False),
         Column("user", "User", attrgetter("actor"), on_page=False),
         Column("access_key", "Access key", attrgetter("access_key"), on_page=False),
         Column("address", "From", attrgetter("address"), by="address"),
