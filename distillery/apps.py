@@ -29,6 +29,10 @@ class DistilleryConfig(AppConfig):
                 f"{error.filename} cannot be made: {error.strerror}. "
                 "Set DATA_DIR to a folder this user can write."
             ) from error
+        if settings.METRICS_TOKEN:
+            from distillery.monitoring import counting  # noqa: PLC0415
+
+            counting.connect()
         for check in (checks.check_hosts, checks.check_public_url, checks.check_secret_key):
             register(check)
 

@@ -5,9 +5,10 @@ from typing import Any
 
 from celery import Celery
 from celery.beat import EmbeddedService
-from celery.signals import worker_init, worker_ready, worker_shutdown
+from celery.signals import task_prerun, worker_init, worker_ready, worker_shutdown
 
 from distillery import env
+from jobs.requestids import begin_request
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
 
@@ -23,6 +24,12 @@ WORKER_ARGUMENTS = ["worker", "--without-gossip", "--without-mingle", "--without
 def write_for_ourselves(**_: Any) -> None:
     """What the jobs worker writes, no other user of the machine reads."""
     os.umask(0o077)
+
+
+@task_prerun.connect
+def begin_message(task_id: str, **_: Any) -> None:
+    """What a message does has its id in the log; a job goes on under the id of who queued it."""
+    begin_request(task_id)
 
 
 @worker_ready.connect

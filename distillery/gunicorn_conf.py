@@ -34,6 +34,14 @@ if Path("/dev/shm").is_dir() and os.access("/dev/shm", os.W_OK):  # noqa: S108  
     worker_tmp_dir = "/dev/shm"  # noqa: S108
 
 
+def on_starting(server: Any) -> None:
+    """Begin counting at 0 (`/metrics`)."""
+    from distillery.monitoring.folder import forget_dead_processes  # noqa: PLC0415  # needs the settings
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
+    forget_dead_processes()
+
+
 def post_fork(server: Any, worker: Any) -> None:
     """Have every worker notice by itself that the supervisor is gone."""
     lifeline.watch()

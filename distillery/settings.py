@@ -4,6 +4,7 @@ Without any variable the installation runs on one machine: SQLite, the embedded 
 generated into the data folder. `docs/operator.md` lists every variable; a test keeps that list complete.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,13 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
 ]
 
+#: Programs that have it may read /metrics; without it nothing is counted.
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+# Read by prometheus_client when it is first imported.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "monitoring")
 MIDDLEWARE = [
+    "distillery.monitoring.requests.RequestIdMiddleware",
+    *(["distillery.monitoring.requests.TimingMiddleware"] if METRICS_TOKEN else []),
     "marketplace.protocol.endpoint.ProtocolMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -222,15 +229,18 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"})
+LOG_FORMAT = env.choice("LOG_FORMAT", "plain", {"plain", "json"})
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
         "bare": {"format": "{message}", "style": "{"},
+        "json": {"()": "distillery.monitoring.logs.JsonFormatter"},
     },
+    "filters": {"request_id": {"()": "distillery.monitoring.logs.RequestIdFilter"}},
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "plain"},
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]},
         "security": {"class": "logging.StreamHandler", "formatter": "bare"},
     },
     # Refused protocol calls are ordinary, and the call log has them.

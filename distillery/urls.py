@@ -18,5 +18,6 @@ urlpatterns = [
     path("examples/", include("distillery.demo.urls")),
     path(".well-known/", include("distillery.wellknown")),
     path("health/", include("distillery.health")),
+    path("", include("distillery.monitoring.views")),
     path("admin/", admin.site.urls),
 ]

@@ -34,6 +34,9 @@ class Job(models.Model):
     max_attempts = models.PositiveIntegerField(default=5)
     run_after = models.DateTimeField(db_default=Now(), help_text="Not to be started before.")
 
+    request_id = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="Of the page or call that queued it."
+    )
     announcements = models.PositiveIntegerField(default=0, help_text="Messages sent again by reconcile.")
     announce_after = models.DateTimeField(db_default=Now(), help_text="Still queued then: send a message.")
 

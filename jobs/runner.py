@@ -14,6 +14,8 @@ from django.db import connection
 from jobs import registry, services
 from jobs.errors import LeaseLostError, PermanentError, StoppingError
 from jobs.models import Job
+from jobs.requestids import current_request_id, request_id_of
+from jobs.signals import attempt_ended
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +96,14 @@ def run(*, job_id: int) -> None:
     job = services.claim(job_id=job_id)
     if job is None:
         return
+    started = time.monotonic()
+    with request_id_of(job.request_id or current_request_id()):
+        outcome = _attempt(job)
+    attempt_ended.send(Job, kind=job.kind, outcome=outcome, seconds=time.monotonic() - started)
+
+
+def _attempt(job: Job) -> str:
+    """Do it once; how that ended."""
     context = JobContext(job)
     with context.heartbeats():
         try:
@@ -102,13 +112,19 @@ def run(*, job_id: int) -> None:
                 services.finish(job=job, result=result)
         except LeaseLostError as lost:
             logger.warning("%s", lost)
+            return "lost"
         except StoppingError:
             services.release(job=job)
+            return "released"
         except PermanentError as error:
             services.fail(job=job, error=str(error), permanent=True)
+            return "failed"
         except MemoryError:
             logger.exception("%s took more memory than there is.", job)
             services.fail(job=job, error=TOO_MUCH_MEMORY, permanent=True)
+            return "failed"
         except Exception as error:
             logger.exception("%s failed in attempt %s of %s.", job, job.attempts, job.max_attempts)
             services.fail(job=job, error=f"{type(error).__name__}: {error}")
+            return "failed"
+    return "done"

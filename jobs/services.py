@@ -23,6 +23,7 @@ from kombu.exceptions import ChannelError, OperationalError
 
 from jobs.errors import LeaseLostError
 from jobs.models import OPEN_STATES, Job, JobState, WorkerHeartbeat
+from jobs.requestids import current_request_id
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,12 @@ NO_LEASE: dict[str, Any] = {"lease_owner": None, "lease_until": None}
 
 def enqueue(*, kind: str, payload: dict[str, Any], effect: str | None = None) -> Job:
     """Queue a job with the transaction around this call; of jobs with the same `effect` there is only one."""
-    values = {"kind": kind, "payload": payload, "announce_after": _in(RESEND_SECONDS)}
+    values = {
+        "kind": kind,
+        "payload": payload,
+        "announce_after": _in(RESEND_SECONDS),
+        "request_id": current_request_id(),
+    }
     if effect is None:
         job, made = Job.objects.create(**values), True
     else:
@@ -53,6 +59,7 @@ def begin(*, kind: str, payload: dict[str, Any]) -> Job:
     job = Job.objects.create(
         kind=kind,
         payload=payload,
+        request_id=current_request_id(),
         state=JobState.RUNNING,
         attempts=1,
         max_attempts=1,

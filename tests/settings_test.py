@@ -22,6 +22,8 @@ for name in (
     "SECRET_KEY",
     "SECRET_KEY_FILE",
     "MARKETPLACE_TEST_TOKEN",
+    "METRICS_TOKEN",
+    "LOG_FORMAT",
     "RELEASES_STORAGE",
     "CROSS_ENCODER",
     "METRIC_MODELS",

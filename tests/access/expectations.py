@@ -170,6 +170,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "/worker-api/return": (405, 401),
     "/worker-api/qualification": (405, 401),
     "worker-api-test": (405, 401),
+    "metrics": (404, 405),
     "/mturk/test/clock": (404, 404),
     "/mturk/test/chaos": (404, 404),
     "/mturk/test/reset": (404, 404),

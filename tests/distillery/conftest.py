@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.distillery.installation import Installation
+from tests.distillery.installation import METRICS_TOKEN, Installation
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def running(tmp_path_factory):
     """An installation on which `up` runs; the tests of a module share it."""
     made = Installation(tmp_path_factory.mktemp("running"))
     try:
-        made.up()
+        made.up(METRICS_TOKEN=METRICS_TOKEN)
         yield made
     finally:
         made.leave()

@@ -14,13 +14,15 @@ import time
 from pathlib import Path
 
 import psycopg2
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.server import drop_database, new_database
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 60
+METRICS_TOKEN = "a token that nobody guesses"
 OF_AN_OPERATOR = re.compile(
-    r"ALLOWED_HOSTS|BEHIND_TLS_PROXY|CSRF_|DEBUG|FORWARDED_|JOBS_|LOG_LEVEL|MARKETPLACE_|PORT$|PUBLIC_URL|SECRET_KEY|WEB_"
+    r"ALLOWED_HOSTS|BEHIND_TLS_PROXY|CSRF_|DEBUG|FORWARDED_|JOBS_|LOG_|METRICS_|MARKETPLACE_|PORT$|PUBLIC_URL|SECRET_KEY|WEB_"
 )
 
 
@@ -88,6 +90,17 @@ class Installation:
     def port(self) -> int:
         """The port that `up` printed last."""
         return int(re.findall(r"http://localhost:(\d+)/", self.words())[-1])
+
+    def metrics(self) -> dict[str, float]:
+        """What /metrics says now, added up over all labels."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE_SECONDS)
+        with contextlib.closing(connection):
+            connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+            families = text_string_to_metric_families(connection.getresponse().read().decode())
+        sums: dict[str, float] = {}
+        for sample in (each for family in families for each in family.samples):
+            sums[sample.name] = sums.get(sample.name, 0.0) + sample.value
+        return sums
 
     def health(self) -> tuple[int, dict]:
         """Status and answer of /health/ at the address that `up` printed."""

@@ -129,6 +129,19 @@ def test_timer_broker_and_worker_keep_the_sign_of_life_fresh(running):
     assert "A jobs worker answered" in running.manage("doctor").stdout
 
 
+def test_what_all_its_processes_count_is_on_one_page(running):
+    """Two web processes answer, and the worker's sign of life is there: any of them shows the sum."""
+    before = running.metrics().get("distillery_http_request_seconds_count", 0)
+    for _ in range(20):
+        running.health()
+    now = running.metrics()
+    assert now["distillery_http_request_seconds_count"] >= before + 20
+    running.eventually(
+        lambda: running.metrics()["distillery_jobs_worker_silent_seconds"] >= 0, what="the first tick"
+    )
+    assert running.metrics()["distillery_database_up"] == 1
+
+
 def test_killed_outright_it_leaves_no_process_either(running):
     running.eventually(lambda: len(running.processes()) == 5, what="everything runs")
     killed_at = time.monotonic()

@@ -1,0 +1,36 @@
+"""Connects what happens to the instruments that count it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import DatabaseError, IntegrityError
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+
+from distillery.monitoring.instruments import DATABASE_ERRORS, JOB_SECONDS
+from jobs.signals import attempt_ended
+
+
+def connect() -> None:
+    """Count errors of the database and attempts at jobs in this process."""
+    connection_created.connect(_watch, dispatch_uid="distillery.monitoring")
+    attempt_ended.connect(_count_attempt, dispatch_uid="distillery.monitoring")
+
+
+def _watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    if _count_errors not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_count_errors)
+
+
+def _count_errors(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
+    try:
+        return execute(sql, params, many, context)
+    except IntegrityError:  # the answer to a question, most times: is it there already?
+        raise
+    except DatabaseError as error:
+        DATABASE_ERRORS.labels(type(error).__name__).inc()
+        raise
+
+
+def _count_attempt(kind: str, outcome: str, seconds: float, **_: Any) -> None:
+    JOB_SECONDS.labels(kind, outcome).observe(seconds)

@@ -1,0 +1,34 @@
+"""What processes count by themselves: answers over HTTP, attempts at jobs, calls of marketplaces, errors.
+
+Web and job processes of a host write into files of one folder, which the page `/metrics` of any web process
+adds up.
+"""
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from distillery.monitoring.folder import FOLDER
+
+FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+#: Counts of this process; what is asked for from outside comes from the folder.
+_OWN = CollectorRegistry()
+HTTP_SECONDS = Histogram(
+    "distillery_http_request_seconds",
+    "Time from the arrival of a request to the head of its answer.",
+    ["method", "view", "status"],
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    registry=_OWN,
+)
+JOB_SECONDS = Histogram(
+    "distillery_job_seconds",
+    "Time of one attempt at a job.",
+    ["kind", "outcome"],
+    buckets=(0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200),
+    registry=_OWN,
+)
+DATABASE_ERRORS = Counter(
+    "distillery_database_errors_total",
+    "Statements that the database did not carry out, by the class of the error.",
+    ["error"],
+    registry=_OWN,
+)
