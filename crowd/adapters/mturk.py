@@ -40,8 +40,7 @@ from crowd.adapters.base import (
 )
 from crowd.adapters.bucket import TokenBucket
 from crowd.adapters.proof import is_proven
-from crowd.adapters.shapes import external_question, requirement_for, submission_from, utc
-from jobs.requestids import HEADER, current_request_id
+from crowd.adapters.shapes import external_question, requirement_for, submission_from, tell_request_id, utc
 from money.amounts import cents, dollars
 
 KEY_PREFIX = "dst:"
@@ -90,12 +89,6 @@ def _time(value: Any) -> datetime:
     return parse_timestamp(value)
 
 
-def _tell_request_id(params: dict[str, Any], **_: Any) -> None:
-    """A marketplace of ours writes the id into its log; others overlook it."""
-    if request_id := current_request_id():
-        params["headers"][HEADER] = request_id
-
-
 class MTurkAdapter:
     """The marketplace interface over boto3's mturk client; safe to share between threads."""
 
@@ -116,7 +109,7 @@ class MTurkAdapter:
             ),
         )
         self._client.meta.events.register("before-parse.mturk", self._refuse_a_part)
-        self._client.meta.events.register("before-call.mturk", _tell_request_id)
+        self._client.meta.events.register("before-call.mturk", tell_request_id)
         self._secret = account.secret
         self._currency = account.currency
         self._bucket = TokenBucket(account.rate, account.burst)
