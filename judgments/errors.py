@@ -2,6 +2,7 @@
 
 CrowdError
 └── FilteringError           filters cannot be run, applied or undone so
+    ├── FiltersChangedError  other filters are in force than the person saw
     └── NothingMissingError  there is nothing to ask again for
 """
 
@@ -10,6 +11,10 @@ from crowd.errors import CrowdError
 
 class FilteringError(CrowdError):
     """Filters cannot be run, applied or undone so; nothing was changed."""
+
+
+class FiltersChangedError(FilteringError):
+    """Other filters are in force than the person saw; nothing was changed."""
 
 
 class NothingMissingError(FilteringError):

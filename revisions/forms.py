@@ -37,10 +37,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What is typed beside what is stored; `back` shows the form as it is stored."""
+    """What is typed beside what is stored; `back` shows the form as it is stored.
+
+    `edit` is the page on which one edits on, where that is not the page of the comparison.
+    """
 
     lines: list[Line]
     back: str
+    edit: str = ""
 
 
 class RevisedForm(_Form):
@@ -72,11 +76,12 @@ class RevisedForm(_Form):
 
         The form can then be sent again, and saves over what this comparison shows, over nothing newer.
         """
-        self.conflict = Conflict(list(_lines(self, theirs)), back)
+        self.conflict = Conflict(list(differences(self, theirs)), back)
         self._shown_columns, self._shown_mark = theirs._shown_columns, theirs._shown_mark
 
 
-def _lines(mine: forms.Form, theirs: forms.Form) -> Iterator[Line]:
+def differences(mine: forms.Form, theirs: forms.Form) -> Iterator[Line]:
+    """The fields in which two forms differ, as a person reads them."""
     cleaned = mine.cleaned_data if mine.is_valid() else {}
     for field in mine:
         if field.is_hidden or field.name not in theirs.fields:

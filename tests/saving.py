@@ -1,5 +1,6 @@
 """Saving a form as a browser does: opened first, and sent with what the page showed of the row."""
 
+import html
 import re
 from typing import Any
 
@@ -18,3 +19,13 @@ def revision(client: Any, page: str, *, to: str = "") -> dict[str, str]:
 def save(client: Any, page: str, data: dict[str, Any], *, to: str = "", **options: Any) -> Any:
     """Open a page, and send its form filled in so."""
     return client.post(to or page, {**data, **revision(client, page, to=to)}, **options)
+
+
+def versions(answer) -> dict[str, tuple[str, str]]:
+    """The comparison on a page: by field, mine and theirs."""
+    rows = re.findall(
+        r'<th scope="row">(.*?)</th>\s*<td><pre[^>]*>(.*?)</pre></td><td><pre[^>]*>(.*?)</pre>',
+        answer.content.decode(),
+        re.DOTALL,
+    )
+    return {re.sub("<[^>]+>", "", name): (html.unescape(a), html.unescape(b)) for name, a, b in rows}

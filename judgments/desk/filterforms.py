@@ -6,6 +6,7 @@ from django import forms
 from django.http import QueryDict
 
 from crowd.desk.forms import Form, MoneyField, OnceForm
+from revisions.forms import Conflict
 
 if TYPE_CHECKING:
     from quality.recipes import Recipe
@@ -76,7 +77,7 @@ class RecipeForm(Form):
         chosen = self["rules"].value() or []
         groups: dict[str, list[forms.BoundField]] = {rule: [] for rule in RULES}
         for name in _WORDS:
-            groups[_rule_of(name)].append(self[name])
+            groups[rule_of(name)].append(self[name])
         return [(rule, RULES[rule], rule in chosen, fields) for rule, fields in groups.items()]
 
     @property
@@ -86,12 +87,13 @@ class RecipeForm(Form):
         given = {
             name: self.cleaned_data[name]
             for name in _WORDS
-            if _rule_of(name) in rules and self.cleaned_data.get(name) not in (None, "")
+            if rule_of(name) in rules and self.cleaned_data.get(name) not in (None, "")
         }
         return {"rules": rules, **given}
 
 
-def _rule_of(name: str) -> str:
+def rule_of(name: str) -> str:
+    """The rule that a parameter belongs to."""
     prefix = name.split("_", maxsplit=1)[0]
     return prefix if prefix in RULES else "technical"
 
@@ -121,6 +123,8 @@ def _field(name: str, value: Any, label: str, hint: str) -> forms.Field:
 
 class ApplyForm(OnceForm):
     """What was previewed, sent once; `seen` is the run in force that the person saw."""
+
+    conflict: Conflict | None = None
 
     recipe = forms.CharField(max_length=40, widget=forms.HiddenInput)
     parameters = forms.JSONField(widget=forms.HiddenInput)

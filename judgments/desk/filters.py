@@ -16,8 +16,9 @@ from crowd.kinds import kind_of
 from crowd.models import Stage
 from crowd.selectors.keeping import NotMadeError, is_large, kept, moment, soon
 from judgments.desk.agreement import FOLDER, judging_only
+from judgments.desk.comparison import compare_filters, overtaken_wish
 from judgments.desk.filterforms import RECIPES, ApplyForm, RecipeForm, TopUpForm, UndoForm
-from judgments.errors import FilteringError
+from judgments.errors import FilteringError, FiltersChangedError
 from judgments.models import FilterRun, Judgment
 from judgments.selectors.enough import Missing, missing_of
 from judgments.selectors.live import in_force
@@ -26,6 +27,7 @@ from judgments.selectors.stamps import stamp_for_pages
 from judgments.services import filtering, filterjobs
 from judgments.services.deciding import recipe_named
 from money.amounts import dollars
+from revisions.seen import ConflictError
 
 PAGE = "judgments:filters"
 #: What is said while the preview of a large stage is worked out.
@@ -64,6 +66,7 @@ def filters(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         undo_form=UndoForm(auto_id="undo_%s"),
         work=work,
         failed=failed,
+        overtaken=overtaken_wish(stage=stage, user=seat.user, failed=failed) if seat.manages else None,
         **_missing(seat, run),
     )
     if trouble == WAIT or work is not None:
@@ -124,21 +127,20 @@ def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
 def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Put a recipe in force, as it was previewed."""
     judging_only(seat)
+    wish: dict[str, Any] = {"stage": seat.stage, "actor": seat.user}
 
     def do() -> str:
-        form = ApplyForm(request.POST)
-        given = entered(form)
+        given = entered(ApplyForm(request.POST))
         parameters = given["parameters"]
-        wish = {
-            "stage": seat.stage,
-            "recipe": given["recipe"],
-            "parameters": parameters if isinstance(parameters, dict) else {},
-            "seed": given["seed"],
-            "seen": given["seen"],
-            "once": given["once"].hex,
-            "actor": seat.user,
-        }
+        wish.update(
+            recipe=given["recipe"],
+            parameters=parameters if isinstance(parameters, dict) else {},
+            seed=given["seed"],
+            seen=given["seen"],
+            once=given["once"].hex,
+        )
         if is_large(seat.stage):
+            filtering.check_seen(seat.stage, given["seen"], wish["once"])
             filterjobs.ask_apply(**wish)
             return "The filters are being applied. This page says when they are in force."
         run = filtering.apply(**wish)
@@ -148,7 +150,17 @@ def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             "The report is being worked out."
         )
 
-    return act(request, do, PAGE, seat.project.slug, seat.stage.slug)
+    def do_or_compare() -> str:
+        try:
+            return do()
+        except FiltersChangedError as error:
+            raise ConflictError from error
+
+    try:
+        return act(request, do_or_compare, PAGE, seat.project.slug, seat.stage.slug)
+    except ConflictError:
+        form = compare_filters(stage=seat.stage, user=seat.user, given=wish)
+        return show(request, "conflict.html", seat, form=form, status=409)
 
 
 @posted

@@ -15,7 +15,7 @@ from django.utils import timezone
 from crowd.models import LedgerEntry, Stage
 from crowd.services.publishing import publish_pending
 from crowd.services.quoting import quote
-from judgments.errors import FilteringError, NothingMissingError
+from judgments.errors import FilteringError, FiltersChangedError, NothingMissingError
 from judgments.models import FilterRun, Score, Verdict
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filterjobs, reporting, verdicts
@@ -27,7 +27,7 @@ from projects.services import record
 if TYPE_CHECKING:
     from quality.recipes import Recipe
 
-__all__ = ["Preview", "apply", "preview", "top_up", "undo"]
+__all__ = ["Preview", "apply", "check_seen", "preview", "top_up", "undo"]
 
 State = FilterRun.State
 #: Rows written in one statement's batch.
@@ -56,8 +56,8 @@ def apply(
     """Run the recipe and put what it decides in force; the run before gives way.
 
     `once` names this wish: asked for twice, it is done once. `seen` is the run (0: none) that was in force
-    when the person looked; where another is by now, FilteringError says so and nothing is changed. Judgments
-    that arrive meanwhile are not in the run, which notes the newest that it saw. `commit` runs the
+    when the person looked; where another is by now, FiltersChangedError says so and nothing is changed.
+    Judgments that arrive meanwhile are not in the run, which notes the newest that it saw. `commit` runs the
     transaction instead, for a job whose effect it is.
     """
     found = recipe_named(recipe, parameters)
@@ -86,7 +86,9 @@ def apply(
     try:
         (commit or _in_one_transaction)(store)
     except IntegrityError as error:
-        raise FilteringError("Somebody else applied filters at the same moment; look at theirs.") from error
+        raise FiltersChangedError(
+            "Somebody else applied filters at the same moment; look at theirs."
+        ) from error
     return kept[-1]
 
 
@@ -135,13 +137,23 @@ def _stored(  # noqa: PLR0917 - made in one place
     return run
 
 
-def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
-    """Take the run in force out of force; FilteringError where it is another than the person saw."""
-    in_force = _in_force(stage)
-    if seen is not None and seen != (in_force.pk if in_force else 0):
-        raise FilteringError(
+def check_seen(stage: Stage, seen: int, once: str) -> None:
+    """Raise FiltersChangedError where other filters are in force than `seen`, but for the wish `once`."""
+    if _done_before(stage, once) is None:
+        _check_seen(_in_force(stage), seen)
+
+
+def _check_seen(in_force: FilterRun | None, seen: int) -> None:
+    if seen != (in_force.pk if in_force else 0):
+        raise FiltersChangedError(
             "Somebody applied or undid filters since you looked. Look at the preview again, then decide."
         )
+
+
+def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
+    """Take the run in force out of force; FiltersChangedError where it is another than the person saw."""
+    if seen is not None:
+        _check_seen(_in_force(stage), seen)
     FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).update(
         state=State.SUPERSEDED, ended_by=actor, ended_at=timezone.now()
     )

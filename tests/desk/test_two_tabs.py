@@ -1,6 +1,5 @@
 """Two tabs or two people on one form: the second save changes nothing, and both versions are shown."""
 
-import html
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,22 +14,12 @@ from projects.models import Event, Membership, Project
 from projects.services import edit_project
 from revisions.seen import ConflictError, Seen, mark_of
 from tests.desk.conftest import at
-from tests.saving import revision, save
+from tests.saving import revision, save, versions
 
 pytestmark = pytest.mark.django_db
 EDIT = "/desk/projects/reading/edit/"
 MEMBERS = "/desk/projects/reading/members/"
 FIELDS = {"title": "Reading", "language": "en", "wage_floor": "10.00", "budget": "100.00"}
-
-
-def versions(answer) -> dict[str, tuple[str, str]]:
-    """The comparison on a page: by field, mine and theirs."""
-    rows = re.findall(
-        r'<th scope="row">(.*?)</th>\s*<td><pre[^>]*>(.*?)</pre></td><td><pre[^>]*>(.*?)</pre>',
-        answer.content.decode(),
-        re.DOTALL,
-    )
-    return {re.sub("<[^>]+>", "", name): (html.unescape(a), html.unescape(b)) for name, a, b in rows}
 
 
 def shown_again(answer) -> dict[str, str]:

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 import uuid
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -34,6 +36,7 @@ from tests.judgments.desk_world import (
     system_of,
     worker_of,
 )
+from tests.saving import versions
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
@@ -349,8 +352,6 @@ def test_parameters_that_cannot_be_read_are_refused_in_words(place):
 
 
 def hidden(page: str, name: str) -> str:
-    from html import unescape
-
     tag = next(part for part in page.split("<input ") if f'name="{name}"' in part.split(">")[0])
     return unescape(tag.split('value="')[1].split('"')[0])
 
@@ -380,10 +381,57 @@ def test_what_was_previewed_is_applied_and_can_be_undone(place):
 
 def test_a_preview_that_somebody_overtook_is_not_applied(place):
     form = sent(place)
+    theirs = apply(place, "none")
+    answer = as_("manager").post(at(place, "apply_filter"), form)
+    assert answer.status_code == 409
+    assert FilterRun.objects.get() == theirs
+    assert versions(answer) == {
+        "Recipe": ("default v1, changed: rules", "none v1"),
+        "Rules": ("Attention checks", "(empty)"),
+        "Judges removed": ("1", "0"),
+        "Judgments removed": ("6", "0"),
+        "Applied by": ("manager", "owner"),
+    }
+
+
+def resent(answer) -> dict[str, str]:
+    page = answer.content.decode()
+    form = page[page.index('id="h-conflict"') :]
+    return {name: hidden(form, name) for name in ("once", "recipe", "parameters", "seen")} | {"seed": "7"}
+
+
+def test_of_two_who_apply_filters_the_second_keeps_theirs_or_edits_on(place):
+    form = sent(place)
+    apply(place, "kpqa-2021")
+    first = as_("manager").post(at(place, "apply_filter"), form)
+    third = apply(place, "none")
+    second = as_("manager").post(at(place, "apply_filter"), resent(first))
+    assert (second.status_code, versions(second)["Recipe"][1]) == (409, "none v1")
+    page = second.content.decode()
+    assert f'href="{at(place, "filters")}">Take theirs' in page
+    edit = re.search(r'href="([^"]+)">Edit on', page)[1]
+    assert "Would remove 1 of 3 judges" in words(as_("manager").get(unescape(edit)))
+    for _ in range(2):
+        assert as_("manager").post(at(place, "apply_filter"), resent(second)).status_code == 302
+    kept = FilterRun.objects.get(state="in force")
+    assert (kept.parameters["rules"], kept.seed, kept.created_by.username) == (["checks"], 7, "manager")
+    third.refresh_from_db()
+    assert (third.state, FilterRun.objects.count()) == ("superseded", 3)
+
+
+def test_filters_that_were_undone_meanwhile_are_compared_too(place):
+    run = apply(place, "none")
+    form = sent(place)
+    filtering.undo(run, "Not yet.", User.objects.get(username="owner"))
+    answer = as_("manager").post(at(place, "apply_filter"), form)
+    assert versions(answer) == {"Recipe": ("default v1, changed: rules", "(no filters)")}
+
+
+def test_equal_filters_of_two_people_read_alike_but_for_who_applied_them(place):
+    form = sent(place, "recipe=none")
     apply(place, "none")
-    answer = as_("manager").post(at(place, "apply_filter"), form, follow=True)
-    assert "Somebody applied or undid filters since you looked." in words(answer)
-    assert FilterRun.objects.get().recipe == "none"
+    answer = as_("manager").post(at(place, "apply_filter"), form)
+    assert versions(answer) == {"Applied by": ("manager", "owner")}
 
 
 def test_a_manipulated_form_is_refused_in_words(place):

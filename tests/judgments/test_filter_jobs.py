@@ -1,5 +1,6 @@
 """Applying filters and asking again as jobs, where a stage is large: once each, and said on the page."""
 
+import json
 import uuid
 from datetime import timedelta
 
@@ -18,6 +19,7 @@ from judgments.models import FilterRun, Verdict
 from judgments.services import filtering, filterjobs
 from projects.models import Event
 from tests.judgments.desk_world import as_, check, judge, make_place, people
+from tests.saving import versions
 
 pytestmark = pytest.mark.django_db
 
@@ -44,9 +46,9 @@ def page(place, who="owner"):
     return as_(who).get(at(place, "filters"))
 
 
-def press_apply(place, once=None, seen=0):
+def press_apply(place, once=None):
     rules = '{"rules": ["checks", "kappa"]}'
-    form = {"recipe": "default", "parameters": rules, "seen": seen, "seed": 0, "once": once or uuid.uuid4()}
+    form = {"recipe": "default", "parameters": rules, "seen": 0, "seed": 0, "once": once or uuid.uuid4()}
     return as_("owner").post(at(place, "apply_filter"), form, follow=True)
 
 
@@ -145,28 +147,60 @@ def test_cancelled_at_the_last_moment_nothing_is_stored(place, monkeypatch):
     assert not Verdict.objects.exists()
 
 
-def test_a_job_that_failed_says_why(place):
-    press_apply(place, seen=12345)
+def overtaken(place):
+    """A job that finds other filters in force than its person saw."""
+    press_apply(place)
+    other(place)
     work()
+
+
+def other(place):
+    return filtering.apply(
+        stage=place.stage, recipe="none", parameters={}, actor=User.objects.get(username="owner")
+    )
+
+
+def test_large_stages_compare_at_once_what_is_in_force_already(place):
+    other(place)
+    answer = press_apply(place)
+    assert (answer.status_code, versions(answer)["Recipe"]) == (409, ("default v1", "none v1"))
+    assert not Job.objects.filter(kind=filterjobs.APPLY).exists()
+
+
+def test_a_job_that_was_overtaken_shows_both_versions_to_who_asked_for_it(place):
+    overtaken(place)
+    answer = page(place)
+    assert versions(answer)["Recipe"] == ("default v1", "none v1")
+    assert "Take theirs" not in page(place, "manager").content.decode()
+    shown = answer.context["overtaken"]
+    again = {name: shown[name].value() for name in shown.fields}
+    again["parameters"] = json.dumps(again["parameters"])
+    assert as_("owner").post(at(place, "apply_filter"), again).status_code == 302
+    work()
+    assert FilterRun.objects.get(state="in force").recipe == "default"
+    assert "h-conflict" not in page(place).content.decode()
+
+
+def test_a_job_that_failed_says_why(place):
+    overtaken(place)
     assert the_job().state == JobState.FAILED
-    said = page(place).content.decode()
+    said = page(place, "manager").content.decode()
     assert "What was asked for last could not be done: Somebody applied or undid filters since" in said
 
 
 def test_what_failed_is_no_longer_said_when_something_else_was_done(place):
-    press_apply(place, seen=12345)
-    work()
-    filtering.apply(stage=place.stage, recipe="none", parameters={}, actor=User.objects.get(username="owner"))
-    assert "could not be done" not in page(place).content.decode()
+    overtaken(place)
+    other(place)
+    assert "could not be done" not in page(place, "manager").content.decode()
 
 
 def test_what_failed_is_no_longer_said_on_the_next_day(place):
-    press_apply(place, seen=12345)
-    work()
-    Job.objects.update(finished_at=timezone.now() - timedelta(hours=23))
-    assert "could not be done" in page(place).content.decode()
-    Job.objects.update(finished_at=timezone.now() - timedelta(hours=25))
-    assert "could not be done" not in page(place).content.decode()
+    overtaken(place)
+    Job.objects.filter(kind=filterjobs.APPLY).update(finished_at=timezone.now() - timedelta(hours=23))
+    FilterRun.objects.update(created_at=timezone.now() - timedelta(days=2))
+    assert "could not be done" in page(place, "manager").content.decode()
+    Job.objects.filter(kind=filterjobs.APPLY).update(finished_at=timezone.now() - timedelta(hours=25))
+    assert "could not be done" not in page(place, "manager").content.decode()
 
 
 def test_the_same_press_after_it_failed_tries_again(place):

@@ -5,9 +5,9 @@ import pytest
 from marketplace.models import Batch, Chaos, QualificationType, Template
 from tests.batches import making
 from tests.batches.test_pages import PROPERTIES
-from tests.desk.test_two_tabs import shown_again, versions
+from tests.desk.test_two_tabs import shown_again
 from tests.requester.test_qualifications import TYPE
-from tests.saving import revision, save
+from tests.saving import revision, save, versions
 
 pytestmark = pytest.mark.django_db
 
