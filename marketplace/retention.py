@@ -6,18 +6,19 @@ from django.conf import settings
 from django.db.models import Model, QuerySet
 
 from marketplace import clock
-from marketplace.models import Activity, CallLog, RefusedCalls
+from marketplace.models import Activity, CallLog, KeyAlert, RefusedCalls
 
 _AT_ONCE = 5_000
 
 
 def prune() -> int:
-    """Delete calls and counts older than the retention, activity after ten times as long; how many rows."""
+    """Delete calls, counts and seen alerts older than the retention, activity after ten times as long."""
     if not settings.LOGS_KEPT_DAYS:
         return 0
     now, kept = clock.now(), timedelta(days=settings.LOGS_KEPT_DAYS)
     gone = _delete(CallLog.objects.filter(at__lt=now - kept))
     gone += _delete(RefusedCalls.objects.filter(day__lt=(now - kept).date()))
+    gone += _delete(KeyAlert.objects.filter(seen_at__lt=now - kept))
     return gone + _delete(Activity.objects.filter(at__lt=now - 10 * kept))
 
 

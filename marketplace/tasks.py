@@ -9,6 +9,7 @@ from marketplace import clock, ledger
 from marketplace.batches import publishing as batches
 from marketplace.batches import reviewed
 from marketplace.retention import prune
+from marketplace.services import keyalerts
 from marketplace.services.closing import forget_payment_notes
 from marketplace.sweep import sweep
 
@@ -51,3 +52,9 @@ def cancel_batch(context: JobContext) -> None:
 def review_batch(context: JobContext) -> None:
     """The decisions of an uploaded table."""
     reviewed.decide_all(context)
+
+
+@handler(keyalerts.LETTER)
+def send_key_alert(context: JobContext) -> None:
+    """An e-mail about addresses of access keys that their requester has not seen."""
+    keyalerts.send_letter(requester_pk=context.payload["requester"])

@@ -5,7 +5,7 @@ from marketplace.models.batches import Batch, BatchTask, Template
 from marketplace.models.events import PolicyAction, PolicyResult, Queue, QueuedEvent
 from marketplace.models.log import CallLog, Chaos, TestClock, TokenUse
 from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
-from marketplace.models.people import AccessKey, Block, Invitation, Message, Requester, Worker
+from marketplace.models.people import AccessKey, Block, Invitation, KeyAlert, Message, Requester, Worker
 from marketplace.models.qualifications import QualificationGrant, QualificationRequest, QualificationType
 from marketplace.models.voices import Letter, Rating
 from marketplace.models.work import HIT, HITType, Holding, Place
@@ -25,6 +25,7 @@ __all__ = [
     "Holding",
     "Invitation",
     "Invoice",
+    "KeyAlert",
     "LedgerEntry",
     "Letter",
     "Message",

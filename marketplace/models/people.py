@@ -59,6 +59,22 @@ class AccessKey(models.Model):
         return self.access_key
 
 
+class KeyAlert(models.Model):
+    """An access key was used from where it was never used before; open until a person has seen it."""
+
+    key = models.ForeignKey(AccessKey, on_delete=models.CASCADE, related_name="alerts")
+    address = models.CharField(max_length=45)
+    at = models.DateTimeField()
+    seen_at = models.DateTimeField(null=True, blank=True)
+    seen_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        indexes = [models.Index(fields=["key"], name="open_key_alerts", condition=Q(seen_at=None))]
+
+    def __str__(self) -> str:
+        return f"{self.key_id} from {self.address}"
+
+
 class Worker(models.Model):
     """A person (or a script, then `simulated`) who does HITs.
 

@@ -8,6 +8,7 @@ from django.urls import reverse
 from marketplace.models import HIT, Holding, Letter, Requester
 from marketplace.requester.selectors import qualifications, work
 from marketplace.selectors import assignable
+from marketplace.services.keyalerts import open_alerts
 
 SOON = timedelta(days=1)
 
@@ -31,6 +32,12 @@ def needs(requester: Requester, now: datetime) -> list[Need]:
             address = reverse(f"requester:{name}", args=[requester.customer_id])
             found.append(Need(words, address + query, urgent))
 
+    note(
+        open_alerts(requester).count(),
+        "An access key was used from an address not seen before.",
+        "Access keys were used from {} addresses not seen before.",
+        "keys",
+    )
     note(
         Holding.objects.filter(
             requester=requester, state=Holding.State.SUBMITTED, auto_approve_at__lte=now + SOON

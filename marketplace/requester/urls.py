@@ -50,6 +50,7 @@ urlpatterns = [
     path(f"{_R}activity/", activity.activity, name="activity"),
     path(f"{_R}keys/", keys.keys, name="keys"),
     path(f"{_R}keys/new", keys.new_key, name="new_key"),
+    path(f"{_R}keys/seen", keys.see_alerts, name="see_key_alerts"),
     path(f"{_R}keys/<int:key>/end", keys.end_key, name="end_key"),
     path(f"{_R}letters/", letters.letters, name="letters"),
     path(f"{_R}letters/<int:letter>/", letters.letter, name="letter"),

@@ -12,10 +12,12 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from accounts.addresses import neighbourhood
 from marketplace import clock, ids
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey, Requester
 from marketplace.services.activity import note
+from marketplace.services.keyalerts import raise_alert
 from sealing import seal, unseal
 
 #: What secret keys are sealed for.
@@ -141,11 +143,12 @@ def note_use(key: AccessKey, address: str = "") -> None:
 
 @transaction.atomic
 def _note_address(key: AccessKey, address: str) -> None:
-    """A key is used from where it was never used before: its owner can see so, and the log has a line."""
+    """A key is used from where it was never used before: its requester is told, and the log has a line."""
     row = AccessKey.objects.select_for_update(no_key=True).get(pk=key.pk)
-    if address in row.addresses:
+    if neighbourhood(address) in {neighbourhood(each) for each in row.addresses}:
         return
     if row.addresses:
         note(row.requester_id, "key.new_address", row.access_key, address)
+        raise_alert(key=row, address=address)
     row.addresses = [address, *row.addresses][:MOST_ADDRESSES]
     row.save(update_fields=["addresses"])

@@ -124,9 +124,9 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         message new_qualification edit_qualification
     """,
     ("requester", ACT, "site desk"): """
-        new_key end_key make_payable pay_out settle_letter batch_hosts batch_publish batch_cancel
-        batch_approve_waiting batch_delete template_delete use_sample hit_more_time hit_more_places hit_expire
-        hit_reviewing hit_delete approve reject bonus approve_chosen approve_hit approve_worker
+        new_key see_key_alerts end_key make_payable pay_out settle_letter batch_hosts batch_publish
+        batch_cancel batch_approve_waiting batch_delete template_delete use_sample hit_more_time
+        hit_more_places hit_expire hit_reviewing hit_delete approve reject bonus approve_chosen approve_hit approve_worker
         block unblock worker_grant delete_qualification give_qualification revoke_qualification
         upload_grants accept_request reject_request
     """,

@@ -17,10 +17,13 @@ from marketplace.requester.doors import Seat, for_requester, respond
 from marketplace.requester.keyforms import ENDINGS, EndKeyForm, NewKeyForm
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import valid_at
+from marketplace.services.keyalerts import mark_seen, open_alerts
 from marketplace.submission import site_url
 from tables.grids import Asked, Choices, Column, Grid
 
 _SHOW_ONCE = "marketplace.new_key"
+#: Digits of a number that no primary key reaches.
+_LONGEST_KEY = 19
 KEYS = Grid(
     "keys",
     columns=(
@@ -65,6 +68,7 @@ def _page(request: HttpRequest, seat: Seat, form: NewKeyForm, status: int = 200)
         status=status,
         endings=ENDINGS,
         new=new,
+        alerts=open_alerts(seat.requester).select_related("key").order_by("-pk"),
         secret=accesskeys.secret_of(new) if new else None,
         endpoint=f"{site_url(request)}/mturk/api",
         most=accesskeys.MOST_VALID,
@@ -104,6 +108,17 @@ def new_key(request: HttpRequest, seat: Seat) -> HttpResponseBase:
             show_secret_once(request, issued.row)
             return redirect("requester:keys", seat.requester.customer_id)
     return _page(request, seat, form, status=422)
+
+
+@require_POST
+@for_requester
+def see_alerts(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Close the alerts that the page showed; newer ones stay open."""
+    last = request.POST.get("last", "")
+    if last.isdecimal() and len(last) < _LONGEST_KEY:
+        mark_seen(requester=seat.requester, last=int(last), by=seat.user)
+        messages.success(request, "Seen. You are told when a key is used from another address.")
+    return redirect("requester:keys", seat.requester.customer_id)
 
 
 @require_POST
