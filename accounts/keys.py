@@ -1,52 +1,97 @@
-"""Signed keys that programs have used as a person: search keys, and links to files of releases.
+"""Signed keys with which programs act as a person: search keys, and links to files of releases.
 
-A key is a signature and is stored nowhere until it is used; from its first use on the person sees it, with
-its last use, and can end it alone. All of a person's keys end with their password (`accounts.epochs`).
+A key is a signature; what is stored is its digest, when it was handed out and when it was used. A page that
+is opened again hands out the same key for a day. The person sees all of them and can end each alone; all end
+with their password (`accounts.epochs`).
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core import signing
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts import security
 from accounts.epochs import epoch_of
-from accounts.models import UsedKey
+from accounts.models import SignedKey
 
+#: A page hands out one key for so long, then another.
+HANDED_OUT = timedelta(days=1)
 #: A use is written down when the one before is so long ago.
 NOTED_EVERY = timedelta(minutes=1)
 
 
-def note_use(*, token: str, user: User, name: str, life: timedelta) -> bool:
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What keys of one sort are for: the salt of their signatures, and how long they live."""
+
+    salt: str
+    life: timedelta
+
+
+class _Signer(signing.TimestampSigner):
+    """Signs as at a moment that is given, so that a key can be shown again."""
+
+    def __init__(self, at: datetime, salt: str) -> None:
+        super().__init__(salt=salt)
+        self._at = at
+
+    def timestamp(self) -> str:
+        return signing.b62_encode(int(self._at.timestamp()))
+
+
+def issue_key(*, purpose: Purpose, user: User, name: str, given: Mapping[str, Any]) -> str:
+    """The key of a person for what is `given`: the one of today, or a new one, which is on their list."""
+    now, values = timezone.now(), {**given, "user": user.pk, "epoch": epoch_of(user)}
+    lately = keys_of(user).filter(name=name[:200], made_at__gt=now - HANDED_OUT)
+    for made_at, digest in lately.values_list("made_at", "digest"):
+        token = _sign(purpose, made_at, values)
+        if _digest(token) == digest:
+            return token
+    SignedKey.objects.filter(user=user, expires_at__lt=now).delete()
+    at = now.replace(microsecond=0)
+    while SignedKey.objects.filter(digest=_digest(token := _sign(purpose, at, values))).exists():
+        at += timedelta(seconds=1)  # the one of this second has ended
+    _store(token, user=user, name=name, made_at=at, life=purpose.life)
+    return token
+
+
+def read_key(purpose: Purpose, token: str) -> tuple[User, dict[str, Any]] | None:
+    """The person of a key and what was given; None where the signature, its time or its epoch is over.
+
+    Whether the person ended it says `note_use`.
+    """
+    try:
+        values = signing.loads(token, salt=purpose.salt, max_age=purpose.life)
+    except signing.BadSignature:
+        return None
+    user = User.objects.filter(pk=values["user"], is_active=True).first()
+    if user is None or not constant_time_compare(values.get("epoch", ""), epoch_of(user)):
+        return None
+    return user, values
+
+
+def note_use(*, purpose: Purpose, token: str, user: User, name: str) -> bool:
     """Remember that a valid key was used now; False where its person has ended it."""
     now = timezone.now()
-    made_at = _made_at(token)
-    row, new = UsedKey.objects.get_or_create(
-        digest=salted_hmac("accounts.keys", token, algorithm="sha256").hexdigest(),
-        defaults={
-            "user": user,
-            "epoch": epoch_of(user),
-            "name": name[:200],
-            "made_at": made_at,
-            "last_used_at": now,
-            "expires_at": made_at + life,
-        },
-    )
-    if new:
-        UsedKey.objects.filter(user=user, expires_at__lt=now).delete()
-    elif row.ended_at is None and now - row.last_used_at >= NOTED_EVERY:
-        before = Q(last_used_at__lte=now - NOTED_EVERY)
-        UsedKey.objects.filter(before, pk=row.pk).update(last_used_at=now)
+    row = _store(token, user=user, name=name, made_at=_made_at(token), life=purpose.life)
+    if row.ended_at is None and (row.last_used_at is None or now - row.last_used_at >= NOTED_EVERY):
+        before = Q(last_used_at=None) | Q(last_used_at__lte=now - NOTED_EVERY)
+        first = Coalesce(F("first_used_at"), now)
+        SignedKey.objects.filter(before, pk=row.pk).update(last_used_at=now, first_used_at=first)
     return row.ended_at is None
 
 
-def keys_of(user: User) -> QuerySet[UsedKey]:
-    """The keys of a person that work and were used, the one used last first."""
-    rows = UsedKey.objects.filter(user=user, epoch=epoch_of(user), ended_at=None)
-    return rows.filter(expires_at__gt=timezone.now()).order_by("-last_used_at", "-pk")
+def keys_of(user: User) -> QuerySet[SignedKey]:
+    """The keys of a person that work, the one handed out last first."""
+    rows = SignedKey.objects.filter(user=user, epoch=epoch_of(user), ended_at=None)
+    return rows.filter(expires_at__gt=timezone.now()).order_by("-made_at", "-pk")
 
 
 def end_key(*, user: User, key: str) -> str:
@@ -56,6 +101,29 @@ def end_key(*, user: User, key: str) -> str:
         return ""
     security.log("signed_key.ended", subject=row.name)
     return row.name
+
+
+def _sign(purpose: Purpose, at: datetime, values: Mapping[str, Any]) -> str:
+    return _Signer(at, purpose.salt).sign_object(values, compress=True)
+
+
+def _store(token: str, *, user: User, name: str, made_at: datetime, life: timedelta) -> SignedKey:
+    """The row of a key; keys that were handed out before there were rows get one by their first use."""
+    row, _ = SignedKey.objects.get_or_create(
+        digest=_digest(token),
+        defaults={
+            "user": user,
+            "epoch": epoch_of(user),
+            "name": name[:200],
+            "made_at": made_at,
+            "expires_at": made_at + life,
+        },
+    )
+    return row
+
+
+def _digest(token: str) -> str:
+    return salted_hmac("accounts.keys", token, algorithm="sha256").hexdigest()
 
 
 def _made_at(token: str) -> datetime:

@@ -30,15 +30,16 @@ class FailedTries(models.Model):
         return f"{self.key}: {self.failures}"
 
 
-class UsedKey(models.Model):
-    """A signed key with which a program acted as a person, by a keyed digest (`accounts.keys`)."""
+class SignedKey(models.Model):
+    """A signed key with which a program acts as a person, by a keyed digest (`accounts.keys`)."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="used_keys")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="signed_keys")
     digest = models.CharField(max_length=64, unique=True)
     epoch = models.CharField(max_length=20, help_text="Of the password under which it was made.")
     name = models.CharField(max_length=200, help_text="What it opens.")
     made_at = models.DateTimeField()
-    last_used_at = models.DateTimeField()
+    first_used_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, help_text="When the person ended it.")
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from accounts import traces
-from accounts.models import PasswordState, UsedKey
+from accounts.models import PasswordState, SignedKey
 
 #: Letters and digits that nobody confuses when reading them from a terminal.
 PRINTABLE = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -51,7 +51,7 @@ def is_needed(user: User, *, besides: Collection[type[Model]] = ()) -> bool:
     """Whether the account serves something else than the tables `besides`: rights, or a row that names it."""
     if user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists():
         return True
-    private = (PasswordState, UsedKey, *besides)
+    private = (PasswordState, SignedKey, *besides)
     return any(
         each.related_model._base_manager.filter(**{each.field.name: user}).exists()
         for each in User._meta.related_objects

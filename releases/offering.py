@@ -5,13 +5,11 @@ from datetime import timedelta
 from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
-from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare
 
-from accounts.epochs import epoch_of
+from accounts.keys import Purpose, issue_key, note_use, read_key
 from projects.models import Event
 from projects.services import record
 from releases import serving, storage
@@ -20,8 +18,7 @@ from releases.manifest import MANIFEST, SUMS
 from releases.models import Release
 
 #: A signed address works for so long, as long as whom it was made for may look.
-LINK_LIFE = timedelta(days=7)
-_SALT = "releases.link"
+LINK = Purpose(salt="releases.link", life=timedelta(days=7))
 #: A part of a file that somebody has begun to download within this time belongs to that download.
 _ONE_DOWNLOAD = timedelta(days=1)
 DOWNLOADED = "release.downloaded"
@@ -123,22 +120,27 @@ def archive(request: HttpRequest, release: Release, *, user: Any = None) -> Http
     return serving.headed(answer, name=f"{name}.zip")
 
 
-def link_for(release: Release, user: Any) -> str:
+def link_for(release: Release, user: User) -> str:
     """A token with which a program downloads files of a release as this person, without a log-in."""
-    given = {"release": release.pk, "user": user.pk, "epoch": epoch_of(user)}
-    return signing.dumps(given, salt=_SALT, compress=True)
+    return issue_key(purpose=LINK, user=user, name=_link_name(release), given={"release": release.pk})
 
 
-def read_link(token: str) -> tuple[int, int]:
-    """The keys of release and person of a token; Http404 where it is none, or has ended."""
-    try:
-        given = signing.loads(token, salt=_SALT, max_age=LINK_LIFE)
-    except signing.BadSignature as error:
-        raise Http404("This address is not valid any more.") from error
-    user = User.objects.filter(pk=given["user"], is_active=True).first()
-    if user is None or not constant_time_compare(given.get("epoch", ""), epoch_of(user)):
-        raise Http404("This address ended with the password it was made under.")
-    return int(given["release"]), int(given["user"])
+def read_link(token: str) -> tuple[int, User]:
+    """The key of the release and the person of a token; Http404 where it is none, or has ended."""
+    if (read := read_key(LINK, token)) is None:
+        raise Http404("This address is not valid any more.")
+    user, given = read
+    return int(given["release"]), user
+
+
+def note_link_use(*, token: str, release: Release, user: User) -> None:
+    """Remember that an address was used; Http404 where its person has ended it."""
+    if not note_use(purpose=LINK, token=token, user=user, name=_link_name(release)):
+        raise Http404("This address was ended by the person it was made for.")
+
+
+def _link_name(release: Release) -> str:
+    return f"Files of {release.project.title} {release.version}"
 
 
 def _open(release: Release, path: str) -> BinaryIO:

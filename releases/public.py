@@ -1,13 +1,11 @@
 """Pages and downloads without a log-in: of releases whose owner says so, and signed addresses of members."""
 
-from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.keys import note_use
 from projects.selectors import project_for
 from releases import offering, summaries
 from releases.models import Release
@@ -57,13 +55,8 @@ def archive(request: HttpRequest, *, project: str, version: str) -> HttpResponse
 @require_safe
 def linked(request: HttpRequest, *, token: str, path: str) -> HttpResponseBase:
     """A file, by the signed address of a member who may still look."""
-    key, person = offering.read_link(token)
+    key, user = offering.read_link(token)
     release = get_object_or_404(Release.objects.select_related("project"), pk=key)
-    user = User.objects.filter(pk=person, is_active=True).first()
-    if user is None:
-        raise Http404("This address is not valid any more.")
     project_for(user, release.project.slug)
-    name = f"Files of {release.project.title} {release.version}"
-    if not note_use(token=token, user=user, name=name, life=offering.LINK_LIFE):
-        raise Http404("This address was ended by the person it was made for.")
+    offering.note_link_use(token=token, release=release, user=user)
     return offering.file(request, release, path, user=user)

@@ -142,7 +142,7 @@ def test_everybody_gets_what_is_declared_by_looking_and_nothing_changes(world):
                 with writing() as statements:
                     got = world.ask(who, method, path)
                 if address.name in LOGGED:
-                    noted = ("projects_event", "accounts_usedkey")
+                    noted = ("projects_event", "accounts_signedkey")
                     statements = [sql for sql in statements if not any(table in sql for table in noted)]
                 wrong += [f"{got} asks to {sql}" for sql in statements]
                 expected = RULES[address.name].expected(who, method)
@@ -151,7 +151,7 @@ def test_everybody_gets_what_is_declared_by_looking_and_nothing_changes(world):
                 if got.status not in expected or not _leads_well(got, address.name):
                     wrong.append(f"{got}, not {sorted(expected)}")
     assert not wrong, "\n".join(wrong)
-    assert set(changed(before)) <= {"projects.Event", "accounts.UsedKey"}
+    assert set(changed(before)) <= {"projects.Event", "accounts.SignedKey"}
 
 
 def test_who_may_not_do_something_cannot_and_nothing_changes(world):

@@ -126,9 +126,9 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("requester", ACT, "site desk"): """
         new_key see_key_alerts end_key make_payable pay_out settle_letter batch_hosts batch_publish
         batch_cancel batch_approve_waiting batch_delete template_delete use_sample hit_more_time
-        hit_more_places hit_expire hit_reviewing hit_delete approve reject bonus approve_chosen approve_hit approve_worker
-        block unblock worker_grant delete_qualification give_qualification revoke_qualification
-        upload_grants accept_request reject_request
+        hit_more_places hit_expire hit_reviewing hit_delete approve reject bonus approve_chosen
+        approve_hit approve_worker block unblock worker_grant delete_qualification give_qualification
+        revoke_qualification upload_grants accept_request reject_request
     """,
     ("accounts", FORM, "account"): "password_change home",
     ("accounts", LOOK, "account"): "kept_form",
@@ -152,10 +152,11 @@ LEADING = {
     "accounts:login", "site:accept", "site:preview_by_query", "site:continue",
 }  # fmt: skip
 
-#: Downloads: who looks is written into the event log, and nothing else changes.
+#: Downloads, of which the event log has a line, and pages that hand out a key, which the list of keys
+#: has then. Nothing else changes.
 LOGGED = {
     "releases:file", "releases:archive", "public_releases:file", "public_releases:archive",
-    "public_releases:linked",
+    "public_releases:linked", "releases:release", "annotation:search",
 }  # fmt: skip
 
 #: Addresses that look at a credential in the call and not at who is logged in: (GET, POST) for everybody.

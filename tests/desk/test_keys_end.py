@@ -4,11 +4,14 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.core import signing
 from django.test import Client
 from django.utils import timezone
 
+from accounts import keys
+from accounts.epochs import epoch_of
 from accounts.keys import keys_of
-from accounts.models import UsedKey
+from accounts.models import SignedKey
 from accounts.services import end_all_sessions
 from annotation.searching.keys import key_for, seat_of
 from crowd.desk.doors import Seat
@@ -37,16 +40,18 @@ def signed_in(user):
 
 def two_keys(owner, project):
     """Of one person, signed at different times, as two visits of the page give them."""
-    first = key_for(Seat(owner, project, "owner"))
-    with time_machine.travel(timezone.now() + timedelta(minutes=5), tick=False):
-        second = key_for(Seat(owner, project, "owner"))
-        assert seat_of(second, "reading") is not None
+    with time_machine.travel(timezone.now() - timedelta(days=2), tick=False):
+        first = key_for(Seat(owner, project, "owner"))
+    second = key_for(Seat(owner, project, "owner"))
+    assert seat_of(second, "reading") is not None
     return first, second
 
 
-def test_a_key_that_was_used_is_listed_and_ends_alone(project, people):
+def test_every_key_is_listed_from_the_moment_a_page_shows_it_and_ends_alone(project, people):
     owner = people["owner"]
     first, second = two_keys(owner, project)
+    page = signed_in(owner).get(PAGE).content.decode()
+    assert (page.count("never used"), page.count("last used")) == (1, 1)
     assert seat_of(first, "reading") is not None
     rows = {row.made_at: row for row in keys_of(owner)}
     assert len(rows) == 2
@@ -68,9 +73,9 @@ def test_a_key_that_there_is_not_is_not_ended(project, people, key):
 def test_keys_of_others_are_neither_listed_nor_ended(project, people):
     two_keys(people["owner"], project)
     viewer = signed_in(people["viewer"])
-    assert "No program uses one." in viewer.get(PAGE).content.decode()
-    viewer.post(END, {"key": UsedKey.objects.get().pk})
-    assert keys_of(people["owner"]).count() == 1
+    assert "You have none." in viewer.get(PAGE).content.decode()
+    viewer.post(END, {"key": SignedKey.objects.first().pk})
+    assert keys_of(people["owner"]).count() == 2
 
 
 def test_keys_of_an_old_password_are_listed_no_more(project, people):
@@ -85,10 +90,42 @@ def test_the_last_use_is_noted_to_the_minute_and_keys_that_have_run_out_are_forg
     key = key_for(Seat(owner, project, "owner"))
     seat_of(key, "reading")
     [row] = keys_of(owner)
+    assert row.first_used_at == row.last_used_at
     with time_machine.travel(timezone.now() + timedelta(minutes=2), tick=False):
         seat_of(key, "reading")
-        assert keys_of(owner).get().last_used_at - row.last_used_at >= timedelta(minutes=2)
+        later = keys_of(owner).get()
+    assert later.last_used_at - row.last_used_at >= timedelta(minutes=2)
+    assert later.first_used_at == row.first_used_at
     with time_machine.travel(timezone.now() + timedelta(days=8), tick=False):
         assert not keys_of(owner)
         seat_of(key_for(Seat(owner, project, "owner")), "reading")
-    assert UsedKey.objects.count() == 1
+    assert SignedKey.objects.count() == 1
+
+
+def test_a_page_hands_out_one_key_a_day_and_another_once_it_has_ended(project, people):
+    owner, seat = people["owner"], Seat(people["owner"], project, "owner")
+    key = key_for(seat)
+    assert key_for(seat) == key
+    keys.end_key(user=owner, key=str(keys_of(owner).get().pk))
+    other = key_for(seat)
+    assert other != key
+    assert (seat_of(key, "reading"), seat_of(other, "reading")) == (None, seat)
+    with time_machine.travel(timezone.now() + timedelta(days=1, minutes=1), tick=False):
+        assert key_for(seat) not in (key, other)
+
+
+def test_a_key_that_was_handed_out_before_keys_were_listed_still_works_and_is_listed(project, people):
+    owner = people["owner"]
+    given = {"project": project.pk, "user": owner.pk, "epoch": epoch_of(owner)}
+    key = signing.dumps(given, salt="annotation.search", compress=True)
+    assert seat_of(key, "reading") is not None
+    [row] = keys_of(owner)
+    assert (row.name, row.first_used_at is not None) == (f"Search in {project.title}", True)
+    keys.end_key(user=owner, key=str(row.pk))
+    assert seat_of(key, "reading") is None
+
+
+def test_signing_out_of_one_browser_ends_no_key_of_a_program(project, people):
+    key = key_for(Seat(people["owner"], project, "owner"))
+    signed_in(people["owner"]).post("/accounts/logout/")
+    assert seat_of(key, "reading") is not None

@@ -305,7 +305,7 @@ def test_the_page_of_a_release_has_its_files_sums_and_lines_for_curl(world, djan
     release = make_release(world.project, notes="More answers.")
     client = as_("viewer")
     client.get(f"{DESK}1.0.0/")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         page = client.get(f"{DESK}1.0.0/")
     words = text(page)
     for each in release.files.all():
