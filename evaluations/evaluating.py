@@ -12,7 +12,7 @@ import numpy as np
 from evaluations.choosing import Chosen, processes_for
 from evaluations.scored import Scored, scored
 from evaluations.tables.gathering import Gathered, gather
-from evaluations.tables.rows import CHUNK, Answered, batches, simulation_of
+from evaluations.tables.rows import CHUNK, Answered, batches
 from evaluations.writing.latex import table_of
 from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writing import Write, json_of, text_of
@@ -150,7 +150,7 @@ def _about(
             *chosen.notes,
             *spacing_warning(gathered.unspaced, len(gathered), chosen.tokeniser),
         ],
-        simulated=simulation_of(table),
+        simulated=gathered.simulated,
     )
 
 
@@ -181,7 +181,7 @@ def _parts(table: Answered, done: Done) -> Iterator[Part]:
         questions = gathered.questions[begin:end].tolist()
         texts["question"] = [gathered.question_names[code] for code in questions]
         texts["system"] = [gathered.system_names[code] for code in gathered.systems[begin:end].tolist()]
-        if simulation_of(table):
+        if gathered.simulated:
             texts["simulated"] = ["true" if row.simulated else "false" for row in some]
         if gathered.types:
             texts["type"] = [gathered.types[code] for code in questions]

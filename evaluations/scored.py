@@ -89,11 +89,12 @@ def scored(
 class Tally:
     """What is said of each metric when all answers are scored: means, corpus scores, what is undefined.
 
-    `unspaced` of the `n` answers are in a script without spaces between words.
+    `unspaced` of the `n` answers are in a script without spaces between words, `simulated` are marked so.
     """
 
     n: int = 0
     unspaced: int = 0
+    simulated: int = 0
     metrics: Sequence[Metric] = ()
     corpus: dict[str, float | None] = field(default_factory=dict)
     systems: dict[str, dict[str, float | None]] = field(default_factory=dict)
@@ -127,6 +128,7 @@ def stream(
     once more for them.
     """
     names = [name for name in _NAMES if name in table.has]
+    marked = "simulated" in table.has
     waiting: deque[dict[str, Sequence[str | int | None]]] = deque()
     surveys = int(any(metric.survey for metric in metrics))
     passes = count()
@@ -139,7 +141,11 @@ def stream(
                 if table.unit:
                     texts[table.unit] = [row.line for row in some]
                 tally.unspaced += sum(is_unspaced(row.answer) for row in some)
-                waiting.append(texts | {name: [getattr(row, name) for row in some] for name in names})
+                texts |= {name: [getattr(row, name) for row in some] for name in names}
+                if marked:
+                    tally.simulated += sum(row.simulated for row in some)
+                    texts["simulated"] = ["true" if row.simulated else "false" for row in some]
+                waiting.append(texts)
             yield answers_of(table.has, some)
 
     scoring = score_chunks(chunks, metrics, processes=processes, progress=progress)

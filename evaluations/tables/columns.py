@@ -67,6 +67,7 @@ ONE: dict[str, tuple[str, ...]] = {
     "entities": ("entities", "gold_entities"),
     "question_id": ("question_id", "query_id", "qid", "questionid", "queryid", "q_id", "item_id"),
     "response_filter": ("response_filter",),
+    "simulated": ("simulated", "is_simulated"),
     "id": ("id", "candidate_id", "answer_id", "response_id", "example_id", "row_id", "uid"),
 }
 #: Fields that several columns may hold together, each with the shape of their names.

@@ -4,13 +4,15 @@ import math
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluations.errors import EvaluationError
+from evaluations.tables.marking import simulated_rows
 from evaluations.tables.questions import Codes, Keys, Teller, in_order
-from evaluations.tables.rows import Answered
+from evaluations.tables.rows import Answered, simulation_of
 from evaluations.tables.values import UNFILTERED
 from metrics.meta.judged import NO_RATINGS, Judged, Raters
 from metrics.tokens.scripts import is_unspaced
@@ -33,6 +35,7 @@ class Gathered:
 
     `scale` is the lowest and highest score: as it was given, or as it was found. `notes` are sentences about
     what was found rather than given. `unspaced` of the answers are in a script without spaces between words.
+    `simulated` says what programs did in place of people, None where people did it all.
     """
 
     human: Floats
@@ -49,6 +52,7 @@ class Gathered:
     scale: tuple[float, float]
     notes: list[str]
     unspaced: int = 0
+    simulated: Mapping[str, Any] | None = None
 
     def __len__(self) -> int:
         return len(self.human)
@@ -83,13 +87,14 @@ def gather(table: Answered) -> Gathered:
     human = array("d")
     teller, raters, types = Teller(table.has), _Ratings(), Keys()
     external = [array("d") for _ in table.external]
-    unspaced = 0
+    unspaced = simulated = 0
     for row in table.rows():
         raters.add(len(human), row.ratings, row.response_filter)
         human.append(row.human)
         teller.add(row)
         types.add(row.type)
         unspaced += is_unspaced(row.answer)
+        simulated += row.simulated
         for values, value in zip(external, row.external, strict=True):
             values.append(value)
     scores = np.array(human)
@@ -101,7 +106,10 @@ def gather(table: Answered) -> Gathered:
             "column the right one? --column scores=NAME."
         )
     told = teller.told()
+    marked = simulation_of(table) or simulated_rows(simulated, len(scores))
     notes = [*table.notes, *told.notes]
+    if marked and marked["what"] not in notes:
+        notes.insert(0, marked["what"])
     found, rater_names, no_ratings = raters.found()
     if found is not None and "response_filter" not in table.has:
         notes.append(ASSUMED)
@@ -121,6 +129,7 @@ def gather(table: Answered) -> Gathered:
         table.scale or _scale(scores, found, notes),
         notes,
         unspaced,
+        marked,
     )
 
 

@@ -17,10 +17,23 @@ def simulated_of(manifest: Mapping[str, Any]) -> dict[str, Any] | None:
     given = manifest.get("simulated_rows")
     counted = given if isinstance(given, Mapping) else {}
     rows = {name: dict(counted[name]) for name in _WORDS if isinstance(counted.get(name), Mapping)}
-    parts = [f"{each['simulated']:,} of {each['of']:,} {_WORDS[name]}" for name, each in rows.items()]
+    return {"what": _sentence(rows), "rows": rows}
+
+
+def simulated_rows(count: int, total: int) -> dict[str, Any] | None:
+    """The same of a plain table, of whose rows a column says so."""
+    if not count:
+        return None
+    rows = {"rows": {"simulated": count, "of": total}}
+    return {"what": _sentence(rows), "rows": rows}
+
+
+def _sentence(rows: Mapping[str, Mapping[str, int]]) -> str:
+    parts = [
+        f"{each['simulated']:,} of {each['of']:,} {_WORDS.get(name, name)}" for name, each in rows.items()
+    ]
     what = f": {', '.join(parts)}" if parts else ""
-    sentence = (
+    return (
         f"SIMULATED DATA: programs took part in place of people{what}. "
         "These figures say nothing about people; do not use them as evidence."
     )
-    return {"what": sentence, "rows": rows}

@@ -57,7 +57,7 @@ class ReleaseTable:
 
     external: Sequence[str] = ()
     unit = ""
-    has = _FIELDS
+    has: frozenset[str] = _FIELDS
 
     def __init__(
         self, folder: Path, room: sqlite3.Connection, *, stage: str, score: str, scored: bool
@@ -70,6 +70,7 @@ class ReleaseTable:
         self.notes: list[str] = []
         self.simulated = simulated_of(manifest)
         if self.simulated:
+            self.has = _FIELDS | {"simulated"}
             self.notes.append(self.simulated["what"])
         self._fill(score)
         self.stage = self._stage(stage, scored=scored)

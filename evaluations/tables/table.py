@@ -11,7 +11,15 @@ from evaluations.errors import EvaluationError
 from evaluations.tables.columns import ONE, Places, listed, places_of
 from evaluations.tables.rows import Row
 from evaluations.tables.sheet import Cells, Sheet, open_sheet
-from evaluations.tables.values import ValueRefusedError, number_of, opinions_of, ratings_of, text_of, texts_of
+from evaluations.tables.values import (
+    ValueRefusedError,
+    flag_of,
+    number_of,
+    opinions_of,
+    ratings_of,
+    text_of,
+    texts_of,
+)
 
 _KNOWN = ("reference", "references", "reference1", "score1", "labels")
 #: Rows that are looked at to find out what a column holds.
@@ -77,6 +85,8 @@ class FileTable:
         for field, place, strip in self._texts:
             text = read.text(place)
             setattr(row, field, text.strip() if strip else text)
+        if "simulated" in one:
+            row.simulated = read.value(one["simulated"], flag_of)
         if "entities" in one:
             row.entities = [text for text, _ in read.value(one["entities"], _entities)]
         if self._scored:

@@ -17,6 +17,7 @@ from typing import Any
 _NONE = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "."})
 #: What a table says of ratings that no filter of single responses has been over.
 UNFILTERED = frozenset({"", "none", "no", "0", "false"})
+_YES, _NO = frozenset({"true", "yes", "1", "t", "y"}), frozenset({*_NONE, "false", "no", "0", "f", "n"})
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
 _TEXT = ("text", "answer", "value")
@@ -38,6 +39,14 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     raise ValueRefusedError(f"{shown(value)} is no text")
+
+
+def flag_of(value: Any) -> bool:
+    """Whether something is so; nothing is no."""
+    text = "" if value is None else str(value).strip().casefold()
+    if text not in _YES | _NO:
+        raise ValueRefusedError(f"{shown(value)} is neither true nor false")
+    return text in _YES
 
 
 def texts_of(value: Any) -> list[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, TextIO
 
+from evaluations.tables.marking import simulated_rows
+from evaluations.tables.rows import simulation_of
 from judgments.reporting.summary import plain
 from metrics.tokens.scripts import spacing_warning
 from quality.quotes import NONE, counted
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from evaluations.tables.rows import Answered
 
 #: Grows when the JSON has other fields.
-FORM = 1
+FORM = 2
 _WIDTH = 100
 
 
@@ -35,6 +37,7 @@ def facts_of(table: "Answered", chosen: "Chosen", tally: "Tally", *, version: st
         if metric.corpus is not None and tally.systems.get(metric.name):
             said["corpus_by_system"] = dict(sorted(tally.systems[metric.name].items()))
         metrics[metric.name] = said
+    marked = simulation_of(table) or simulated_rows(tally.simulated, tally.n)
     return {
         "scores": FORM,
         "file": table.title,
@@ -43,8 +46,10 @@ def facts_of(table: "Answered", chosen: "Chosen", tally: "Tally", *, version: st
         "tokeniser": chosen.tokeniser,
         "models": chosen.models,
         "n": tally.n,
+        "simulated": marked,
         "metrics": metrics,
         "notes": [
+            *([marked["what"]] if marked and marked["what"] not in table.notes else []),
             *table.notes,
             *chosen.notes,
             *spacing_warning(tally.unspaced, tally.n, chosen.tokeniser),

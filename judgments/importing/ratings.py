@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from quality.run import Checks
 
 REQUIRED = ("item", "worker", "score")
-GROUPS = ("system", "type")
+GROUPS = ("system", "type", "simulated")
 #: The item of a release's table of ratings is its candidate.
 RELEASED = {"item": "candidate_id"}
 OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")

@@ -3,6 +3,7 @@
 import gc
 import re
 from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -17,6 +18,8 @@ _SCALE = re.compile(rf"({_NUMBER})(?:-|\.\.|:)({_NUMBER})(?::({_NUMBER}|any))?")
 #: The z filter looks at every two scores of a scale.
 _MOST_FOR_Z = 201
 _MOST_REPLICATES = 100_000
+#: What a column says of ratings that a program gave.
+_MARKED = frozenset({"true", "yes", "1", "t", "y"})
 
 
 class Command(BaseCommand):
@@ -130,7 +133,7 @@ class Command(BaseCommand):
             seed=options["seed"],
             version=f"distillery {settings.DISTILLERY_VERSION}",
         )
-        said["warnings"] = [*table.notes, *said["warnings"]]
+        said["warnings"] = [*_simulated(table), *table.notes, *said["warnings"]]
         said = {
             "file": options["file"].name,
             "counts": table.counts.as_json(),
@@ -144,6 +147,21 @@ class Command(BaseCommand):
         summary(said, cast("TextIO", self.stdout._out), file=options["file"].name)
         for path in paths.values():
             self.stdout.write(f"Written: {path}")
+
+
+def _simulated(table: Any) -> list[str]:
+    """A warning where programs gave ratings in place of people, as the table says."""
+    if (marks := table.groups.get("simulated")) is None:
+        return []
+    counts = Counter(marks.codes.tolist())
+    total = sum(counts.values())
+    marked = sum(counts[code] for code, name in enumerate(marks.names) if name.casefold() in _MARKED)
+    if not marked:
+        return []
+    return [
+        f"SIMULATED DATA: programs gave {marked:,} of {total:,} ratings in place of people. "
+        "These figures say nothing about people; do not use them as evidence."
+    ]
 
 
 def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
