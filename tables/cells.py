@@ -2,7 +2,8 @@
 
 A spreadsheet runs what begins like a formula: also behind blanks, line breaks or a byte order mark, with the
 wide signs of East Asian keyboards, and inside of a text where it takes a semicolon for the end of a cell.
-Each such place gets an apostrophe. `unguarded` takes them out again, so a table can be read back as it was.
+Each such place gets an apostrophe, also where it has some already. `unguarded` takes them out again, so a
+table can be read back as it was.
 """
 
 import re
@@ -10,10 +11,10 @@ from datetime import datetime
 from decimal import Decimal
 
 #: How a text begins that is guarded, and what is guarded inside of it; RE2, which Arrow has, knows them too.
-BEGINNING = "^(?:[\t\r]|[\\s\ufeff\u200b]*[=+\\-@＝＋－＠])"  # noqa: RUF001
-INSIDE = "([;\r\n][\\s\ufeff\u200b]*)([=@＝＠]|[+\\-＋－][0-9A-Za-z(])"  # noqa: RUF001
+BEGINNING = "^'*(?:[\t\r]|[\\s\ufeff\u200b]*[=+\\-@＝＋－＠])"  # noqa: RUF001
+INSIDE = "([;\r\n][\\s\ufeff\u200b]*)('*(?:[=@＝＠]|[+\\-＋－][0-9A-Za-z(]))"  # noqa: RUF001
 _BEGINNING, _INSIDE = re.compile(BEGINNING), re.compile(INSIDE)
-_GUARDED = re.compile("([;\r\n][\\s\ufeff\u200b]*)'(?=[=@＝＠]|[+\\-＋－][0-9A-Za-z(])")  # noqa: RUF001
+_GUARDED = re.compile("([;\r\n][\\s\ufeff\u200b]*)'(?='*(?:[=@＝＠]|[+\\-＋－][0-9A-Za-z(]))")  # noqa: RUF001
 Cell = str | int | float | Decimal | None
 
 
