@@ -17,7 +17,7 @@ class DistilleryConfig(AppConfig):
     def ready(self) -> None:
         """Make the folders of the embedded database and broker; register the system checks."""
         # They need the models, which are there only now.
-        from distillery import checks  # noqa: PLC0415
+        from distillery import checks, variables  # noqa: PLC0415
         from projects.services import know_actions  # noqa: PLC0415
 
         know_actions({"demo.made": "made this campaign for the demonstration"})
@@ -33,7 +33,8 @@ class DistilleryConfig(AppConfig):
             from distillery.monitoring import counting  # noqa: PLC0415
 
             counting.connect()
-        for check in (checks.check_hosts, checks.check_public_url, checks.check_secret_key):
+        own = (checks.check_hosts, checks.check_public_url, checks.check_secret_key, variables.check_names)
+        for check in own:
             register(check)
 
 

@@ -9,10 +9,17 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+_asked_for: set[str] = set()
+
+
+def names_asked_for() -> frozenset[str]:
+    """Every variable that was read until now."""
+    return frozenset(_asked_for)
 
 
 def text(name: str, default: str = "") -> str:
     """Value of the variable `name`, or the content of the file that `name`_FILE points to."""
+    _asked_for.add(name)
     path = os.environ.get(f"{name}_FILE")
     if path:
         if name in os.environ:
@@ -54,6 +61,15 @@ def choice(name: str, default: str, allowed: set[str]) -> str:
     value = text(name, default)
     if value not in allowed:
         raise ImproperlyConfigured(f"{name}={value!r} is not one of {', '.join(sorted(allowed))}.")
+    return value
+
+
+def address(name: str, schemes: set[str], example: str, default: str = "") -> str:
+    """Address variable with one of the `schemes`. Its value is never shown: a password may be in it."""
+    value = text(name, default)
+    scheme, colon, rest = value.partition("://")
+    if value and (not colon or scheme not in schemes or not rest):
+        raise ImproperlyConfigured(f"{name} is no address like {example}.")
     return value
 
 

@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from distillery import env, mail
 from distillery.version import VERSION
+from money import currencies
 
 # Lets generic Django classes carry their types at run time too: ModelAdmin[Worker].
 django_stubs_ext.monkeypatch()
@@ -120,10 +121,20 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'distillery.sqlite3'}")
-DATABASES: dict[str, Any] = {
-    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)
-}
+DATABASE_URL = env.address(
+    "DATABASE_URL",
+    {"postgres", "postgresql", "pgsql", "sqlite"},
+    "postgres://user:password@host/name or sqlite:////path",
+    f"sqlite:///{DATA_DIR / 'distillery.sqlite3'}",
+)
+try:
+    _database: Any = dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)
+except ValueError as error:
+    raise ImproperlyConfigured(
+        "DATABASE_URL cannot be read: the port is a number, and signs such as @ / : # in user and password are "
+        "written as %40 %2F %3A %23."
+    ) from error
+DATABASES: dict[str, Any] = {"default": _database}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["ENGINE"] = "distillery.sqlite3"
     # Writers queue for up to 20 s instead of failing with "database is locked": measured with 20 writers.
@@ -134,7 +145,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.text("REDIS_URL")
+REDIS_URL = env.address("REDIS_URL", {"redis", "rediss", "unix"}, "redis://host:6379/0")
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.broker:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
@@ -281,6 +292,10 @@ TASK_URL = env.text("TASK_URL", PUBLIC_URL or f"http://127.0.0.1:{env.integer('P
 MARKETPLACE_REGISTRATION = env.choice("MARKETPLACE_REGISTRATION", "invitation", {"invitation", "open"})
 MARKETPLACE_FEE_PROFILE = env.text("MARKETPLACE_FEE_PROFILE", "none-1")
 MARKETPLACE_CURRENCY = env.text("MARKETPLACE_CURRENCY", "USD")
+if MARKETPLACE_CURRENCY not in currencies.CODES:
+    raise ImproperlyConfigured(
+        f"MARKETPLACE_CURRENCY={MARKETPLACE_CURRENCY!r} is no code of a currency (ISO 4217), such as EUR."
+    )
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
 # Days for which the log of calls is kept; 0: for ever.
