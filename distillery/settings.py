@@ -131,8 +131,8 @@ try:
     _database: Any = dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)
 except ValueError as error:
     raise ImproperlyConfigured(
-        "DATABASE_URL cannot be read: the port is a number, and signs such as @ / : # in user and password are "
-        "written as %40 %2F %3A %23."
+        "DATABASE_URL cannot be read: the port is a number, and signs such as @ / : # in user and password "
+        "are written as %40 %2F %3A %23."
     ) from error
 DATABASES: dict[str, Any] = {"default": _database}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
