@@ -1,5 +1,6 @@
 """Jobs of this room."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -17,7 +18,7 @@ IMPORT = "annotation.import"
 _KIB = 1024
 
 
-@handler(IMPORT)
+@handler(IMPORT, longest=timedelta(hours=12))
 def import_staged(context: JobContext) -> None:
     """Import an uploaded file; its source's id is the job's result."""
     given = context.payload

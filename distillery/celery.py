@@ -1,13 +1,17 @@
 """The Celery application: an embedded file broker on one machine, Redis with `REDIS_URL`."""
 
 import os
+import signal
+import time
 from typing import Any
 
 from celery import Celery
 from celery.beat import EmbeddedService
 from celery.signals import task_prerun, worker_init, worker_ready, worker_shutdown
+from django.conf import settings
 
 from distillery import env
+from distillery.workerpool import QueuePool
 from jobs.requestids import begin_request
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
@@ -16,6 +20,8 @@ app = Celery("distillery")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
+#: What other jobs have to stop in, where a handler hangs.
+STOP_SECONDS = 15
 # A worker without the talk between workers that the file broker would have to write to disk.
 WORKER_ARGUMENTS = ["worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
 
@@ -40,3 +46,24 @@ def start_beat(**_: Any) -> None:
         beat: Any = EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler)
         worker_shutdown.connect(lambda **_: beat.service.stop(wait=False), weak=False)
         beat.start()
+
+
+@worker_ready.connect
+def watch_jobs(sender: Any, **_: Any) -> None:
+    """Find jobs whose message got lost, and end with a handler that hangs: nothing else ends its thread."""
+    from jobs import polling, runner  # noqa: PLC0415  # need the models, which are there only now
+
+    jobs = settings.CELERY_TASK_DEFAULT_QUEUE
+    if jobs not in app.amqp.queues.consume_from or not isinstance(sender.pool, QueuePool):
+        return
+    runner.on_hang = end_process
+    poller = polling.Poller(sender.pool.lanes[jobs], every=settings.JOBS_POLL_SECONDS)
+    worker_shutdown.connect(lambda **_: poller.stop(), weak=False)
+    poller.start()
+
+
+def end_process() -> None:
+    """Stop in good order, so that other jobs go back to the queue; then without waiting for what hangs."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(STOP_SECONDS)
+    os._exit(1)

@@ -12,6 +12,7 @@ import dj_database_url
 import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from distillery import env, mail
 from distillery.version import VERSION
@@ -162,9 +163,25 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_WORKER_POOL = "threads"
-CELERY_WORKER_CONCURRENCY = env.integer("JOBS_THREADS", 4, least=1)
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Threads for each queue, so that a slow marketplace holds up no job and a mail server no sweep.
+QUEUE_THREADS = {
+    "jobs": env.integer("JOBS_THREADS", 4, least=1),
+    "rounds": env.integer("ROUNDS_THREADS", 16, least=1),
+    "sweeps": 4,
+    "notices": 2,
+}
+CELERY_TASK_DEFAULT_QUEUE = "jobs"
+CELERY_TASK_QUEUES = [Queue(name) for name in QUEUE_THREADS]
+CELERY_TASK_ROUTES = {
+    "crowd.round": {"queue": "rounds"},
+    "crowd.tick": {"queue": "sweeps"},
+    "marketplace.*": {"queue": "sweeps"},
+    "jobs.reconcile": {"queue": "sweeps"},
+    "notices.*": {"queue": "notices"},
+}
+CELERY_WORKER_POOL = "distillery.workerpool:QueuePool"
+CELERY_WORKER_CONCURRENCY = QUEUE_THREADS["jobs"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 0  # the pool says why
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: the schedule has nothing worth a file
 CELERY_BEAT_SCHEDULE = {
@@ -265,6 +282,8 @@ LOGGING: dict[str, Any] = {
 
 # A job whose worker says nothing for this long goes to another one.
 JOBS_LEASE_SECONDS = env.integer("JOBS_LEASE_SECONDS", 60, least=2)
+# So often a worker with nothing to do looks into the table for jobs whose message got lost.
+JOBS_POLL_SECONDS = env.integer("JOBS_POLL_SECONDS", 10, least=1)
 
 # E-mails about notices; without a mail server nothing is sent.
 MAIL = mail.server(

@@ -1,5 +1,6 @@
 """Jobs of this room: computing an evaluation, helping with its parts, weighing words for a page."""
 
+from datetime import timedelta
 from typing import Any
 
 from evaluations import storage
@@ -17,7 +18,7 @@ from metrics.errors import MetricError
 from releases.errors import ReleaseError
 
 
-@handler(RUN)
+@handler(RUN, longest=timedelta(days=7))
 def run(context: JobContext) -> None:
     """Compute, put the files on their shelf, and only then make the evaluation ready.
 
@@ -51,7 +52,7 @@ def _clear_after_cancelling(evaluation: Evaluation) -> None:
         storage.forget(evaluation)
 
 
-@handler(keyphrases.KIND)
+@handler(keyphrases.KIND, longest=timedelta(hours=2))
 def weigh_words(context: JobContext) -> dict[str, Any]:
     """Weigh the words of texts for a page; the texts go when it is over, and numbers stay."""
     from evaluations.keyphrases.weighing import weigh  # noqa: PLC0415 - numpy, only where it is computed
@@ -70,7 +71,7 @@ def weigh_words(context: JobContext) -> dict[str, Any]:
     return result
 
 
-@handler(HELP)
+@handler(HELP, longest=timedelta(days=7))
 def help_compute(context: JobContext) -> dict[str, int]:
     """Compute parts of an evaluation that somebody else runs, until none is left."""
     owner = context.job.lease_owner

@@ -43,6 +43,9 @@ class Job(models.Model):
     lease_owner = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
+    reported_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the handler last began or reported progress."
+    )
 
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)

@@ -4,15 +4,15 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import Error as DatabaseTrouble
-from django.db import connection
 
 from jobs import registry, services
 from jobs.errors import LeaseLostError, PermanentError, StoppingError
+from jobs.heartbeats import heartbeats
 from jobs.models import Job
 from jobs.requestids import current_request_id, request_id_of
 from jobs.signals import attempt_ended
@@ -20,8 +20,14 @@ from jobs.signals import attempt_ended
 logger = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 0.5
+LEAST_PAUSE_SECONDS = 0.1
 #: Why a job fails for good that memory ended: another attempt would take as much from the jobs beside it.
 TOO_MUCH_MEMORY = "It takes more memory than there is. Nothing was changed; give it less at once."
+
+#: So long after its time is over a handler has to notice that its job is no longer its own.
+HANG_SECONDS = 60
+#: What a worker does about a handler that does not notice; other processes do nothing.
+on_hang: Callable[[], None] | None = None
 
 # Set when the worker process is asked to stop; jobs see it at their next word about progress.
 stopping = threading.Event()
@@ -30,13 +36,15 @@ stopping = threading.Event()
 class JobContext:
     """What a handler knows about its job, and how it reports."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, longest: timedelta | None = None) -> None:
         self.job = job
+        self.longest = longest
         self.payload: dict[str, Any] = job.payload
         self.attempt: int = job.attempts
         self.committed = False
         self._lost = threading.Event()
         self._reported_at = 0.0
+        self._ends_at: float | None = None
 
     def progress(self, done: int, total: int = 0, note: str = "") -> None:
         """Say how far the work is; call it often.
@@ -66,29 +74,42 @@ class JobContext:
         self.committed = True
         return result
 
-    @contextlib.contextmanager
-    def heartbeats(self) -> Iterator[None]:
-        """Extend the lease from a thread of its own as long as the block runs."""
-        ended = threading.Event()
-        name = f"heartbeat-{self.job.pk}"
-        thread = threading.Thread(target=self._beat, args=[ended], name=name, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
+    def heartbeats(self) -> contextlib.AbstractContextManager[None]:
+        """Extend the lease from a thread of its own as long as the block runs, and may run."""
+        self._ends_at = None if self.longest is None else time.monotonic() + self.longest.total_seconds()
+        return heartbeats(
+            self._renew, every=self._pause, name=f"heartbeat of {self.job}", after=self._after_the_last
+        )
 
-    def _beat(self, ended: threading.Event) -> None:
-        while not ended.wait(settings.JOBS_LEASE_SECONDS / 3):
-            try:
-                if not services.heartbeat(job=self.job):
-                    self._lost.set()
-                    return
-            except DatabaseTrouble:
-                logger.warning("The heartbeat of %s failed once.", self.job, exc_info=True)
-            finally:
-                connection.close()
+    @property
+    def _is_overlong(self) -> bool:
+        return self._ends_at is not None and time.monotonic() >= self._ends_at
+
+    def _pause(self) -> float:
+        pause = settings.JOBS_LEASE_SECONDS / 3
+        return (
+            pause
+            if self._ends_at is None
+            else min(pause, max(LEAST_PAUSE_SECONDS, self._ends_at - time.monotonic()))
+        )
+
+    def _renew(self) -> bool:
+        if self._is_overlong:
+            assert self.longest is not None
+            if services.end_overlong(job=self.job, longest=self.longest):
+                logger.error("%s ran longer than its kind may and was ended.", self.job)
+            self._lost.set()
+        elif not services.heartbeat(job=self.job):
+            self._lost.set()
+        return not self._lost.is_set()
+
+    def _after_the_last(self, ended: threading.Event) -> None:
+        """An overlong handler that does not notice occupies its thread for ever."""
+        if self._is_overlong and on_hang is not None and not ended.wait(HANG_SECONDS):
+            logger.critical(
+                "The handler of %s hangs; this worker ends, which alone ends its thread.", self.job
+            )
+            on_hang()
 
 
 def run(*, job_id: int) -> None:
@@ -104,7 +125,7 @@ def run(*, job_id: int) -> None:
 
 def _attempt(job: Job) -> str:
     """Do it once; how that ended."""
-    context = JobContext(job)
+    context = JobContext(job, longest=registry.longest_of(job.kind))
     with context.heartbeats():
         try:
             result = registry.find(job.kind)(context)

@@ -31,3 +31,18 @@ def worker_silence() -> timedelta | None:
     beats = WorkerHeartbeat.objects.annotate(now=Now()).order_by("-seen_at")
     newest = beats.values_list("seen_at", "now").first()
     return None if newest is None else max(newest[1] - newest[0], timedelta())
+
+
+def due_jobs(*, most: int) -> list[int]:
+    """Keys of queued jobs that are due, those that wait longest first."""
+    due = Job.objects.filter(state=JobState.QUEUED, run_after__lte=Now())
+    return list(due.order_by("run_after", "pk").values_list("pk", flat=True)[:most])
+
+
+def silent_jobs(*, since: timedelta) -> QuerySet[Job]:
+    """Running jobs whose handler has reported nothing for so long; `now` is the database's time."""
+    return (
+        Job.objects.annotate(now=Now())
+        .filter(state=JobState.RUNNING, reported_at__lt=Now() - since)
+        .order_by("reported_at")
+    )

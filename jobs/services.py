@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS, LONGEST_RETRY_SECONDS = 10, 3600
 RESEND_SECONDS, LONGEST_RESEND_SECONDS = 30, 3600
 BATCH = 500
+#: Attempts at a job that runs longer than its kind may: the second time it is no passing trouble.
+OVERLONG_ATTEMPTS = 2
 NO_LEASE: dict[str, Any] = {"lease_owner": None, "lease_until": None}
 
 
@@ -66,6 +68,7 @@ def begin(*, kind: str, payload: dict[str, Any]) -> Job:
         lease_owner=uuid4(),
         lease_until=_in(settings.JOBS_LEASE_SECONDS),
         heartbeat_at=Now(),
+        reported_at=Now(),
         started_at=Now(),
     )
     job.refresh_from_db()
@@ -91,6 +94,7 @@ def claim(*, job_id: int) -> Job | None:
         lease_owner=owner,
         lease_until=_in(settings.JOBS_LEASE_SECONDS),
         heartbeat_at=Now(),
+        reported_at=Now(),
         started_at=Coalesce(F("started_at"), Now()),
         error="",
     )
@@ -113,6 +117,7 @@ def report_progress(*, job: Job, done: int, total: int, note: str) -> bool:
             progress_note=note[:200],
             lease_until=_in(settings.JOBS_LEASE_SECONDS),
             heartbeat_at=Now(),
+            reported_at=Now(),
         )
     )
 
@@ -142,6 +147,24 @@ def fail(*, job: Job, error: str, permanent: bool = False) -> bool:
             state=JobState.QUEUED, run_after=_in(wait), announce_after=_in(wait), error=error, **NO_LEASE
         )
     return bool(changed)
+
+
+def end_overlong(*, job: Job, longest: timedelta) -> bool:
+    """End an attempt that took longer than its kind may: once more where it hung, then failed for good."""
+    error = (
+        f"Stopped after {format_span(longest)}, the longest that a job of the kind {job.kind} may run. "
+        "What it had not finished was not kept."
+    )
+    return fail(job=job, error=error, permanent=job.attempts >= OVERLONG_ATTEMPTS)
+
+
+def format_span(span: timedelta) -> str:
+    """A span of time in its largest unit of which it has two or more: "90 minutes", "6 hours"."""
+    seconds = int(span.total_seconds())
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} seconds"
 
 
 def release(*, job: Job) -> bool:

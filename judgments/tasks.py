@@ -1,5 +1,6 @@
 """Jobs of this room."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -20,7 +21,7 @@ IMPORT = "judgments.import"
 _KIB = 1024
 
 
-@handler(IMPORT)
+@handler(IMPORT, longest=timedelta(hours=12))
 def import_staged(context: JobContext) -> None:
     """Import an uploaded file of answers; the report is the job's result."""
     given = context.payload
@@ -49,7 +50,7 @@ def import_staged(context: JobContext) -> None:
     staging.forget(file)
 
 
-@handler(filterjobs.APPLY)
+@handler(filterjobs.APPLY, longest=timedelta(hours=6))
 def apply_filters(context: JobContext) -> int:
     """Put a recipe in force, with the job or not at all; the run's key is the job's result."""
     given = context.payload
@@ -70,7 +71,7 @@ def apply_filters(context: JobContext) -> int:
     return int(run.pk)
 
 
-@handler(filterjobs.REMAKE)
+@handler(filterjobs.REMAKE, longest=timedelta(hours=6))
 def remake_filters(context: JobContext) -> int:
     """Make a run again on the judgments that count now; the run's key is the job's result."""
     run = FilterRun.objects.select_related("stage__project", "stage__endpoint").get(pk=context.payload["run"])
@@ -81,7 +82,7 @@ def remake_filters(context: JobContext) -> int:
     return int(run.pk)
 
 
-@handler(filterjobs.TOP_UP)
+@handler(filterjobs.TOP_UP, longest=timedelta(hours=12))
 def top_up(context: JobContext) -> int:
     """Publish what is missing; the number of HITs is the job's result.
 
@@ -114,7 +115,7 @@ def _actor(pk: int) -> Any:
     return get_user_model().objects.filter(pk=pk).first()
 
 
-@handler(reporting.REPORT)
+@handler(reporting.REPORT, longest=timedelta(hours=6))
 def make_report(context: JobContext) -> None:
     """Work out the honest report of a stage; its key is the job's result."""
     row = reporting.make(_stage(context.payload["stage"]), context.progress)

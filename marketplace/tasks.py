@@ -1,5 +1,7 @@
 """Periodic work of the marketplace."""
 
+from datetime import timedelta
+
 from celery import shared_task
 
 from jobs.registry import handler
@@ -29,32 +31,32 @@ def nightly() -> None:
     enqueue(kind="marketplace.ledger-audit", payload={"day": day}, effect=f"ledger-audit:{day}")
 
 
-@handler("marketplace.ledger-audit")
+@handler("marketplace.ledger-audit", longest=timedelta(hours=6))
 def audit_ledger(context: JobContext) -> None:
     """Keep what the audit found as the job's result."""
     faults = ledger.audit()
     context.commit(lambda: {"faults": faults})
 
 
-@handler(batches.PUBLISH)
+@handler(batches.PUBLISH, longest=timedelta(hours=12))
 def publish_batch(context: JobContext) -> None:
     """Every task of a batch gets its HIT."""
     batches.work_off(context)
 
 
-@handler(batches.CANCEL)
+@handler(batches.CANCEL, longest=timedelta(hours=12))
 def cancel_batch(context: JobContext) -> None:
     """The HITs of a batch expire."""
     batches.expire_all(context)
 
 
-@handler(reviewed.REVIEW)
+@handler(reviewed.REVIEW, longest=timedelta(hours=12))
 def review_batch(context: JobContext) -> None:
     """The decisions of an uploaded table."""
     reviewed.decide_all(context)
 
 
-@handler(keyalerts.LETTER)
+@handler(keyalerts.LETTER, longest=timedelta(hours=1))
 def send_key_alert(context: JobContext) -> None:
     """An e-mail about addresses of access keys that their requester has not seen."""
     keyalerts.send_letter(requester_pk=context.payload["requester"])

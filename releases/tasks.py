@@ -1,5 +1,6 @@
 """Jobs of this room: the privacy check, and building a release."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -16,7 +17,7 @@ from releases.services.shelving import give_up
 from releases.services.starting import BUILD, CHECK
 
 
-@handler(CHECK)
+@handler(CHECK, longest=timedelta(hours=12))
 def check_privacy(context: JobContext) -> dict[str, int]:
     """Look for what tells who somebody is in all texts of a project."""
     project = Project.objects.filter(pk=context.payload["project"]).first()
@@ -27,7 +28,7 @@ def check_privacy(context: JobContext) -> dict[str, int]:
     return {"texts": checked.texts, "open": checked.open}
 
 
-@handler(BUILD)
+@handler(BUILD, longest=timedelta(days=1))
 def build_release(context: JobContext) -> None:
     """Check, build, put the files on their shelf, and only then make the release ready.
 

@@ -1,11 +1,13 @@
 """Jobs of this room: counting a part of a corpus."""
 
+from datetime import timedelta
+
 from jobs.registry import handler
 from jobs.runner import JobContext
 from retrieval.services.sharding import SHARD, count_one
 
 
-@handler(SHARD)
+@handler(SHARD, longest=timedelta(hours=12))
 def count_shard(context: JobContext) -> None:
     """Count some passages for the network that somebody builds."""
     count_one(context)

@@ -1,6 +1,7 @@
 """Jobs of corpora: a file added, an index or a network built, a corpus removed."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib.auth import get_user_model
@@ -24,7 +25,7 @@ _KIB = 1024
 Result = TypeVar("Result")
 
 
-@handler(ADD)
+@handler(ADD, longest=timedelta(hours=12))
 def add(context: JobContext) -> None:
     """Add an uploaded file; what came of it is the result. A corpus made for a refused file goes again."""
     given, corpus = context.payload, _corpus(context)
@@ -55,7 +56,7 @@ def add(context: JobContext) -> None:
     staging.forget(file)
 
 
-@handler(INDEX)
+@handler(INDEX, longest=timedelta(days=1))
 def index(context: JobContext) -> dict[str, Any]:
     """Bring the index of a corpus up to date."""
     corpus = _corpus(context)
@@ -68,7 +69,7 @@ def index(context: JobContext) -> dict[str, Any]:
     return {"passages": built.passages, "added": built.added}
 
 
-@handler(NETWORK)
+@handler(NETWORK, longest=timedelta(days=2))
 def network(context: JobContext) -> dict[str, Any]:
     """Bring the word proximity network of a corpus up to date."""
     from retrieval.services.networks import build_network  # noqa: PLC0415  # only where it is built
@@ -89,7 +90,7 @@ def network(context: JobContext) -> dict[str, Any]:
     return {"passages": built.passages, "words": built.words, "edges": built.edges}
 
 
-@handler(REMOVE)
+@handler(REMOVE, longest=timedelta(hours=6))
 def remove(context: JobContext) -> dict[str, Any]:
     """Remove a corpus with all that belongs to it; nothing happens if it is gone."""
     corpus = Corpus.objects.select_related("index", "project").filter(pk=context.payload["corpus"]).first()

@@ -44,17 +44,19 @@ def empty_queue():
 
 @pytest.fixture
 def start_worker(effect_table, empty_queue):
-    """Starts a worker process with a lease of two seconds; gives the process."""
+    """Starts a worker process with a lease of two seconds that does not poll the table; gives the process."""
     started = []
 
-    def start():
+    def start(**settings_of_this_one):
         environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "distillery.settings",
             "DATA_DIR": str(settings.DATA_DIR),
             "DATABASE_URL": database_url_of_this_test(),
             "JOBS_LEASE_SECONDS": "2",
+            "JOBS_POLL_SECONDS": "3600",
             "PYTHONWARNINGS": "ignore",
+            **settings_of_this_one,
         }
         command = [sys.executable, "-m", "tests.jobs.worker"]
         process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)

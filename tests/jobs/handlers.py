@@ -2,7 +2,9 @@
 
 import os
 import signal
+import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 
 from django.db import connection
@@ -10,6 +12,8 @@ from django.db import connection
 from jobs.errors import PermanentError
 from jobs.registry import handler
 from jobs.runner import JobContext
+
+HANGS_UNTIL = threading.Event()
 
 
 def leave_effect(name):
@@ -64,6 +68,21 @@ def long_work(context: JobContext):
 def silent_work(context: JobContext):
     time.sleep(context.payload["seconds"])
     context.commit(lambda: leave_effect(context.payload["name"]))
+
+
+@handler("test.overlong", longest=timedelta(seconds=0.2))
+def overlong(context: JobContext):
+    try:
+        while True:
+            context.progress(1, 2)
+            time.sleep(0.01)
+    finally:
+        leave_effect("noticed")
+
+
+@handler("test.hangs", longest=timedelta(seconds=0.2))
+def hanging(context: JobContext):
+    HANGS_UNTIL.wait()
 
 
 @handler("test.result")

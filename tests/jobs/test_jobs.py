@@ -9,11 +9,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
 from kombu.exceptions import OperationalError
 
-from jobs import registry, runner, selectors, services, tasks
+from jobs import polling, registry, runner, selectors, services, tasks
 from jobs.errors import LeaseLostError
 from jobs.models import Job, JobState, WorkerHeartbeat
+from tests.jobs import handlers
 from tests.jobs.handlers import effects, leave_effect
 
 pytestmark = pytest.mark.usefixtures("effect_table")
@@ -179,6 +181,83 @@ def test_a_job_has_one_effect_even_if_its_handler_tries_two():
 def test_a_kind_has_one_handler():
     with pytest.raises(ValueError, match="already have the handler one_effect"):
         registry.handler("test.effect")(lambda context: None)
+
+
+# The longest time
+
+
+def test_an_attempt_that_takes_too_long_is_ended_in_words_and_tried_once_more():
+    job = a_job("test.overlong")
+    runner.run(job_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.lease_owner) == (JobState.QUEUED, 1, None)
+    assert "the longest that a job of the kind test.overlong may run" in job.error
+    assert effects("noticed") == 1
+    assert run_to_the_end(job).state == JobState.FAILED
+    assert (job.attempts, effects("noticed")) == (2, 2)
+
+
+def test_a_worker_hears_of_a_handler_that_does_not_notice_that_its_time_is_over(monkeypatch):
+    monkeypatch.setattr(runner, "HANG_SECONDS", 0)
+    monkeypatch.setattr(runner, "on_hang", handlers.HANGS_UNTIL.set)
+    job = a_job("test.hangs")
+    runner.run(job_id=job.pk)
+    handlers.HANGS_UNTIL.clear()
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.QUEUED, 1)
+    assert effects("it") == 0
+
+
+def test_every_kind_of_the_product_says_how_long_it_may_take():
+    autodiscover_modules("tasks")
+    kinds = {kind for kind in registry._handlers if not kind.startswith("test.")}
+    assert len(kinds) > 15
+    assert kinds <= set(registry._longest)
+
+
+# The table is the queue
+
+
+class Threads:
+    """Free threads that note what they are given."""
+
+    def __init__(self, free):
+        self.free, self.calls = free, []
+
+    def submit(self, key, call):
+        self.calls.append(key)
+        call()
+
+
+def test_free_threads_do_what_is_due_in_the_table_and_no_more():
+    due, later = a_job(name="due"), a_job(name="later")
+    Job.objects.filter(pk=later.pk).update(run_after=timezone.now() + timedelta(hours=1))
+    threads = Threads(4)
+    polling.Poller(threads, every=1).look()
+    assert len(threads.calls) == 1
+    assert (effects("due"), effects("later")) == (1, 0)
+    polling.Poller(threads, every=1).look()
+    assert len(threads.calls) == 1
+    due.refresh_from_db()
+    assert due.state == JobState.DONE
+
+
+def test_busy_threads_are_left_alone():
+    a_job()
+    threads = Threads(0)
+    polling.Poller(threads, every=1).look()
+    assert (threads.calls, effects("it")) == ([], 0)
+
+
+def test_a_running_job_that_has_said_nothing_for_long_is_known():
+    job = a_job()
+    services.claim(job_id=job.pk)
+    assert not selectors.silent_jobs(since=timedelta(hours=1)).exists()
+    Job.objects.update(reported_at=timezone.now() - timedelta(hours=3))
+    services.heartbeat(job=Job.objects.get())
+    assert selectors.silent_jobs(since=timedelta(hours=1)).get() == job
+    services.report_progress(job=Job.objects.get(), done=1, total=2, note="")
+    assert not selectors.silent_jobs(since=timedelta(hours=1)).exists()
 
 
 # Leases

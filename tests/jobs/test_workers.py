@@ -93,6 +93,30 @@ def test_a_silent_handler_keeps_its_lease_by_heartbeats(start_worker):
     assert effects("silent") == 1
 
 
+def test_a_job_whose_message_got_lost_is_found_by_a_worker_with_nothing_to_do(start_worker):
+    """No timer runs, and no message is sent."""
+    lost = Job.objects.create(kind="test.effect", payload={"name": "lost"})
+    start_worker(JOBS_POLL_SECONDS="1")
+    eventually(job_is(lost, JobState.DONE), what="the job is found in the table")
+    assert effects("lost") == 1
+
+
+def test_a_handler_that_hangs_costs_its_worker_the_process_and_gives_the_other_jobs_back(
+    start_worker, tmp_path
+):
+    marker = tmp_path / "at-work"
+    other = services.enqueue(kind="test.long", payload={"name": "long", "marker": str(marker)})
+    worker = start_worker()
+    eventually(marker.exists, what="the worker is at work")
+    job = services.enqueue(kind="test.hangs", payload={})
+    assert worker.wait(60) == 1
+    job.refresh_from_db()
+    other.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.QUEUED, 1)
+    assert "the longest that a job of the kind test.hangs may run" in job.error
+    assert (other.state, other.attempts) == (JobState.QUEUED, 0)
+
+
 @pytest.mark.only_on("file-broker")
 def test_messages_leave_no_files_behind(start_worker, settings):
     job = services.enqueue(kind="test.effect", payload={"name": "one"})

@@ -2,10 +2,13 @@
 
 import django
 
+from distillery import celery
 from distillery.celery import WORKER_ARGUMENTS, app
 
 if __name__ == "__main__":
     django.setup()
+    from jobs import runner
     from tests.jobs import handlers  # noqa: F401
 
+    celery.STOP_SECONDS = runner.HANG_SECONDS = 0.5
     app.worker_main(["--quiet", *WORKER_ARGUMENTS])
