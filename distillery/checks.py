@@ -11,10 +11,9 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.apps import AppConfig
@@ -30,15 +29,13 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from distillery.celery import app as celery_app
-from jobs import selectors as jobs_selectors
+from distillery.finding import Finding, Level
+from distillery.workchecks import failed_jobs, outages, silent_jobs, worker
 from retrieval.errors import RetrievalError
-
-Level = Literal["ok", "warning", "error"]
 
 LEAST_SECRET_LENGTH = 32
 LOW_DISK_BYTES, NO_DISK_BYTES = 1 << 30, 100 << 20
 TOLERATED_SKEW = timedelta(seconds=5)
-WORKER_SILENCE = timedelta(seconds=60)
 OLDEST_POSTGRES = 140000
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 NETWORK_FILE_SYSTEMS = {
@@ -46,16 +43,6 @@ NETWORK_FILE_SYSTEMS = {
     *("fuse.rclone", "fuse.s3fs", "fuse.sshfs", "gfs2", "glusterfs", "gpfs", "lustre", "nfs", "nfs4"),
     *("ocfs2", "smb3", "smbfs"),
 }
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked at: how it is, and what to do if it is not well."""
-
-    level: Level
-    topic: str
-    sentence: str
-    remedy: str = ""
 
 
 # System checks: settings that are dangerous as they stand
@@ -163,7 +150,7 @@ def findings(*, before_start: bool = False) -> list[Finding]:
         if not before_start:
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":
-        found += [worker(), failed_jobs()]
+        found += [worker(), failed_jobs(), silent_jobs(), outages()]
     return [finding for finding in found if finding.sentence]
 
 
@@ -360,7 +347,7 @@ def broker() -> Finding:
         return Finding(
             "error", "broker", f"The broker's folder {folder} cannot be written.", "Give it to this user."
         )
-    waiting = sum(1 for _ in folder.glob("*.msg"))
+    waiting = sum(1 for queue in settings.QUEUE_THREADS for _ in folder.glob(f"*.{queue}.msg"))
     return Finding("ok", "broker", f"Messages waiting in the embedded broker: {waiting}.")
 
 
@@ -387,38 +374,6 @@ def search_engine() -> Finding:
     except RetrievalError as error:
         return Finding("warning", "search engine", str(error), "Candidates cannot be found until it answers.")
     return Finding("ok", "search engine", f"OpenSearch {version} answers at {place.where}.")
-
-
-def worker() -> Finding:
-    """A jobs worker did something lately."""
-    silence = jobs_selectors.worker_silence()
-    remedy = "Start one: `manage.py up`, or `manage.py up --no-web` beside a web server of its own."
-    if silence is None:
-        return Finding("warning", "worker", "No jobs worker has ever answered here.", remedy)
-    if silence > WORKER_SILENCE:
-        return Finding("warning", "worker", f"No jobs worker has answered for {_spoken(silence)}.", remedy)
-    return Finding("ok", "worker", f"A jobs worker answered {_spoken(silence)} ago.")
-
-
-def _spoken(time_span: timedelta) -> str:
-    seconds = int(time_span.total_seconds())
-    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size} {unit}s"
-    return f"{seconds} seconds"
-
-
-def failed_jobs() -> Finding:
-    """Jobs that nobody will try again by himself."""
-    failed = jobs_selectors.jobs_counted()["failed"]
-    if failed:
-        return Finding(
-            "warning",
-            "jobs",
-            f"{failed} job{'s have' if failed > 1 else ' has'} failed for good.",
-            "See `manage.py jobs list --state failed`; `manage.py jobs retry NUMBER` tries one again.",
-        )
-    return Finding("ok", "jobs", "No job has failed.")
 
 
 def debug_mode() -> Finding:

@@ -5,7 +5,6 @@ on marketplaces, sections 1 and 5): an error that says a token was used before i
 attempt; anything but a clear answer is Unknown.
 """
 
-import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,22 +38,22 @@ from crowd.adapters.base import (
     Unknown,
 )
 from crowd.adapters.bucket import TokenBucket
+from crowd.adapters.outcomes import (
+    GARBAGE,
+    GATEWAY_PAUSE_S,
+    SOMETHING_ELSE,
+    classify,
+    describe_garbage,
+    is_of_the_protocol,
+    reading,
+    status_of,
+)
 from crowd.adapters.proof import is_proven
 from crowd.adapters.shapes import external_question, requirement_for, submission_from, tell_request_id, utc
 from money.amounts import cents, dollars
 
 KEY_PREFIX = "dst:"
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
-_THROTTLED = {
-    "ThrottlingException",
-    "Throttling",
-    "ThrottledException",
-    "RequestLimitExceeded",
-    "TooManyRequestsException",
-    "SlowDown",
-}
-_FAULTS = {"ServiceFault", "InternalFailure", "ServiceUnavailable"}
-_ENTITY = re.compile(r"\b3[A-Z0-9]{20,63}\b")
 _PAGE = {"PageSize": 100}
 
 
@@ -140,13 +139,16 @@ class MTurkAdapter:
     def check(self) -> Balance:
         """The account's balance."""
         answer = self._read(self._client.get_account_balance)
-        held = answer.get("OnHoldBalance")
-        return Balance(self._money(answer["AvailableBalance"]), self._money(held) if held else None)
+        with reading():
+            held = answer.get("OnHoldBalance")
+            return Balance(self._money(answer["AvailableBalance"]), self._money(held) if held else None)
 
     def get_listing(self, ref: str) -> Listing | None:
         """One HIT, or None."""
         try:
-            return self._listing(self._read(self._client.get_hit, HITId=ref)["HIT"])
+            answer = self._read(self._client.get_hit, HITId=ref)
+            with reading():
+                return self._listing(answer["HIT"])
         except MarketplaceRefusedError as error:
             if "HITDoesNotExist" in str(error):
                 return None
@@ -155,7 +157,9 @@ class MTurkAdapter:
     def iter_listings(self) -> Iterator[Listing]:
         """All HITs, newest first."""
         for hit in self._pages("list_hits", "HITs"):
-            yield self._listing(hit)
+            with reading():
+                listing = self._listing(hit)
+            yield listing
 
     def find_by_key(self, key: str) -> Listing | None:
         """The HIT whose annotation carries the key."""
@@ -165,12 +169,16 @@ class MTurkAdapter:
         """Submitted assignments of a HIT."""
         wanted = {"AssignmentStatuses": [state.capitalize() for state in states]} if states else {}
         for item in self._pages("list_assignments_for_hit", "Assignments", HITId=ref, **wanted):
-            yield submission_from(item)
+            with reading():
+                submission = submission_from(item)
+            yield submission
 
     def get_submission(self, ref: str) -> Submission | None:
         """One submitted assignment, or None."""
         try:
-            return submission_from(self._read(self._client.get_assignment, AssignmentId=ref)["Assignment"])
+            answer = self._read(self._client.get_assignment, AssignmentId=ref)
+            with reading():
+                return submission_from(answer["Assignment"])
         except MarketplaceRefusedError as error:
             if "AssignmentDoesNotExist" in str(error) or "InvalidAssignmentState" in str(error):
                 return None
@@ -180,13 +188,15 @@ class MTurkAdapter:
         """Bonuses of a HIT or of an assignment."""
         which = {"HITId": listing} if listing else {"AssignmentId": submission}
         for item in self._pages("list_bonus_payments", "BonusPayments", **which):
-            yield BonusPaid(
-                submission=item["AssignmentId"],
-                worker=item["WorkerId"],
-                amount=self._money(item["BonusAmount"]),
-                reason=item.get("Reason", ""),
-                paid_at=utc(item["GrantTime"]),
-            )
+            with reading():
+                paid = BonusPaid(
+                    submission=item["AssignmentId"],
+                    worker=item["WorkerId"],
+                    amount=self._money(item["BonusAmount"]),
+                    reason=item.get("Reason", ""),
+                    paid_at=utc(item["GrantTime"]),
+                )
+            yield paid
 
     # Calls that change something
 
@@ -405,13 +415,16 @@ class MTurkAdapter:
             outcome = classify(error)
             if isinstance(outcome, Refused):
                 raise MarketplaceRefusedError(f"{outcome.code}: {outcome.text}") from error
-            if isinstance(outcome, Throttled):
-                self._bucket.penalise(outcome.after)
+            self._slow_down_after(error)
             raise MarketplaceDownError(str(error)) from error
+        except ParamValidationError as error:
+            raise MarketplaceRefusedError(f"ParamValidation: {error}") from error
         except BotoCoreError as error:
             raise MarketplaceDownError(str(error)) from error
-        if answer is not None and not _answered_by_the_protocol(answer):
-            raise MarketplaceDownError("Something else than the marketplace answered.")
+        except GARBAGE as error:
+            raise MarketplaceDownError(describe_garbage(error)) from error
+        if answer is not None and not is_of_the_protocol(answer):
+            raise MarketplaceDownError(SOMETHING_ELSE)
         return answer
 
     def _pages(self, operation: str, member: str, **parameters: Any) -> Iterator[dict[str, Any]]:
@@ -419,7 +432,9 @@ class MTurkAdapter:
             self._client.get_paginator(operation).paginate(PaginationConfig=_PAGE, **parameters)  # type: ignore[call-overload]
         )
         while (page := self._read(lambda: next(pages, None))) is not None:
-            yield from page[member]
+            with reading():
+                items = page[member]
+            yield from items
 
     def _change(
         self, method: Callable[..., Any], result: Callable[[Any], Any], **parameters: Any
@@ -427,18 +442,24 @@ class MTurkAdapter:
         self._bucket.wait()
         try:
             answer = method(**parameters)
+            if not is_of_the_protocol(answer):
+                return Unknown(SOMETHING_ELSE)
+            return Done(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
         except ParamValidationError as error:
             return Refused("ParamValidation", str(error))
         except ClientError as error:
-            outcome = classify(error)
-            if isinstance(outcome, Throttled):
-                self._bucket.penalise(outcome.after)
-            return outcome
+            self._slow_down_after(error)
+            return classify(error)
         except BotoCoreError as error:
             return Unknown(f"{type(error).__name__}: {error}")
-        if not _answered_by_the_protocol(answer):
-            return Unknown("Something else than the marketplace answered, such as a proxy or a login page.")
-        return Done(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
+        except GARBAGE as error:
+            return Unknown(describe_garbage(error))
+
+    def _slow_down_after(self, error: ClientError) -> None:
+        """Too many calls, whether the marketplace says so or a gateway in front of it."""
+        outcome = classify(error)
+        if isinstance(outcome, Throttled) or status_of(error) == 429:
+            self._bucket.penalise(outcome.after if isinstance(outcome, Throttled) else GATEWAY_PAUSE_S)
 
     def _after_state_error(self, outcome: Outcome[str], ref: str, wanted: str) -> Outcome[str]:
         """A refusal for the assignment's state is read again: what we wanted may be so already."""
@@ -473,28 +494,3 @@ class MTurkAdapter:
             reward=self._money(hit["Reward"]),
             raw=hit,
         )
-
-
-def _answered_by_the_protocol(answer: Mapping[str, Any]) -> bool:
-    """botocore reads any page with status 200 as an empty success; only the protocol gives a request id."""
-    return bool(answer["ResponseMetadata"].get("RequestId"))
-
-
-def classify(error: ClientError) -> Outcome[Any]:
-    """What an error answer means: by `Error.Code`, then TurkErrorCode, then the message's text."""
-    response: Mapping[str, Any] = error.response
-    code = str(response.get("Error", {}).get("Code", ""))
-    text = str(response.get("Message") or response.get("Error", {}).get("Message", ""))
-    turk_code = str(response.get("TurkErrorCode", "")).removeprefix("AWS.MechanicalTurk.")
-    status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-    if code in _THROTTLED or status == 429:
-        return Throttled(2.0)
-    if turk_code.lower() == "hitalreadyexists":
-        found = _ENTITY.search(text)
-        return AlreadyDone(found[0] if found else None)
-    if turk_code == "DuplicateRequest" or ("idempotency token" in text and "already been processed" in text):
-        return AlreadyDone(None)
-    nameless = code.isdigit() or code in ("", "Unknown")
-    if status >= 500 or status < 400 or nameless or code in _FAULTS:
-        return Unknown(f"{code or status}: {text}")
-    return Refused(turk_code or code, text)

@@ -2,13 +2,14 @@
 
 from crowd.models.money import LedgerEntry, MarketOperation
 from crowd.models.people import Exclusion, Group, Worker
-from crowd.models.stages import Endpoint, Hit, HitUnit, Stage
+from crowd.models.stages import Endpoint, EndpointRound, Hit, HitUnit, Stage
 from crowd.models.work import Assignment, Claim, Recount
 
 __all__ = [
     "Assignment",
     "Claim",
     "Endpoint",
+    "EndpointRound",
     "Exclusion",
     "Group",
     "Hit",

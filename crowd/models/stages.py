@@ -40,6 +40,36 @@ class Endpoint(models.Model):
         return self.name
 
 
+class EndpointRound(models.Model):
+    """The round that goes on at an endpoint, of which there is one at a time, and whether it answers.
+
+    A round holds the lease while it runs and renews it; one whose process died loses it after a while. All
+    times are the database's own, as those of jobs.
+    """
+
+    endpoint = models.OneToOneField(
+        Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="round"
+    )
+    lease_owner = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    began_at = models.DateTimeField(null=True, blank=True, help_text="The round that runs, or the last one.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="When the last round ended by itself.")
+    down_since = models.DateTimeField(null=True, blank=True, help_text="It has not answered in order since.")
+    down_cause = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="round_lease_whole",
+                condition=Q(lease_owner__isnull=True, lease_until__isnull=True)
+                | Q(lease_owner__isnull=False, lease_until__isnull=False),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"round of {self.endpoint_id}"
+
+
 class Stage(models.Model):
     """One kind of work asked of people in a project. Money in integer cents, times in seconds."""
 

@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from crowd.adapters import registry
 from crowd.adapters.base import Marketplace, Outcome, Refused, Throttled, Unknown
+from crowd.contact import Contact
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox import results, together
@@ -76,13 +77,14 @@ class Tally:
         return self.confirmed + self.refused + self.put_off
 
 
-def dispatch(endpoint: Endpoint, *, limit: int = 1000) -> Tally:
-    """Send up to `limit` operations that are due at this endpoint."""
+def dispatch(endpoint: Endpoint, *, limit: int = 1000, contact: Contact | None = None) -> Tally:
+    """Send up to `limit` operations that are due at this endpoint; `contact` learns whether it answers."""
+    contact = contact or Contact()
     tally = Tally()
     # Groups first: what is published for them, or kept from them, needs their ids.
     groups = Q(kind=MarketOperation.Kind.GROUP)
     with ThreadPoolExecutor(THREADS, thread_name_prefix="outbox") as pool:
-        caller = _Caller(registry.adapter(endpoint), pool)
+        caller = _Caller(registry.adapter(endpoint), pool, contact)
         for kinds in (groups, ~groups):
             if not caller.stopped.is_set():
                 _dispatch(endpoint, kinds, limit, caller, tally)
@@ -95,7 +97,7 @@ def _dispatch(endpoint: Endpoint, kinds: Q, limit: int, caller: "_Caller", tally
     under_way: list[_UnderWay] = []
     while True:
         batch = []
-        if not caller.stopped.is_set() and begun < limit:
+        if not caller.stopped.is_set() and not caller.contact.must_end() and begun < limit:
             batch = _claim(endpoint, kinds, min(_BATCHES * THREADS, limit - begun))
             begun += len(batch)
         ahead = caller.begin(_send(batch, caller.market) if batch else [])
@@ -221,8 +223,9 @@ class _NotCalled:
 class _Caller:
     """Makes calls side by side, until one is refused for the account's sake: the others would be too."""
 
-    def __init__(self, market: Marketplace, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, market: Marketplace, pool: ThreadPoolExecutor, contact: Contact) -> None:
         self.market = market
+        self.contact = contact
         self.stopped = threading.Event()
         self._pool = pool
 
@@ -233,10 +236,16 @@ class _Caller:
     def _call(self, operation: MarketOperation) -> _Answer:
         if self.stopped.is_set():
             return _NotCalled()
+        outcome: Outcome[Any]
         try:
             outcome = CALLS[operation.kind](self.market, operation)
         except Exception as error:
-            return Unknown(f"{type(error).__name__}: {error}")
+            logger.debug("%s", operation, exc_info=True)
+            outcome = Unknown(f"{type(error).__name__}: {error}")
+        if isinstance(outcome, Unknown):
+            self.contact.note_trouble(outcome.text)
+        else:
+            self.contact.note_answer()
         if isinstance(outcome, Refused) and outcome.code in _ACCOUNT:
             self.stopped.set()
         return outcome

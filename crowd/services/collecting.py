@@ -26,6 +26,7 @@ from crowd.adapters.base import (
     Submission,
 )
 from crowd.budget import Cost
+from crowd.contact import Contact
 from crowd.counting import counts
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
@@ -62,32 +63,39 @@ class _Read:
 class _Ahead:
     """HITs that are being read, in the order in which they are reconciled, and how many failed in a row."""
 
+    contact: Contact
     reads: "deque[tuple[Hit, Future[_Read]]]" = field(default_factory=deque)
     failed: int = 0
 
     def note(self, hit: Hit, error: MarketplaceDownError) -> None:
-        """Go on without this HIT until the next round; raises `error` where nobody seems to be there."""
+        """Go on without this HIT until the next round; raises `error` where the endpoint seems to be down."""
         self.failed += 1
-        logger.info("%s could not be read: %s", hit.external_id, error)
+        self.contact.note_trouble(f"{hit.external_id} could not be read: {error}")
         if self.failed >= _PATIENCE:
+            self.contact.is_down = True
             raise error
 
+    def note_read(self) -> None:
+        """A HIT was read."""
+        self.failed = 0
+        self.contact.note_answer()
 
-def collect(stage: Stage, *, limit: int = 100_000) -> int:
+
+def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = None) -> int:
     """Reconcile the stage's HITs that may have news; the number of submissions that changed something.
 
     The marketplace is read a few HITs ahead, in the order in which they are reconciled; small ones are
     reconciled several at a time. A HIT that cannot be read waits for the next round; after a few in a row
-    all do.
+    all do. `contact` learns whether the marketplace answers.
     """
     market = registry.adapter(stage.endpoint)
     changed = 0
     with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
-        ahead = _Ahead()
+        ahead = _Ahead(contact or Contact())
         hits = islice(by_key(hits_with_news(stage)), limit)
         try:
             while True:
-                for hit in islice(hits, _AHEAD - len(ahead.reads)):
+                for hit in islice(hits, 0 if ahead.contact.must_end() else _AHEAD - len(ahead.reads)):
                     ahead.reads.append((hit, readers.submit(_listed, market, hit)))
                 if not ahead.reads:
                     break
@@ -119,7 +127,7 @@ def _some(stage: Stage, ahead: _Ahead) -> list[tuple[Hit, _Read]]:
         else:
             found.append((hit, reading.result()))
             submissions += hit.places
-            ahead.failed = 0
+            ahead.note_read()
     return found
 
 

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
+from crowd.contact import Contact
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Recount, Stage
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.services.collecting import collect
 from crowd.services.publishing import publish_pending
+from crowd.services.rounds import lease_round
 from crowd.services.settling import settle_news
 
 logger = logging.getLogger(__name__)
+#: How long a person's command waits for a round that goes on already.
+_PATIENCE_S = 60.0
 
 
 @dataclass(slots=True)
@@ -32,27 +36,46 @@ class Round:
 
 
 def tick() -> Round:
-    """Reconcile what is in doubt, send what is due, collect what came in, top up what is missing.
-
-    An endpoint that is down stops its own part of the round only.
-    """
+    """A round of every endpoint that has something going on, one after another, for people and programs."""
     done = Round()
-    for endpoint in Endpoint.objects.filter(_with_work()).distinct():
-        try:
-            done.reconciled += reconcile(endpoint)
-            done.sent += dispatch(endpoint).total
-            for stage in list(living_stages(endpoint)):
-                _go_on(stage, done)
-            done.sent += dispatch(endpoint).total
-        except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
-            logger.warning("%s: %s", endpoint.name, error)
+    for endpoint in endpoints_with_work():
+        run_round(endpoint, done, wait_s=_PATIENCE_S)
     return done
 
 
-def _go_on(stage: Stage, done: Round) -> None:
+def endpoints_with_work() -> QuerySet[Endpoint]:
+    """Endpoints with stages that are not over, or with operations that are not finished."""
+    return Endpoint.objects.filter(_with_work()).distinct().order_by("pk")
+
+
+def run_round(endpoint: Endpoint, done: Round, *, wait_s: float = 0.0) -> None:
+    """A round of one endpoint, unless one is going on already; it waits so long for that one's end."""
+    with lease_round(endpoint, wait_s=wait_s) as contact:
+        if contact is not None:
+            go_round(endpoint, done, contact)
+
+
+def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
+    """Reconcile what is in doubt, send what is due, collect what came in, top up what is missing.
+
+    Where the endpoint seems to be down, no further stage is collected: each would wait as long again.
+    """
+    try:
+        done.reconciled += reconcile(endpoint)
+        done.sent += dispatch(endpoint, contact=contact).total
+        for stage in list(living_stages(endpoint)):
+            if contact.is_down or contact.must_end():
+                break
+            _go_on(stage, done, contact)
+        done.sent += dispatch(endpoint, contact=contact).total
+    except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
+        contact.note_trouble(error)
+
+
+def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
     """Collect and top up one stage; what goes wrong in it is recorded and stops no other."""
     try:
-        done.collected += collect(stage)
+        done.collected += collect(stage, contact=contact)
         settle_news(stage)
         if stage.status == Stage.Status.OPEN:
             done.planned += publish_pending(stage)

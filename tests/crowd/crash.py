@@ -258,7 +258,7 @@ def _settle(world: World) -> int:
     """Tick until nothing is left to do, as if no time were left to wait for; the number of rounds."""
     from django.utils import timezone
 
-    from crowd.models import MarketOperation, Stage
+    from crowd.models import EndpointRound, MarketOperation, Stage
 
     past = timezone.now() - timedelta(seconds=1)
     for number in range(1, MOST_ROUNDS + 1):
@@ -268,6 +268,7 @@ def _settle(world: World) -> int:
         mine.update(not_before=past)
         mine.exclude(lease_until=None).update(lease_until=past)
         Stage.objects.filter(pk=world.stage.pk).exclude(planner=None).update(planner_until=past)
+        EndpointRound.objects.filter(pk=world.endpoint.pk).exclude(lease_until=None).update(lease_until=past)
         if _tick(world).idle:
             return number
     return MOST_ROUNDS

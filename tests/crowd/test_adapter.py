@@ -238,6 +238,34 @@ def test_an_answer_that_was_cut_off_is_no_success(requester, arrived):
         no_success_at(adapter_of(requester, endpoint_url=url))
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"null",
+        b"[]",
+        b"7",
+        b'{"HIT": null}',
+        b'{"HIT": [], "HITs": [7]}',
+        b'{"HIT": {}, "HITs": {"a": 1}}',
+    ],
+)
+def test_json_of_another_shape_is_no_answer(requester, body):
+    """Reading it raises nothing but the error of a marketplace that is down."""
+    with always(body, x_amzn_RequestId="5b1b", Content_Type="application/x-amz-json-1.1") as url:
+        portal = adapter_of(requester, endpoint_url=url)
+        assert isinstance(portal.publish(task()), Unknown)
+        for read in (portal.check, lambda: portal.get_listing("3HIT"), lambda: portal.get_submission("3SUB")):
+            with pytest.raises(MarketplaceDownError):
+                read()
+        with pytest.raises(MarketplaceDownError):
+            list(portal.iter_listings())
+
+
+def test_a_value_that_the_protocol_does_not_take_is_refused_and_no_outage(market):
+    with pytest.raises(MarketplaceRefusedError, match="ParamValidation"):
+        market.get_listing("")
+
+
 def test_a_listing_that_is_not_there_is_none(market):
     assert market.get_listing("3NOSUCHHIT") is None
 

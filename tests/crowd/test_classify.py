@@ -4,7 +4,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from crowd.adapters.base import AlreadyDone, Refused, Throttled, Unknown
-from crowd.adapters.mturk import classify
+from crowd.adapters.outcomes import classify
 
 HIT = "3W8CV64QJ2ZU5NC2LSNXS8XLKTMH9Y"
 
@@ -23,6 +23,12 @@ def error(code, message="", turk="", status=400):
     if turk:
         response |= {"TurkErrorCode": turk, "Message": message}
     return ClientError(response, "AnyOperation")
+
+
+def without_id(said):
+    """The same from something that is not the marketplace."""
+    del said.response["ResponseMetadata"]["RequestId"]
+    return said
 
 
 def domain(turk, message):
@@ -121,3 +127,26 @@ def test_too_many_calls_are_throttled_and_nothing_else(code, status):
 def test_everything_that_is_no_clear_answer_is_unknown(code, status):
     """A page of a proxy has a status and no code of the protocol; it cannot say whether the call was made."""
     assert isinstance(classify(error(code, "", status=status)), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("x", 403),
+        ("RequestTimeout", 408),
+        ("RequestEntityTooLarge", 413),
+        ("ImATeapot", 418),
+        ("AccessDeniedException", 403),
+        ("ThrottlingException", 400),
+        ("429", 429),
+        ("ValidationException", 400),
+    ],
+)
+def test_an_error_without_a_request_id_is_never_the_marketplaces_word(code, status):
+    """A gateway that refuses or gives up may do so after the call went through."""
+    assert isinstance(classify(without_id(error(code, "no", status=status))), Unknown)
+
+
+def test_a_refusal_or_success_of_the_domain_without_a_request_id_is_unknown():
+    for said in (domain("InsufficientFunds", "no"), domain("HITAlreadyExists", f"HITId: {HIT}")):
+        assert isinstance(classify(without_id(said)), Unknown)

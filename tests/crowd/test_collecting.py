@@ -386,10 +386,10 @@ def test_a_stage_that_fails_stops_no_other_stage(market, monkeypatch):
     for one in (broken, fine):
         market.submit(one, answered(one))
 
-    def collect_or_fail(stage):
+    def collect_or_fail(stage, **how):
         if stage.pk == broken.stage_id:
             raise RuntimeError("a bug in a kind")
-        return collect(stage)
+        return collect(stage, **how)
 
     monkeypatch.setattr(tick_module, "collect", collect_or_fail)
     tick()

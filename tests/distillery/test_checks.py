@@ -11,9 +11,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from crowd.models import EndpointRound
 from distillery import checks, env
 from jobs import services
 from jobs.models import Job, WorkerHeartbeat
+from tests.crowd.world import make_endpoint
 from tests.retrieval.engine.opensearch.server import serving
 
 FOR_THIS_MACHINE = ["localhost", "127.0.0.1", "[::1]"]
@@ -223,6 +225,28 @@ def test_failed_jobs_are_a_warning():
     assert checks.failed_jobs().level == "ok"
     Job.objects.create(kind="a", state="failed", finished_at=timezone.now())
     assert checks.failed_jobs().sentence == "1 job has failed for good."
+
+
+@pytest.mark.django_db
+def test_a_job_that_runs_for_hours_without_a_word_is_named():
+    assert checks.silent_jobs().sentence == ""
+    job = services.begin(kind="annotation.import", payload={})
+    assert checks.silent_jobs().sentence == ""
+    Job.objects.update(reported_at=timezone.now() - timedelta(hours=3, seconds=1))
+    assert checks.silent_jobs().sentence == (
+        f"Running without a word: job {job.pk} (annotation.import) for 3 hours."
+    )
+
+
+@pytest.mark.django_db
+def test_a_marketplace_that_does_not_answer_is_named_with_the_cause():
+    assert checks.outages().sentence == ""
+    endpoint = make_endpoint()
+    since = timezone.now() - timedelta(minutes=5, seconds=1)
+    EndpointRound.objects.create(endpoint=endpoint, down_since=since, down_cause="connection refused")
+    assert checks.outages().sentence == (
+        f"{endpoint.name} has not answered as it should for 5 minutes: connection refused."
+    )
 
 
 @pytest.mark.django_db

@@ -9,7 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, OutputWrapper
 from django.core.management.color import Style
 
-from distillery.checks import Finding, findings
+from distillery.checks import findings
+from distillery.finding import Finding
 
 SIGNS = {"ok": "ok     ", "warning": "warning", "error": "ERROR  "}
 
