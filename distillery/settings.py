@@ -190,6 +190,7 @@ CELERY_BEAT_SCHEDULE = {
     "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "notices-look": {"task": "notices.look", "schedule": 60.0, "options": {"expires": 60}},
     "notices-deliver": {"task": "notices.deliver", "schedule": 60.0, "options": {"expires": 60}},
+    "prune": {"task": "distillery.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     "jobs-reconcile": {"task": "jobs.reconcile", "schedule": 15.0, "options": {"expires": 15}},
 }
 

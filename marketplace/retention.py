@@ -16,13 +16,14 @@ def prune() -> int:
     if not settings.LOGS_KEPT_DAYS:
         return 0
     now, kept = clock.now(), timedelta(days=settings.LOGS_KEPT_DAYS)
-    gone = _delete(CallLog.objects.filter(at__lt=now - kept))
-    gone += _delete(RefusedCalls.objects.filter(day__lt=(now - kept).date()))
-    gone += _delete(KeyAlert.objects.filter(seen_at__lt=now - kept))
-    return gone + _delete(Activity.objects.filter(at__lt=now - 10 * kept))
+    gone = delete_in_batches(CallLog.objects.filter(at__lt=now - kept))
+    gone += delete_in_batches(RefusedCalls.objects.filter(day__lt=(now - kept).date()))
+    gone += delete_in_batches(KeyAlert.objects.filter(seen_at__lt=now - kept))
+    return gone + delete_in_batches(Activity.objects.filter(at__lt=now - 10 * kept))
 
 
-def _delete(rows: QuerySet[Model]) -> int:
+def delete_in_batches(rows: QuerySet[Model]) -> int:
+    """Delete rows by their keys, some thousands in each transaction; how many."""
     gone = 0
     while some := list(rows.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
         rows.model._default_manager.filter(pk__in=some).delete()

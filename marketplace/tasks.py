@@ -15,6 +15,9 @@ from marketplace.services import keyalerts
 from marketplace.services.closing import forget_payment_notes
 from marketplace.sweep import sweep
 
+#: Kind of the job that audits the ledger, one a day.
+AUDIT = "marketplace.ledger-audit"
+
 
 @shared_task(name="marketplace.sweep")
 def sweep_task() -> None:
@@ -28,10 +31,10 @@ def nightly() -> None:
     forget_payment_notes()
     prune()
     day = f"{clock.now():%Y-%m-%d}"
-    enqueue(kind="marketplace.ledger-audit", payload={"day": day}, effect=f"ledger-audit:{day}")
+    enqueue(kind=AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
 
 
-@handler("marketplace.ledger-audit", longest=timedelta(hours=6))
+@handler(AUDIT, longest=timedelta(hours=6))
 def audit_ledger(context: JobContext) -> None:
     """Keep what the audit found as the job's result."""
     faults = ledger.audit()
