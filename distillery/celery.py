@@ -11,6 +11,7 @@ from celery.signals import task_prerun, worker_init, worker_ready, worker_shutdo
 from django.conf import settings
 
 from distillery import env
+from distillery.dbtimeouts import limit_connections
 from distillery.workerpool import QueuePool
 from jobs.requestids import begin_request
 
@@ -30,6 +31,12 @@ WORKER_ARGUMENTS = ["worker", "--without-gossip", "--without-mingle", "--without
 def write_for_ourselves(**_: Any) -> None:
     """What the jobs worker writes, no other user of the machine reads."""
     os.umask(0o077)
+
+
+@worker_init.connect
+def limit_statements(**_: Any) -> None:
+    """No transaction of a job holds its locks for ever."""
+    limit_connections("jobs")
 
 
 @task_prerun.connect

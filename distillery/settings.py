@@ -144,6 +144,19 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;",
     }
+# Seconds that PostgreSQL lets a statement run, wait for a lock, and a transaction lie idle; 0: no limit.
+DATABASE_TIMEOUTS = {
+    "web": (
+        env.integer("DATABASE_STATEMENT_TIMEOUT", 60),
+        env.integer("DATABASE_LOCK_TIMEOUT", 20),
+        env.integer("DATABASE_IDLE_TIMEOUT", 300),
+    ),
+    "jobs": (
+        env.integer("DATABASE_JOBS_STATEMENT_TIMEOUT", 0),
+        env.integer("DATABASE_JOBS_LOCK_TIMEOUT", 300),
+        env.integer("DATABASE_JOBS_IDLE_TIMEOUT", 3600),
+    ),
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.address("REDIS_URL", {"redis", "rediss", "unix"}, "redis://host:6379/0")

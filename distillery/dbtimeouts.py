@@ -1,0 +1,28 @@
+"""How long PostgreSQL lets one of our statements run, wait for a lock, or leave a transaction open.
+
+Without limits one stuck transaction blocks every web thread in turn. The web server and jobs workers have
+limits of their own; management commands, `migrate` among them, have none.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+
+_SQL = (
+    "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false),"
+    " set_config('idle_in_transaction_session_timeout', %s, false)"
+)
+
+
+def limit_connections(part: str) -> None:
+    """Have every connection of this process from now on keep the limits of this part ("web" or "jobs")."""
+    limits = settings.DATABASE_TIMEOUTS[part]
+
+    def limit(connection: BaseDatabaseWrapper, **_: Any) -> None:
+        if connection.vendor == "postgresql" and any(limits):
+            with connection.cursor() as cursor:
+                cursor.execute(_SQL, [f"{seconds}s" for seconds in limits])
+
+    connection_created.connect(limit, weak=False, dispatch_uid="distillery.dbtimeouts")
