@@ -30,7 +30,7 @@ from kombu.exceptions import OperationalError
 
 from distillery.celery import app as celery_app
 from distillery.finding import Finding, Level
-from distillery.workchecks import failed_jobs, outages, silent_jobs, worker
+from distillery.workchecks import failed_jobs, ledger, outages, silent_jobs, worker
 from retrieval.errors import RetrievalError
 
 LEAST_SECRET_LENGTH = 32
@@ -150,7 +150,7 @@ def findings(*, before_start: bool = False) -> list[Finding]:
         if not before_start:
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":
-        found += [worker(), failed_jobs(), silent_jobs(), outages()]
+        found += [worker(), failed_jobs(), silent_jobs(), outages(), ledger()]
     return [finding for finding in found if finding.sentence]
 
 

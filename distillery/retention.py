@@ -9,8 +9,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from jobs.models import OPEN_STATES, Job
+from marketplace.audits import AUDIT
 from marketplace.retention import delete_in_batches
-from marketplace.tasks import AUDIT
 from notices.models import Notice
 
 

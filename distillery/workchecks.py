@@ -4,8 +4,10 @@ from datetime import timedelta
 
 from crowd.selectors.outages import outages as outage_list
 from distillery.finding import Finding
+from distillery.watch import describe_faults
 from jobs import selectors as jobs_selectors
 from jobs.services import format_span
+from marketplace.audits import last_audit
 
 WORKER_SILENCE = timedelta(seconds=60)
 JOB_SILENCE = timedelta(hours=1)
@@ -53,6 +55,21 @@ def silent_jobs() -> Finding:
         f"Running without a word: {named}.",
         "`manage.py jobs cancel NUMBER` closes one. Each ends by itself at the longest time of its kind.",
     )
+
+
+def ledger() -> Finding:
+    """What the last audit of our marketplace's ledger found."""
+    report = last_audit()
+    if report is None:
+        return Finding("ok", "ledger", "")
+    if report.faults:
+        return Finding(
+            "error",
+            "ledger",
+            describe_faults(report.day, report.faults),
+            "`manage.py marketplace audit` names them all. Pay nothing out before it is clean.",
+        )
+    return Finding("ok", "ledger", f"The audit of {report.day} found no fault.")
 
 
 def outages() -> Finding:

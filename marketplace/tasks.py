@@ -1,5 +1,6 @@
 """Periodic work of the marketplace."""
 
+import logging
 from datetime import timedelta
 
 from celery import shared_task
@@ -7,7 +8,7 @@ from celery import shared_task
 from jobs.registry import handler
 from jobs.runner import JobContext
 from jobs.services import enqueue
-from marketplace import clock, ledger
+from marketplace import audits, clock, ledger
 from marketplace.batches import publishing as batches
 from marketplace.batches import reviewed
 from marketplace.retention import prune
@@ -15,8 +16,7 @@ from marketplace.services import keyalerts
 from marketplace.services.closing import forget_payment_notes
 from marketplace.sweep import sweep
 
-#: Kind of the job that audits the ledger, one a day.
-AUDIT = "marketplace.ledger-audit"
+logger = logging.getLogger(__name__)
 
 
 @shared_task(name="marketplace.sweep")
@@ -31,13 +31,15 @@ def nightly() -> None:
     forget_payment_notes()
     prune()
     day = f"{clock.now():%Y-%m-%d}"
-    enqueue(kind=AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
+    enqueue(kind=audits.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
 
 
-@handler(AUDIT, longest=timedelta(hours=6))
+@handler(audits.AUDIT, longest=timedelta(hours=6))
 def audit_ledger(context: JobContext) -> None:
-    """Keep what the audit found as the job's result."""
+    """Keep what the audit found as the job's result; a notice and `doctor` tell of faults."""
     faults = ledger.audit()
+    if faults:
+        logger.critical("The audit of the ledger found %s: %s", len(faults), " ".join(faults))
     context.commit(lambda: {"faults": faults})
 
 

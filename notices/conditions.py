@@ -20,9 +20,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Something that is so now: the words of its notice, and the key under which it is told once."""
+    """Something that is so now: the words of its notice, and the key under which it is told once.
 
-    project: int
+    Without a project it is about the whole installation.
+    """
+
+    project: int | None
     kind: str
     key: str
     level: str
@@ -63,7 +66,7 @@ def look(now: datetime) -> Looked:
 
     A rule that fails is written to the log, and its notices stay as they were.
     """
-    found: dict[tuple[int, str], Condition] = {}
+    found: dict[tuple[int | None, str], Condition] = {}
     kinds: set[str] = set()
     for rule in _rules.values():
         try:

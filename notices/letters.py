@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import EmailMessage, get_connection
-from django.db.models import F, Max, Q
+from django.db.models import F, Max, Q, QuerySet
 
 from notices.models import Letter, Notice, Wish
 from notices.wording import body, subject
@@ -75,7 +75,13 @@ class MailPost:
         return f"E-mails come from {settings.DEFAULT_FROM_EMAIL}."
 
     def plan(self, notice: Notice) -> int:
-        """Letters to active members with an address, by what they wish; without a wish, all but news."""
+        """Letters to active members with an address, by what they wish; without a wish, all but news.
+
+        What is about the installation goes to its superusers.
+        """
+        if notice.project_id is None:
+            readers = list(_superusers().exclude(email="").values_list("pk", flat=True))
+            return self._write(notice, readers)
         wishes = dict(Wish.objects.filter(project=notice.project_id).values_list("user_id", "post"))
         members = Membership.objects.filter(project=notice.project_id, user__is_active=True)
         readers = [
@@ -83,6 +89,9 @@ class MailPost:
             for pk in members.exclude(user__email="").values_list("user_id", flat=True)
             if _wanted(notice, wishes.get(pk))
         ]
+        return self._write(notice, readers)
+
+    def _write(self, notice: Notice, readers: list[int]) -> int:
         Letter.objects.bulk_create(
             (Letter(notice=notice, user_id=pk) for pk in readers), ignore_conflicts=True
         )
@@ -114,6 +123,10 @@ class MailPost:
 def post_office() -> Post:
     """The way that the settings give."""
     return MailPost() if settings.NOTICES_BY_EMAIL else NoPost()
+
+
+def _superusers() -> QuerySet[User]:
+    return User.objects.filter(is_superuser=True, is_active=True)
 
 
 def _wanted(notice: Notice, wish: str | None) -> bool:
@@ -180,8 +193,11 @@ def _claimed(person: User, now: datetime) -> list[Letter]:
             and person.email
             and notice.over_at is None
             and notice.raised_at > now - STALE
-            and notice.project_id in mine
-            and _wanted(notice, wishes.get(notice.project_id))
+            and (
+                person.is_superuser
+                if notice.project_id is None
+                else notice.project_id in mine and _wanted(notice, wishes.get(notice.project_id))
+            )
         )
         (kept if wanted else dropped).append(letter)
     if dropped:

@@ -8,7 +8,10 @@ from projects.models import Project
 
 
 class Notice(models.Model):
-    """One thing that needs somebody's eye, open until it is over. One open notice per `key` and project."""
+    """One thing that needs somebody's eye, open until it is over. One open notice per `key` and project.
+
+    Without a project it is about the whole installation, and for its superusers.
+    """
 
     class Level(models.TextChoices):
         """How pressing it is."""
@@ -17,7 +20,9 @@ class Notice(models.Model):
         WARNING = "warning"
         ALARM = "alarm"
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices", db_index=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="notices", db_index=False, null=True, blank=True
+    )
     kind = models.CharField(max_length=40, help_text="expiring, auto_approval, budget, stuck, finished…")
     key = models.CharField(max_length=200, help_text="What it is about; the same thing is told once.")
     level = models.CharField(max_length=7, choices=Level, default=Level.WARNING)
@@ -30,7 +35,12 @@ class Notice(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "key"], name="one_open_notice_per_key", condition=Q(over_at=None)
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["key"],
+                name="one_open_notice_of_installation",
+                condition=Q(project=None, over_at=None),
+            ),
         ]
         indexes = [models.Index(fields=["project", "-raised_at"], name="notice_feed")]
 

@@ -1,7 +1,7 @@
 """Notices of somebody's projects."""
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from notices.models import Notice, Seen, Wish
 from projects.models import Project
@@ -9,12 +9,14 @@ from projects.selectors import projects_of
 
 
 def notices_of(user: User, project: Project | None = None) -> QuerySet[Notice]:
-    """Notices that somebody may read, open ones first, then the newest; `read` says whether they have."""
-    rows = (
-        Notice.objects.filter(project=project)
-        if project is not None
-        else Notice.objects.filter(project__in=projects_of(user))
-    )
+    """Notices that somebody may read, open ones first, then the newest; `read` says whether they have.
+
+    Without a project those of all their projects, and for superusers those of the installation.
+    """
+    mine = Q(project__in=projects_of(user))
+    if user.is_superuser:
+        mine |= Q(project=None)
+    rows = Notice.objects.filter(mine if project is None else Q(project=project))
     seen = Seen.objects.filter(notice=OuterRef("pk"), user=user)
     return rows.select_related("project").annotate(read=Exists(seen)).order_by("-raised_at", "-pk")
 

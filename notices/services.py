@@ -27,7 +27,7 @@ def raise_notice(
 
 @transaction.atomic
 def raise_for(
-    project: int,
+    project: int | None,
     *,
     kind: str,
     key: str,
@@ -36,8 +36,8 @@ def raise_for(
     address: str,
     now: datetime | None = None,
 ) -> Notice:
-    """The same by the key of the project; `now` is the time that a look began."""
-    notice, made = Notice.objects.get_or_create(
+    """The same by the key of the project, or of the installation; `now` is the time that a look began."""
+    notice, made = Notice.objects.get_or_create(  # type: ignore[misc]  # None is a value here
         project_id=project,
         key=key,
         over_at=None,

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from distillery import retention
 from jobs.models import Job, JobState
-from marketplace.tasks import AUDIT
+from marketplace.audits import AUDIT
 from notices.models import Notice
 from projects.services import create_project
 
