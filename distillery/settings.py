@@ -180,7 +180,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 QUEUE_THREADS = {
     "jobs": env.integer("JOBS_THREADS", 4, least=1),
     "rounds": env.integer("ROUNDS_THREADS", 16, least=1),
-    "sweeps": 4,
+    "sweeps": 5,
     "notices": 2,
 }
 CELERY_TASK_DEFAULT_QUEUE = "jobs"
@@ -190,6 +190,7 @@ CELERY_TASK_ROUTES = {
     "crowd.tick": {"queue": "sweeps"},
     "marketplace.*": {"queue": "sweeps"},
     "jobs.reconcile": {"queue": "sweeps"},
+    "distillery.*": {"queue": "sweeps"},
     "notices.*": {"queue": "notices"},
 }
 CELERY_WORKER_POOL = "distillery.workerpool:QueuePool"

@@ -1,8 +1,10 @@
 """Threads for each queue: what hangs in one holds up no other, and the same is not done twice at once."""
 
 import threading
+from collections import Counter
 
 import pytest
+from django.conf import settings
 
 from distillery.celery import app
 from distillery.workerpool import Lane, QueuePool
@@ -66,6 +68,13 @@ def test_what_waits_is_not_begun_when_the_worker_stops(pool):
     pool.gate.set()
     pool.stop()
     assert calls == []
+
+
+def test_each_task_of_the_timer_has_a_thread_of_its_own_and_none_is_a_jobs():
+    tasks = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    queues = Counter(app.amqp.router.route({}, task)["queue"].name for task in tasks)
+    assert set(queues) == {"sweeps", "notices"}
+    assert all(number <= settings.QUEUE_THREADS[queue] for queue, number in queues.items())
 
 
 def test_free_threads_are_those_with_nothing_to_do():
