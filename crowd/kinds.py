@@ -26,6 +26,8 @@ class StageConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     #: Options that most studies leave as they are; forms fold them away.
     advanced: ClassVar[frozenset[str]] = frozenset()
+    #: Options that the form of a new project asks for already, besides `instructions`.
+    asked: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from plots.plot import Plot
 from plots.specs import specified
 
 _WIDTH, _ROW = 460, 26
+#: Names of bars that find their place side by side.
+_MOST_LEVEL = 10
 BEFORE, AFTER = "before filters", "after filters"
 
 Rows = Sequence[Mapping[str, Any]]
@@ -68,7 +70,7 @@ def time_and_score(rows: Rows, *, says: str, signature: str = "") -> Plot:
         .mark_circle(opacity=0.85)
         .encode(
             x=alt.X("time:O", sort=times, title="time of the HIT", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("score:O", sort="descending"),
+            y=alt.Y("score:O", sort=_in_order(rows) or "descending"),
             size=alt.Size("judgments:Q", scale=alt.Scale(range=[0, 500]), legend=None),
         )
         .properties(width=_WIDTH, height=190)
@@ -81,11 +83,14 @@ def judge_and_crowd(rows: Rows, *, says: str, signature: str = "") -> Plot:
     import altair as alt
 
     order = ["all judges", "this judge"]
+    classes = _in_order(rows)
     chart = (
         alt.Chart()
         .mark_bar()
         .encode(
-            x=alt.X("score:O", axis=alt.Axis(labelAngle=0)),
+            x=alt.X(
+                "score:O", axis=alt.Axis(labelAngle=-45 if classes else 0), sort=classes or alt.Undefined
+            ),
             xOffset=alt.XOffset("who:N", sort=order),
             y=alt.Y("percent:Q", title="percent of their judgments"),
             color=alt.Color("who:N", sort=order, scale=alt.Scale(domain=order)),
@@ -115,16 +120,23 @@ def submissions(rows: Rows, *, says: str, signature: str = "") -> Plot:
     return Plot("Submissions over time", says, rows, specified(chart), signature)
 
 
+def _in_order(rows: Rows) -> list[Any]:
+    """Classes of scores in the order of the rows; nothing where scores are numbers, which sort themselves."""
+    names = list(dict.fromkeys(row["score"] for row in rows))
+    return names if any(isinstance(name, str) for name in names) else []
+
+
 def _bars(title: str, across: str, up: str, rows: Rows, *, says: str, signature: str, axis: str = "") -> Plot:
     """Bars; of two steps the later one stands before the earlier one, which it is a part of."""
     import altair as alt
 
     order = list(dict.fromkeys(row[across] for row in rows))
+    angle = -45 if len(order) > _MOST_LEVEL and isinstance(order[0], str) else 0
     chart = (
         alt.Chart()
         .mark_bar()
         .encode(
-            x=alt.X(f"{across}:O", sort=order, title=axis or across, axis=alt.Axis(labelAngle=0)),
+            x=alt.X(f"{across}:O", sort=order, title=axis or across, axis=alt.Axis(labelAngle=angle)),
             y=alt.Y(f"{up}:Q", stack=None, title=up, axis=alt.Axis(tickMinStep=1, tickCount=5)),
         )
         .properties(width=_WIDTH, height=200)

@@ -17,7 +17,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from quality.ratings import Codes, Mask, Ratings, Scale
+from quality.ratings import Codes, Mask, Ratings
+from quality.scale import Scale
 from quality.sums import Floats, Whole
 
 _SCALE = Scale(1, 5)

@@ -1,112 +1,16 @@
 """Ratings as columns: who gave which item which score, in the order of submission."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
+from quality.scale import Scale
+
 Codes = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.int16]
 Mask = npt.NDArray[np.bool_]
-Number = int | float | str | Fraction
-#: Scores are kept as numbers of 16 bits.
-_FARTHEST = 30_000
-
-
-MOST_SCORES = 1001
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Scores from `low` to `high`, both of them allowed, counted in units: 2 to 10 of a half for 1 to 5 by
-    .5.
-
-    Ratings hold such whole numbers, so that what must be exact is exact; `values` and `texts` are the scores
-    as people gave them. Of the units only those that are `every` apart from the lowest are scores.
-    """
-
-    low: int = 1
-    high: int = 5
-    unit: Fraction = Fraction(1)
-    every: int = 1
-
-    @classmethod
-    def of(cls, low: Number, high: Number, step: Number = 1) -> "Scale":
-        """The scale with these ends; ValueError in words where there is none such."""
-        ends, apart = (Fraction(low), Fraction(high)), Fraction(step)
-        if not ends[0] < ends[1] or apart <= 0:
-            raise ValueError("a scale goes from a lower to a higher score, in steps above 0")
-        if (ends[1] - ends[0]) % apart:
-            raise ValueError(f"steps of {step} do not lead from {low} to {high}")
-        unit = gcd(ends[0], apart)
-        size = (ends[1] - ends[0]) / unit + 1
-        if size > MOST_SCORES or max(abs(end) for end in ends) > _FARTHEST * unit:
-            raise ValueError(f"a scale has at most {MOST_SCORES:,} scores")
-        return cls(int(ends[0] / unit), int(ends[1] / unit), unit, int(apart / unit))
-
-    @property
-    def size(self) -> int:
-        """How many units there are; scores, where every unit is one."""
-        return self.high - self.low + 1
-
-    @property
-    def steps(self) -> npt.NDArray[np.int64]:
-        """All scores in units, from the lowest."""
-        return np.arange(self.low, self.high + 1)
-
-    @property
-    def values(self) -> npt.NDArray[np.number]:
-        """All scores as people give them, from the lowest; whole numbers where these are."""
-        if self.unit == 1:
-            return self.steps
-        return np.array([float(step * self.unit) for step in self.steps.tolist()])
-
-    @property
-    def texts(self) -> list[str]:
-        """All scores as they are written."""
-        return [self.text(step) for step in range(self.low, self.high + 1)]
-
-    @property
-    def ends(self) -> tuple[float | int, float | int]:
-        """The lowest and the highest score."""
-        return plain(self.low * self.unit), plain(self.high * self.unit)
-
-    @property
-    def step(self) -> float | int:
-        """How far neighbouring scores are apart."""
-        return plain(self.every * self.unit)
-
-    @property
-    def said(self) -> str:
-        """`from 1 to 5`, `from 1 to 5 in steps of 0.5`."""
-        steps = "" if self.step == 1 else f" in steps of {self.step:g}"
-        return f"from {self.text(self.low)} to {self.text(self.high)}{steps}"
-
-    def text(self, step: int) -> str:
-        """The score of so many units as it is written."""
-        value = step * self.unit
-        return str(value.numerator) if value.denominator == 1 else repr(float(value))
-
-    def step_of(self, value: Fraction) -> int | None:
-        """The score in units; None for a number that is no score of this scale."""
-        steps = value / self.unit
-        if steps.denominator != 1 or not self.low <= steps <= self.high:
-            return None
-        return int(steps) if not (int(steps) - self.low) % self.every else None
-
-
-def plain(value: Fraction) -> float | int:
-    """The number as JSON has it: whole where it is whole."""
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def gcd(one: Fraction, other: Fraction) -> Fraction:
-    """The largest number of which both are multiples."""
-    both = one.denominator * other.denominator
-    return Fraction(math.gcd(int(one * both), int(other * both)), both)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,6 +11,8 @@ from typing import Any
 
 TECHNICAL, CHECKS, KAPPA, Z = "technical", "checks", "kappa", "z"
 ORDER = (TECHNICAL, CHECKS, KAPPA, Z)
+#: The z filter looks at every two scores of a scale, so it takes none with more.
+MOST_FOR_Z = 201
 WEIGHTS = ("quadratic", "linear")
 REFERENCES = ("pooled", "consensus", "pairwise")
 TIES = ("submission", "group")

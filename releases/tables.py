@@ -191,7 +191,7 @@ RATINGS = Table(
         _QUERY,
         _SYSTEM,
         Column("worker", Kind.TEXT, "Pseudonym of the judge, keyed to this project."),
-        Column("score", Kind.INTEGER, "The score, 1 is the lowest."),
+        Column("score", Kind.NUMBER, "The score, on the scale that the manifest names for the stage."),
         Column("aspects", Kind.ASPECTS, "Scores of further aspects."),
         Column("kept", Kind.FLAG, "It counts: no filter removed it."),
         Column("rule", Kind.TEXT, "The filter that removed it, empty where it is kept."),

@@ -155,7 +155,13 @@
   let before = null;
 
   const inputs = (group) => [...group.querySelectorAll(".choice input")];
-  const open = (group) => !inputs(group).some((input) => input.checked);
+  const slider = (group) => group.querySelector("input[type=range]:not([hidden])");
+  const open = (group) =>
+    slider(group) ? group.querySelector("input[type=number]").value === "" : !inputs(group).some((input) => input.checked);
+  // A score has its own number as its key; other choices are counted.
+  const scored = (group) => group.classList.contains("scale");
+  const keyed = (group, key) =>
+    scored(group) ? inputs(group).find((input) => input.value === key) : inputs(group)[Number(key) - 1];
   const current = () => groups.find((group) => group.contains(document.activeElement)) ?? groups.find(open) ?? groups[0];
 
   function mark() {
@@ -164,7 +170,7 @@
   }
   function advance(from) {
     const after = groups.slice(groups.indexOf(from) + 1).find(open) ?? groups.find(open);
-    (after ? inputs(after)[0] : button).focus();
+    (after ? slider(after) ?? inputs(after)[0] : button).focus();
     (after?.closest(".together") ?? after ?? button).scrollIntoView({ block: "nearest" });
   }
   function help() {
@@ -180,9 +186,10 @@
   }
 
   for (const group of groups)
-    inputs(group).slice(0, 9).forEach((input, index) => {
+    inputs(group).slice(0, scored(group) ? undefined : 9).forEach((input, index) => {
+      if (scored(group) && !/^[0-9]$/.test(input.value)) return;
       const hint = document.createElement("kbd");
-      hint.textContent = index + 1;
+      hint.textContent = scored(group) ? input.value : index + 1;
       hint.setAttribute("aria-hidden", "true");
       input.closest(".choice").append(hint);
     });
@@ -206,6 +213,11 @@
   document.addEventListener("keydown", (event) => {
     if (!keys.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     const at = event.target;
+    if (event.key === "Enter" && at.matches(".slider input")) {
+      event.preventDefault();
+      advance(at.closest(".choices"));
+      return;
+    }
     if (at.matches("textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]")) return;
     if (event.key === "Enter" && at.matches(".choice input")) {
       event.preventDefault();
@@ -213,8 +225,8 @@
     } else if (event.key === "?") {
       event.preventDefault();
       help();
-    } else if (/^[1-9]$/.test(event.key) && groups.length) {
-      const input = inputs(current())[Number(event.key) - 1];
+    } else if (/^[0-9]$/.test(event.key) && groups.length) {
+      const input = keyed(current(), event.key);
       if (!input) return;
       event.preventDefault();
       input.click();

@@ -17,7 +17,7 @@ from pydantic_core import PydanticUndefined
 from crowd.desk.rowfields import Commas, Rows, choices_of, key_and_value
 from crowd.study import notation
 from crowd.study.explain import findings
-from crowd.study.values import Amount, Period, duration
+from crowd.study.values import Amount, Period, Words, duration
 from money.amounts import dollars
 
 _LONG_TEXT = 200
@@ -113,6 +113,9 @@ def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911, PLR0912
     if any(isinstance(each, Period) for each in metadata):
         return forms.CharField(widget=forms.TextInput(attrs={"size": 10}), **options)
     if get_origin(base) is Literal:
+        words = next((each for each in metadata if isinstance(each, Words)), None)
+        if words is not None:
+            return forms.ChoiceField(choices=list(words.by_option.items()), **options)
         return forms.ChoiceField(choices=choices_of(get_args(base), empty=False), **options)
     if base is bool:
         return forms.BooleanField(**options)

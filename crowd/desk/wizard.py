@@ -19,7 +19,7 @@ from crowd.desk.beginnings import StageTable
 from crowd.desk.costing import cost_of
 from crowd.desk.forms import Form
 from crowd.desk.texts import add_copies, follow_entered
-from crowd.kinds import Listing, kind_named
+from crowd.kinds import Listing, StageKind, kind_named
 from crowd.listings import made_listing
 from crowd.models import Endpoint
 from crowd.services.estimating import PER, Estimate
@@ -115,10 +115,11 @@ class WizardForm(Form):
             field.initial = written.get(name) or getattr(listing, name)
             self.fields[f"{number}.task.{name}"] = field
         add_copies(self, listing, texts=f"{number}.task.", copies=f"{number}.made.")
-        if _INSTRUCTIONS in kind.config.model_fields:
-            field = modelform.fields_of(kind.config)[_INSTRUCTIONS]
-            field.initial = stage.get("config", {}).get(_INSTRUCTIONS, field.initial)
-            self.fields[f"{number}.config.{_INSTRUCTIONS}"] = field
+        options = modelform.fields_of(kind.config)
+        for name in _options_asked(kind):
+            field = options[name]
+            field.initial = stage.get("config", {}).get(name, field.initial)
+            self.fields[f"{number}.config.{name}"] = field
 
     def _listing(self, stage: StageTable, terms: Mapping[str, Any]) -> Listing:
         """What the stage's kind makes of these terms."""
@@ -235,13 +236,15 @@ class WizardForm(Form):
         task = modelform.data_of(self.cleaned_data, TaskFields, f"{number}.task.")
         task["keywords"] = (written or {"keywords": made.keywords}).get("keywords", "")
         config = dict(stage.get("config", {}))
-        name = f"{number}.config.{_INSTRUCTIONS}"
-        if name in self.fields:
-            config.pop(_INSTRUCTIONS, None)
-            text = self.cleaned_data.get(name) or ""
-            first = kind_named(str(stage["kind"])).config.model_fields[_INSTRUCTIONS].default
-            if text.split() != first.split():
-                config[_INSTRUCTIONS] = text.replace("\r\n", "\n")
+        kind = kind_named(str(stage["kind"]))
+        entered = modelform.data_of(self.cleaned_data, kind.config, f"{number}.config.")
+        for name in _options_asked(kind):
+            config.pop(name, None)
+            value = entered.get(name)
+            if name == _INSTRUCTIONS:  # none at all may be meant
+                value = self.cleaned_data.get(f"{number}.config.{name}") or ""
+            if not _is_default(value, kind.config.model_fields[name].default):
+                config[name] = value.replace("\r\n", "\n") if isinstance(value, str) else value
         return {"task": task, "config": config}
 
     def _table(self, stage: StageTable, endpoint: str, budget: str) -> dict[str, Any]:
@@ -332,6 +335,19 @@ def in_words(problem: Problem) -> str:
     if problem.code == "no-such-user":
         remedy = "Members need an account here; leave them out and invite them later."
     return f"{problem.what[:1].upper()}{problem.what[1:]}. {remedy}"
+
+
+def _options_asked(kind: StageKind) -> list[str]:
+    """The kind's options on this form, the instructions last."""
+    last = [_INSTRUCTIONS] if _INSTRUCTIONS in kind.config.model_fields else []
+    return [*kind.config.asked, *last]
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Nothing was entered, or what stands there anyway."""
+    if isinstance(value, str) and isinstance(default, str):
+        return value.split() == default.split()
+    return value is None or value == (list(default) if isinstance(default, tuple) else default)
 
 
 def _planned(stage: StageTable) -> int | None:

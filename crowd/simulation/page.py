@@ -5,9 +5,11 @@ to write in can be simulated without a word about it here.
 """
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
+_MOST_NUMBERS = 2_000
 _TEXT_TYPES = {"text", "search", "email", "url", "tel", "number", "range", ""}
 
 
@@ -127,6 +129,7 @@ class _Reader(HTMLParser):
             found = self._add(name, "number" if number else "text", has)
             if number:
                 found.least, found.most = _whole(has.get("min", ""), 0), _whole(has.get("max", ""), 100)
+                found.options = _in_steps(has)
 
     def _add(self, name: str, kind: str, has: dict[str, str]) -> Field:
         found = self.form.fields.setdefault(name, Field(name, kind))
@@ -167,3 +170,20 @@ def _whole(text: str, otherwise: int) -> int:
         return int(float(text))
     except (ValueError, OverflowError):
         return otherwise
+
+
+def _in_steps(has: dict[str, str]) -> list[str]:
+    """All numbers that a field takes, where it names its ends and its step and these are not too many."""
+    try:
+        least, most, step = (Decimal(has.get(name, "")) for name in ("min", "max", "step"))
+        count = int((most - least) / step) + 1
+    except (ArithmeticError, ValueError):
+        return []
+    if step < 0 or not 1 <= count <= _MOST_NUMBERS:
+        return []
+    return [_plainly(least + number * step) for number in range(count)]
+
+
+def _plainly(number: Decimal) -> str:
+    """As somebody types it: 2, not 2.0."""
+    return str(int(number)) if number == int(number) else f"{number.normalize():f}"

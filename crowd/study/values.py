@@ -1,6 +1,7 @@
 """Amounts and durations as a file or a form has them: strings outside, whole cents and seconds inside."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,3 +87,10 @@ class Period:
     def words(self) -> str:
         """The bounds."""
         return f"from {duration(self.least)} to {duration(self.most)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """Marks a choice with what a form says for each of its options; files have the options themselves."""
+
+    by_option: Mapping[str, str]

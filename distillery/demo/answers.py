@@ -104,7 +104,7 @@ def lines_of_log(scores: Mapping[str, Mapping[str, int]]) -> list[str]:
     """
     rows = [json.loads(line) for line in (FOLDER / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows:
-        row["truth"] |= {"scores": scores.get(row["id"], {})}
+        row["truth"] |= {"scores": scores.get(row["id"], {}), "scale": [1, 5]}
     return [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
 
 

@@ -10,6 +10,8 @@ from crowd.desk.doors import NotEnteredError, Role, StageSeat, act, on_stage, po
 from crowd.models import Stage
 from judgments.desk import downloads, shares
 from judgments.desk.reportview import view_of
+from judgments.kinds.judging_config import judging_config
+from judgments.kinds.scale_config import labels_by_score
 from judgments.models import AgreementReport
 from judgments.selectors.live import in_force, live
 from judgments.selectors.ratings import newer_than
@@ -64,7 +66,8 @@ def _live(seat: StageSeat) -> dict[str, Any]:
         "newer": newer_than(stage, run.last_judgment) if run else 0,
         "made": made,
         "view": view_of(made.said, made.newest),
-        "histogram": shares.histogram(now.histogram, made.said, _labels(stage)),
+        "histogram": shares.histogram(now, made.said, _labels(stage)),
+        "scale": now.scale.said,
         "sizes": shares.counted([(str(size), count) for size, count in now.sizes]),
         "spreads": shares.counted(now.spreads),
         "systems": shares.systems(now),
@@ -73,10 +76,9 @@ def _live(seat: StageSeat) -> dict[str, Any]:
     }
 
 
-def _labels(stage: Stage) -> list[str]:
-    from judgments.kinds.judging_config import judging_config  # noqa: PLC0415 - with the models
-
-    return list(judging_config(stage).labels)
+def _labels(stage: Stage) -> dict[str, str]:
+    config = judging_config(stage)
+    return labels_by_score(config.scale, config.labels, config.rating_scale)
 
 
 @posted

@@ -17,6 +17,7 @@ from judgments.desk.columns import JUDGES
 from judgments.selectors import judge as selectors
 from judgments.selectors import judges as listing
 from judgments.selectors.judges import Judge
+from judgments.selectors.ratings import scale_of
 from projects.selectors import projects_of
 from tables.grids import Asked, page_of
 
@@ -80,6 +81,7 @@ def judge(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         plot=selectors.time_plot(stage, worker),
         histogram=selectors.histogram(stage, worker),
         verdicts=selectors.verdicts(stage, worker),
+        scale=scale_of(stage),
         checks=selectors.check_answers(stage, worker)[:_CHECKS],
         page=rows,
         rows=selectors.with_verdicts(stage, list(rows.object_list)),

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from crowd.desk import plotting
 from crowd.desk.doors import StageSeat, on_stage
 from crowd.models import Stage, Worker
+from judgments.desk import shares
 from judgments.desk.agreement import judging_only
 from judgments.desk.downloads import signature
 from judgments.selectors import judge as selectors
@@ -44,13 +45,11 @@ def of_judge(request: HttpRequest, seat: StageSeat, *, pk: int, plot: str, form:
 
 
 def _systems(stage: Stage, now: Live) -> Plot | None:
-    scale = scale_of(stage)
+    low, high = scale_of(stage).ends
 
     def row(step: str, of: SystemScore) -> dict[str, Any]:
         ends = {"low": of.low, "high": of.high}
-        within = {
-            name: None if end is None else min(max(end, scale.low), scale.high) for name, end in ends.items()
-        }
+        within = {name: None if end is None else min(max(end, low), high) for name, end in ends.items()}
         return {"system": of.system, "step": step, "mean": of.mean, **within, "answers": of.items}
 
     rows = []
@@ -63,21 +62,22 @@ def _systems(stage: Stage, now: Live) -> Plot | None:
     best = now.systems[0]
     return charts.scores_by_system(
         rows,
-        low=scale.low,
-        high=scale.high,
+        low=low,
+        high=high,
         says=f"{len(now.systems)} systems, best first; {best.system} has {best.mean:.2f} before filters.",
         signature=signature("mean-of-item-means", interval="t-over-items", level=0.95),
     )
 
 
 def _histogram(stage: Stage, now: Live) -> Plot:
-    kept = standing(stage, now.stamp).said.get("scores", {}).get("kept", {}) if now.stamp.run else {}
-    rows = [{"score": score, "step": charts.BEFORE, "judgments": n} for score, n in now.histogram]
-    if kept:
-        rows += [
-            {"score": score, "step": charts.AFTER, "judgments": min(n, kept.get(str(score), 0))}
-            for score, n in now.histogram
-        ]
+    made = standing(stage, now.stamp).said if now.stamp.run else {}
+    bars = shares.histogram(now, made, {})
+    rows = [{"score": bar.score, "step": charts.BEFORE, "judgments": bar.count} for bar in bars]
+    rows += [
+        {"score": bar.score, "step": charts.AFTER, "judgments": min(bar.count, bar.kept)}
+        for bar in bars
+        if bar.kept is not None
+    ]
     most = max(now.histogram, key=lambda row: row[1], default=(0, 0))[0]
     says = f"{now.judgments} judgments; the score given most is {most}."
     return charts.scores_given(rows, says=says, signature=signature("histogram-of-scores"))

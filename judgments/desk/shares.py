@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgments.rules.histograms import score_classes
 from judgments.selectors.live import Live, SystemScore
 
 
@@ -16,6 +17,7 @@ class Share:
     count: int
     share: float
     kept: int | None = None
+    score: float | int | str = ""
 
 
 def counted(rows: Sequence[tuple[str, int]]) -> list[Share]:
@@ -24,22 +26,22 @@ def counted(rows: Sequence[tuple[str, int]]) -> list[Share]:
     return [Share(label, "", count, 100 * count / total) for label, count in rows]
 
 
-def histogram(
-    rows: Sequence[tuple[int, int]], said: Mapping[str, Any], labels: Sequence[str] = ()
-) -> list[Share]:
-    """How often each score was given; with what the run in force keeps of it."""
+def histogram(now: Live, said: Mapping[str, Any], labels: Mapping[str, str]) -> list[Share]:
+    """How often each score was given, of a long scale each class; with what the run in force keeps of it.
+
+    `labels` are those of scores, by the score as it is written.
+    """
     kept = said.get("scores", {}).get("kept", {}) if said.get("recipe") not in (None, "none") else {}
-    total = sum(count for _, count in rows) or 1
-    return [
-        Share(
-            str(score),
-            labels[number] if number < len(labels) else "",
-            count,
-            100 * count / total,
-            kept.get(str(score)),
-        )
-        for number, (score, count) in enumerate(rows)
-    ]
+    counts = dict(now.histogram)
+    total = sum(counts.values()) or 1
+    rows = []
+    for each in score_classes(now.scale):
+        count = sum(counts[now.scale.number(step)] for step in each.steps)
+        texts = [now.scale.text(step) for step in each.steps]
+        words = ", ".join(labels[text] for text in texts if text in labels)
+        left = sum(kept.get(text, 0) for text in texts) if kept else None
+        rows.append(Share(str(each.name), words, count, 100 * count / total, left, each.name))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
-"""Texts of a table of ratings as values: whole numbers, times, and what an attention check accepts."""
+"""Texts of ratings as values: exact numbers, times, and what an attention check accepts."""
 
+import math
 import re
 from fractions import Fraction
 
-import numpy as np
-
-from quality.ratings import Scale
+from quality.scale import Scale
 from tables.decimals import AmbiguousNumberError, with_point
 
 _LONGEST = 1000
@@ -42,7 +41,7 @@ def number(text: str) -> float | None:
         value = float(with_point(text))
     except ValueError:
         return None
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None
 
 
 def times(texts: list[str]) -> list[float | None]:
@@ -55,7 +54,7 @@ def times(texts: list[str]) -> list[float | None]:
 
 def accepted_scores(text: str, scale: Scale) -> set[int]:
     """The scores, in units of the scale, that an attention check accepts; none for a text that says none."""
-    every = range(scale.low, scale.high + 1)
+    every = scale.scores
     if bound := _BOUND.fullmatch(text):
         limit = Fraction(bound[2]) / scale.unit
         below = bound[1] in {"<=", "≤"}

@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
-from quality.ratings import MOST_SCORES, Ratings, Scale, gcd
+from quality.ratings import Ratings
+from quality.scale import MOST_SCORES, Scale, gcd
 from tables.rowcounts import RowCounts
 
 if TYPE_CHECKING:

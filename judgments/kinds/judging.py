@@ -14,8 +14,9 @@ from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
 from judgments import units
 from judgments.kinds.judging_config import JudgingConfig, judging_config
-from judgments.kinds.judging_form import LONGEST_COMMENT, fit_in_a_row, read_judgment
+from judgments.kinds.judging_form import LONGEST_COMMENT, read_judgment, shown_scale
 from judgments.kinds.judging_simulation import simulated_judgment
+from judgments.kinds.scale_config import Choice
 from judgments.models import AttentionCheck
 from judgments.selectors.enough import pending_judgments
 from judgments.selectors.judging import (
@@ -28,11 +29,12 @@ from judgments.selectors.judging import (
 from judgments.selectors.lacking import without_correct_answer
 from judgments.selectors.shown import Shown, queries_of, shown
 from judgments.selectors.simulated import random_scores_caution
+from judgments.selectors.trained_scale import other_scale_in_training
 from judgments.selectors.wording import texts_of
 from judgments.services import reporting
 from judgments.services.candidates import refresh_exact
 from judgments.services.checks import ensure_checks
-from judgments.services.judging import record_judgments
+from judgments.services.judging import in_units, record_judgments
 from judgments.services.recounts import reconsider_run
 from judgments.services.references import keep_references
 from projects.models import Project
@@ -74,8 +76,9 @@ class Judging(SimpleKind):
         return not_asked_about(stage, judging_config(stage))
 
     def cautions(self, stage: Stage) -> Sequence[str]:
-        """Answers beside which judges would see no correct one."""
-        return without_correct_answer(stage, judging_config(stage))
+        """Answers beside which judges would see no correct one; judges who were trained on another scale."""
+        config = judging_config(stage)
+        return [*without_correct_answer(stage, config), *other_scale_in_training(stage, config)]
 
     def prepare(self, stage: Stage) -> None:
         """Answers that equal a reference written since their import are not paid for."""
@@ -129,7 +132,8 @@ class Judging(SimpleKind):
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:
         """The score is one of those that the check accepts."""
         accepted = AttentionCheck.objects.values_list("accepted", flat=True)
-        return response["score"] in accepted.get(pk=units.check_of(unit))
+        score = in_units(response["score"], judging_config(stage).rating_scale)
+        return score in accepted.get(pk=units.check_of(unit))
 
     def scopes(self, stage: Stage, unit: str) -> list[str]:
         """Who wrote an answer to the query judges none of them."""
@@ -186,14 +190,13 @@ def _context(found: Shown, config: JudgingConfig) -> dict[str, Any]:
         "correct": found.correct,
         "others": found.others,
         "asked": config.question,
-        "labels": _numbered(config.labels),
-        "in_a_row": fit_in_a_row(config.labels),
+        **shown_scale(config),
         "aspects": [(each.name, each.question, _numbered(each.labels)) for each in config.aspects],
         "comment": config.comment,
         "longest_comment": LONGEST_COMMENT,
     }
 
 
-def _numbered(labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Scores as the form sends them, with their labels."""
-    return [(str(score), label) for score, label in enumerate(labels, 1)]
+def _numbered(labels: Sequence[str]) -> list[Choice]:
+    """Scores of a further question, with their labels."""
+    return [Choice(str(score), label) for score, label in enumerate(labels, 1)]

@@ -6,17 +6,29 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
+from judgments.kinds.scale_config import (
+    LABELS,
+    LEAST,
+    MOST,
+    STEP,
+    Accepted,
+    Labels,
+    ScaleKind,
+    ScaleLabels,
+    ScaleLeast,
+    ScaleMost,
+    ScaleStep,
+    accepted_steps,
+    fitting_scale,
+    scale_of_options,
+)
+from quality.scale import Scale
 
-#: Figure 6 of paper 002.
-LABELS = ("completely wrong", "vital error", "ambiguous", "minor error", "completely correct")
 _INSTRUCTIONS = (
     "Read everything that is shown, then say how correct the predicted answer is. A program or a person gave "
     "it; it may use other words than a correct answer and still be completely correct."
 )
 _INSTRUCTION = "This line is here to see whether the answers are read. Please choose {score} for it."
-
-Label = Annotated[str, Field(min_length=1, max_length=120)]
-Labels = Annotated[tuple[Label, ...], Field(min_length=2, max_length=7)]
 
 
 class Part(BaseModel):
@@ -40,7 +52,9 @@ class Gold(Part):
 
     query: str = Field(min_length=1, max_length=200, description="The key of the query.")
     text: str = Field(min_length=1, max_length=5000, description="What is shown as the answer.")
-    accepted: tuple[int, ...] = Field(min_length=1, max_length=6, description="The scores that pass.")
+    accepted: Accepted = Field(
+        description='The scores that pass; on long scales also ranges such as "80-100" or ">=80".'
+    )
     reason: str = Field(default="", max_length=300, description="Why these.")
 
 
@@ -58,10 +72,11 @@ class JudgingConfig(StageConfig):
         max_length=300,
         description="The overall question, which stands first and on its own.",
     )
-    labels: Labels = Field(
-        default=LABELS,
-        description="The scale, two to seven labels from the lowest score, which is 1.",
-    )
+    scale: ScaleKind = "labels"
+    labels: ScaleLabels = LABELS
+    scale_least: ScaleLeast = LEAST
+    scale_most: ScaleMost = MOST
+    scale_step: ScaleStep = STEP
     aspects: tuple[Aspect, ...] = Field(
         default=(),
         max_length=6,
@@ -129,11 +144,14 @@ class JudgingConfig(StageConfig):
     half_width: float = Field(
         default=0.8,
         ge=0.05,
-        le=3,
-        description="Mode precision: half the width of the 95 % interval of the mean, in points.",
+        le=10_000,
+        description="Mode precision: half the width of the 95 % interval of the mean, in points of the "
+        "scale; at most half of it.",
     )
     threshold: float = Field(
-        default=3.5, ge=1, le=7, description="Mode decision: the mean from which an answer counts as correct."
+        default=3.5,
+        allow_inf_nan=False,
+        description="Mode decision: the mean from which an answer counts as correct, a number of the scale.",
     )
     target_alpha: float = Field(
         default=0.4,
@@ -142,6 +160,7 @@ class JudgingConfig(StageConfig):
         description="Krippendorff's alpha that you hope for; members get a notice when it is lower.",
     )
 
+    asked: ClassVar[tuple[str, ...]] = ("scale", "labels", "scale_least", "scale_most", "scale_step")
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
             "comment", "foreign_checks", "reference_checks", "instruction_checks", "instruction", "gold",
@@ -161,27 +180,38 @@ class JudgingConfig(StageConfig):
         names = [aspect.name for aspect in self.aspects]
         if len(set(names)) < len(names) or RESERVED.intersection(names):
             raise ValueError("aspects need names of their own, other than score and comment")
-        wrong = [gold for gold in self.gold if not all(1 <= score <= self.points for score in gold.accepted)]
-        if wrong:
-            raise ValueError(f"gold of {wrong[0].query} accepts a score that is not on the scale")
+        scale = fitting_scale(self.__dict__)
+        for gold in self.gold:
+            try:
+                accepted_steps(gold.accepted, scale)
+            except ValueError as error:
+                raise ValueError(f"gold of {gold.query} accepts a score that cannot be: {error}") from error
         if self.most_judgments < self.least_judgments:
             raise ValueError("most_judgments is below least_judgments")
+        low, high = scale.ends
+        if self.scale in ("labels", "halves"):
+            return self
+        if self.redundancy_mode == "precision" and self.half_width > (high - low) / 2:
+            raise ValueError(f"half_width is more than half of the scale {scale.said}")
+        if self.redundancy_mode == "decision" and not low <= self.threshold <= high:
+            raise ValueError(f"threshold is not on the scale {scale.said}")
         return self
 
     @property
-    def points(self) -> int:
-        """The number of points of the overall scale; scores are 1 to this."""
-        return len(self.labels)
+    def rating_scale(self) -> Scale:
+        """The overall scale; scores are stored in its units."""
+        return scale_of_options(self.__dict__)
 
     @property
     def low(self) -> tuple[int, ...]:
-        """Scores that a wrong answer may get: the lower two fifths of the scale, 1 and 2 of five."""
-        return tuple(range(1, max(1, self.points * 2 // 5) + 1))
+        """Scores that a wrong answer may get, in units: the lower two fifths, 1 and 2 of five."""
+        scores = self.rating_scale.scores
+        return tuple(scores[: max(1, len(scores) * 2 // 5)])
 
     @property
     def high(self) -> tuple[int, ...]:
-        """Scores that a right answer may get: as many as `low`, from above; 4 and 5 of five."""
-        return tuple(self.points + 1 - score for score in reversed(self.low))
+        """Scores that a right answer may get, in units: as many as `low`, from above; 4 and 5 of five."""
+        return tuple(self.rating_scale.scores[-len(self.low) :])
 
 
 #: Fields of the form that are no aspects.

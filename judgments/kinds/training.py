@@ -16,7 +16,8 @@ from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
 from crowd.services.passed import let_pass
 from crowd.simulation.profiles import Profile
-from judgments.kinds.judging_form import fit_in_a_row
+from judgments.kinds.judging_form import read_score, shown_scale, wrong_score
+from judgments.kinds.scale_config import accepted_steps
 from judgments.kinds.training_config import Lesson, TrainingConfig, training_config
 from judgments.selectors.training import trained
 
@@ -72,9 +73,8 @@ class JudgeTraining(SimpleKind):
                 "predicted": lesson.answer,
                 "correct": [lesson.correct] if lesson.correct else (),
                 "asked": config.question,
-                "labels": [(str(score), label) for score, label in enumerate(config.labels, 1)],
-                "in_a_row": fit_in_a_row(config.labels),
-                "accepted": [str(score) for score in lesson.accepted],
+                **shown_scale(config),
+                "accepted": [config.rating_scale.text(step) for step in _accepted(config, lesson)],
                 "reason": lesson.reason,
                 "remembered": REMEMBERED + _FIRST,
             },
@@ -84,18 +84,20 @@ class JudgeTraining(SimpleKind):
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
         """The score; a wrong one is explained and asked again, and the first one is remembered."""
         config, lesson = training_config(stage), _lesson(stage, unit)
-        chosen = form.get("score", "")
-        if chosen not in {str(score) for score in range(1, len(config.labels) + 1)}:
-            return Parsed(errors={"score": "Choose a score."})
-        first = form.get(REMEMBERED + _FIRST, chosen)
-        remember = {_FIRST: first}
-        if int(chosen) not in lesson.accepted:
+        scale, right = config.rating_scale, _accepted(config, lesson)
+        chosen = read_score(form.get("score", ""), config, scale)
+        if chosen is None:
+            return Parsed(errors={"score": wrong_score(form.get("score", ""), config, scale)})
+        first = read_score(form.get(REMEMBERED + _FIRST, ""), config, scale)
+        first = chosen if first is None else first
+        remember = {_FIRST: scale.text(first)}
+        if chosen not in right:
             words = f"Not quite. {lesson.reason} Please choose again; you are paid for this either way."
             return Parsed(errors={"score": words}, remember=remember)
         response = {
-            "first": int(first),
-            "right_at_first": int(first) in lesson.accepted,
-            "score": int(chosen),
+            "first": scale.number(first),
+            "right_at_first": first in right,
+            "score": scale.number(chosen),
         }
         return Parsed(response, remember=remember)
 
@@ -118,12 +120,18 @@ class JudgeTraining(SimpleKind):
 
     def simulate(self, stage: Stage, unit: str, profile: Profile, rng: random.Random) -> Mapping[str, str]:
         """A score that is right."""
-        return {"score": str(rng.choice(_lesson(stage, unit).accepted))}
+        config = training_config(stage)
+        return {"score": config.rating_scale.text(rng.choice(_accepted(config, _lesson(stage, unit))))}
 
 
 def passing(config: TrainingConfig) -> int:
     """How many first choices must be right; the share is rounded up."""
     return math.ceil(config.pass_share * len(config.lessons) - 1e-9)
+
+
+def _accepted(config: TrainingConfig, lesson: Lesson) -> list[int]:
+    """The scores that are right, in units of the scale."""
+    return accepted_steps(lesson.accepted, config.rating_scale)
 
 
 def _lesson(stage: Stage, unit: str) -> Lesson:

@@ -4,7 +4,23 @@ from pydantic import Field, model_validator
 
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
-from judgments.kinds.judging_config import LABELS, Labels, Part
+from judgments.kinds.judging_config import Part
+from judgments.kinds.scale_config import (
+    LABELS,
+    LEAST,
+    MOST,
+    STEP,
+    Accepted,
+    ScaleKind,
+    ScaleLabels,
+    ScaleLeast,
+    ScaleMost,
+    ScaleStep,
+    accepted_steps,
+    fitting_scale,
+    scale_of_options,
+)
+from quality.scale import Scale
 
 _INSTRUCTIONS = (
     "These are examples to learn the scale by. Read each one and choose a score. Where it is not the one we "
@@ -19,7 +35,9 @@ class Lesson(Part):
     answer: str = Field(min_length=1, max_length=5000, description="The predicted answer.")
     correct: str = Field(default="", max_length=5000, description="The correct answer.")
     passage: str = Field(default="", max_length=20_000, description="The passage.")
-    accepted: tuple[int, ...] = Field(min_length=1, max_length=6, description="The scores that are right.")
+    accepted: Accepted = Field(
+        description='The scores that are right; on long scales also ranges such as "80-100" or ">=80".'
+    )
     reason: str = Field(min_length=1, max_length=500, description="Why; who chose another score reads it.")
 
 
@@ -35,9 +53,11 @@ class TrainingConfig(StageConfig):
         max_length=300,
         description="The question about each example, the same as in the judging stage.",
     )
-    labels: Labels = Field(
-        default=LABELS, description="The scale from its lowest score, the same as in the judging stage."
-    )
+    scale: ScaleKind = "labels"
+    labels: ScaleLabels = LABELS
+    scale_least: ScaleLeast = LEAST
+    scale_most: ScaleMost = MOST
+    scale_step: ScaleStep = STEP
     lessons: tuple[Lesson, ...] = Field(
         min_length=1,
         max_length=50,
@@ -54,10 +74,18 @@ class TrainingConfig(StageConfig):
 
     @model_validator(mode="after")
     def _on_the_scale(self) -> "TrainingConfig":
+        scale = fitting_scale(self.__dict__)
         for number, lesson in enumerate(self.lessons, 1):
-            if not all(1 <= score <= len(self.labels) for score in lesson.accepted):
-                raise ValueError(f"example {number} accepts a score that is not on the scale")
+            try:
+                accepted_steps(lesson.accepted, scale)
+            except ValueError as error:
+                raise ValueError(f"example {number} accepts a score that cannot be: {error}") from error
         return self
+
+    @property
+    def rating_scale(self) -> Scale:
+        """The scale, the same as that of the judging stage."""
+        return scale_of_options(self.__dict__)
 
 
 def training_config(stage: Stage) -> TrainingConfig:

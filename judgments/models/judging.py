@@ -8,7 +8,11 @@ from judgments.models.candidates import Candidate
 
 
 class Judgment(models.Model):
-    """One judge's score of one candidate, on the scale of the stage's options; `aspects` are further ones."""
+    """One judge's score of one candidate; `aspects` are further ones, whole numbers from 1.
+
+    `score` counts units of the scale of the stage's options, so that halves are exact: on 1 to 5 by .5 a 9 is
+    4.5, on 1 to 5 a unit is 1. `judgments.selectors.ratings.scale_of` knows the scale.
+    """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="judgments", db_index=False)
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgments")
@@ -36,7 +40,10 @@ class Judgment(models.Model):
 
 
 class AttentionCheck(models.Model):
-    """An item whose right scores are known. It never enters scores or agreement."""
+    """An item whose right scores are known. It never enters scores or agreement.
+
+    `accepted` counts units of the stage's scale, as the score of a judgment does.
+    """
 
     class Source(models.TextChoices):
         """What it is made of."""
@@ -81,7 +88,7 @@ class ShownReferences(models.Model):
 
 
 class CheckAnswer(models.Model):
-    """One judge's score of one attention check."""
+    """One judge's score of one attention check, in units of the stage's scale."""
 
     check_item = models.ForeignKey(AttentionCheck, on_delete=models.PROTECT, related_name="answers")
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="check_answers")

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 
 from judgments.drawing import rank
 from judgments.rules.likeness import contained, covered, nearest, size
+from quality.scale import Scale
 
 _SHARED = 0.5
 _SAME_QUESTION = 0.7
 _STANDS_IN = 0.7
 _ALIKE = 0.5
 _LEAST_WORDS = 3
+_BYTE = 256
 #: Donors that are looked at for one query.
 _TRIES = 40
 
@@ -42,7 +44,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An attention check as it is stored."""
+    """An attention check as it is stored; the accepted scores are in units of the scale."""
 
     key: str
     source: str
@@ -54,12 +56,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How many checks of each source, on which scale."""
+    """How many checks of each source, on which scale; scores are in its units."""
 
     foreign: int
     reference: int
     instruction: int
-    points: int
+    scale: Scale
     low: tuple[int, ...]
     high: tuple[int, ...]
     instruction_words: str
@@ -150,8 +152,9 @@ def _reference(item: Item, wanted: Wanted, seed: int) -> Check | None:
 
 
 def _instruction(item: Item, wanted: Wanted, seed: int) -> Check:
-    score = 1 + rank("score", seed, item.key)[0] % wanted.points
-    text = wanted.instruction_words.replace("{score}", str(score))
+    scores, drawn = wanted.scale.scores, rank("score", seed, item.key)
+    score = scores[(drawn[0] if len(scores) <= _BYTE else int.from_bytes(drawn[:2])) % len(scores)]
+    text = wanted.instruction_words.replace("{score}", wanted.scale.text(score))
     return Check(
         _named("instruction", item),
         "instruction",

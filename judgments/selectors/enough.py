@@ -71,7 +71,10 @@ def missing_of(stage: Stage, pending: Sequence[Pending]) -> Missing:
 
 
 def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
-    """Judgments to ask for now. Before two of one answer say more, scores count as spread evenly."""
+    """Judgments to ask for now. Before two of one answer say more, scores count as spread evenly.
+
+    Sums, variances and widths are in units of the scale.
+    """
     import numpy as np  # noqa: PLC0415 - not on the way to a first page
 
     from quality import stopping, sums  # noqa: PLC0415 - the same
@@ -79,13 +82,15 @@ def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
     table = np.array([(each.n, each.total, each.squares) for each in known], dtype=np.int64).reshape(-1, 3)
     found = sums.Sums(table[:, 0], table[:, 1], table[:, 2])
     pooled = sums.pooled_variance(found)
+    scale = config.rating_scale
+    evenly, unit = scale.every**2 * (len(scale.scores) ** 2 - 1) / 12, float(scale.unit)
     rule = stopping.Rule(
-        prior_variance=(config.points**2 - 1) / 12 if pooled is None else pooled,
+        prior_variance=evenly if pooled is None else pooled,
         least=config.least_judgments,
         most=config.most_judgments,
     )
     if config.redundancy_mode == "precision":
-        standing = stopping.precision(found, rule, half_width=config.half_width)
+        standing = stopping.precision(found, rule, half_width=config.half_width / unit)
     else:
-        standing = stopping.decision(found, rule, threshold=config.threshold)
+        standing = stopping.decision(found, rule, threshold=config.threshold / unit)
     return [int(n) for n in standing.missing]

@@ -11,6 +11,7 @@ from django.db.models.functions import Cast
 
 from crowd.models import Assignment, Stage, Worker
 from judgments.models import CheckAnswer, FilterRun, Judgment, Verdict
+from judgments.rules.histograms import score_classes
 from judgments.selectors.live import live
 from judgments.selectors.ratings import good, scale_of
 from projects.models import Project
@@ -25,14 +26,14 @@ class TimePlot:
     """Time across, scores down from the highest: how many judgments of every combination."""
 
     classes: list[str]
-    rows: list[tuple[int, list[int]]]
+    rows: list[tuple[float | int | str, list[int]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A score: how often this judge gave it, and all judges together, in percent of their own."""
+    """A score or class of scores: how often this judge gave it, and all together, in percent of their own."""
 
-    score: int
+    score: float | int | str
     count: int
     mine: float
     crowd: float
@@ -68,27 +69,25 @@ def time_plot(stage: Stage, worker: Worker) -> TimePlot | None:
         return None
     names = [f"≤ {high} s" if high < 60 else f"≤ {high // 60} min" for high in _CLASSES]
     names.append(f"> {_CLASSES[-1] // 60} min")
-    columns = range(len(names))
-    return TimePlot(
-        names,
-        [
-            (score, [counts[score, column] for column in columns])
-            for score in reversed(scale_of(stage).values.tolist())
-        ],
-    )
+    table: list[tuple[float | int | str, list[int]]] = [
+        (each.name, [sum(counts[step, column] for step in each.steps) for column in range(len(names))])
+        for each in reversed(score_classes(scale_of(stage)))
+    ]
+    return TimePlot(names, table)
 
 
 def histogram(stage: Stage, worker: Worker) -> list[Share]:
-    """This judge's scores beside everybody's."""
+    """This judge's scores beside everybody's; of a long scale in classes."""
     scale = scale_of(stage)
     given = good(Judgment.objects.filter(stage=stage, worker=worker), stage)
     mine = dict(given.order_by().values_list("score").annotate(n=Count("pk")))
-    crowd = [count for _, count in live(stage).histogram]
-    my_total, total = sum(mine.values()) or 1, sum(crowd) or 1
-    return [
-        Share(score, mine.get(score, 0), 100 * mine.get(score, 0) / my_total, 100 * all_of_it / total)
-        for score, all_of_it in zip(scale.steps.tolist(), crowd, strict=True)
-    ]
+    crowd = dict(zip(scale.scores, (count for _, count in live(stage).histogram), strict=True))
+    my_total, total = sum(mine.values()) or 1, sum(crowd.values()) or 1
+    found = []
+    for each in score_classes(scale):
+        own, all_of_it = (sum(counts.get(step, 0) for step in each.steps) for counts in (mine, crowd))
+        found.append(Share(each.name, own, 100 * own / my_total, 100 * all_of_it / total))
+    return found
 
 
 def check_answers(stage: Stage, worker: Worker) -> Any:

@@ -99,6 +99,7 @@ def _made(stage: Stage, stamp: Stamp) -> list[Judge]:
     if not len(ratings):
         return []
     kappas = pooled(ratings.only(~duplicates(ratings)))
+    unit = float(ratings.scale.unit)
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     sums = np.bincount(ratings.workers, weights=ratings.scores, minlength=ratings.n_workers)
     most = _most_common_share(ratings)
@@ -123,7 +124,7 @@ def _made(stage: Stage, stamp: Stamp) -> list[Judge]:
             name=ratings.worker_names[code],
             simulated=worker in simulated,
             ratings=int(n[code]),
-            mean=float(sums[code] / n[code]),
+            mean=float(sums[code] / n[code]) * unit,
             kappa=None if isnan(kappa) else kappa,
             kappa_n=int(kappas.n[code]),
             seconds=middle,

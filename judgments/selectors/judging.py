@@ -17,7 +17,7 @@ from projects.models import Project
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Judgments of one candidate that count: how many, the sum of scores and of their squares."""
+    """Judgments of one candidate that count: how many, the sum of scores and of their squares, in units."""
 
     n: int = 0
     total: int = 0

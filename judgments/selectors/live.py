@@ -13,6 +13,7 @@ from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.counting import ScoreCounts, score_counts
 from judgments.selectors.ratings import scale_of
 from judgments.selectors.stamps import Stamp, stamp_for_pages
+from quality.scale import Scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 _KEPT_SECONDS = 3600
 _CHUNK = 10_000
-#: Upper ends of the classes of per-item standard deviations, in points of the scale.
+#: Upper ends of the classes of per-item standard deviations, in points of a scale of 1 to 5; on a scale that
+#: is longer than labels make it they grow with it.
 _SPREADS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+_POINTS, _LONG = 4, 6
 _LEAST_ITEMS = 2
 
 
@@ -53,7 +56,8 @@ class Live:
     percent: "Figure"
     icc: "Figure"
     icc_mean: "Figure"
-    histogram: list[tuple[int, int]]
+    scale: Scale
+    histogram: list[tuple[float | int, int]]
     sizes: list[tuple[int, int]]
     spreads: list[tuple[str, int]]
     systems: list[SystemScore]
@@ -81,8 +85,10 @@ def _made(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
     from quality.icc import one_way  # noqa: PLC0415 - numpy
     from quality.sums import Sums  # noqa: PLC0415 - numpy
 
-    counts, values = given.counts, scale_of(stage).steps
-    sums = Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
+    scale = scale_of(stage)
+    counts, steps, unit = given.counts, scale.steps, float(scale.unit)
+    sums = Sums(counts.sum(axis=1), counts @ steps, counts @ (steps * steps))
+    given_each = counts.sum(axis=0).tolist()
     correlations = one_way(sums)
     systems = systems_of(stage, given.candidates)
     return Live(
@@ -90,14 +96,15 @@ def _made(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
         judgments=given.judgments,
         items=len(counts),
         workers=Judgment.objects.filter(stage=stage).order_by().values("worker").distinct().count(),
-        alpha={level: alpha(counts, values, level) for level in LEVELS},
+        alpha={level: alpha(counts, scale.values, level) for level in LEVELS},
         percent=percent_agreement(counts),
         icc=correlations.single,
         icc_mean=correlations.mean,
-        histogram=list(zip(values.tolist(), counts.sum(axis=0).tolist(), strict=True)),
+        scale=scale,
+        histogram=[(scale.number(step), given_each[step - scale.low]) for step in scale.scores],
         sizes=_sizes(sums.n),
-        spreads=_spreads(sums.variance),
-        systems=_by_system(systems, sums.mean),
+        spreads=_spreads(sums.variance * unit**2, scale),
+        systems=_by_system(systems, sums.mean * unit),
         kept=_kept(stamp, systems, given.candidates),
     )
 
@@ -108,16 +115,19 @@ def _sizes(n: "Keys") -> list[tuple[int, int]]:
     return [(size, int(count)) for size, count in enumerate(np.bincount(n)) if count]
 
 
-def _spreads(variance: "Floats") -> list[tuple[str, int]]:
+def _spreads(variance: "Floats", scale: Scale) -> list[tuple[str, int]]:
     """How many items have a standard deviation in each class; items with one judgment are in none."""
     import numpy as np  # noqa: PLC0415
 
+    low, high = scale.ends
+    times = (high - low) / _POINTS if high - low > _LONG else 1.0
+    ends = [times * end for end in _SPREADS]
     sd = np.sqrt(variance[~np.isnan(variance)])
-    classes = np.searchsorted(_SPREADS, sd - 1e-12)
-    found = np.bincount(classes, minlength=len(_SPREADS) + 1).tolist()
+    classes = np.searchsorted(ends, sd - 1e-12 * max(1.0, times))
+    found = np.bincount(classes, minlength=len(ends) + 1).tolist()
     names = ["0"]
-    names += [f"to {high:g}" for high in _SPREADS[1:]]
-    names.append(f"above {_SPREADS[-1]:g}")
+    names += [f"to {end:g}" for end in ends[1:]]
+    names.append(f"above {ends[-1]:g}")
     return list(zip(names, found, strict=True))
 
 

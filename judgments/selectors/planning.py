@@ -85,7 +85,7 @@ def spread_of_stage(stage: Stage, now: Live) -> "Spread | Figure | None":
     """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
     import numpy as np  # noqa: PLC0415
 
-    from quality.planning import spread_of  # noqa: PLC0415 - numpy
+    from quality.planning import Spread, spread_of  # noqa: PLC0415 - numpy
     from quality.sums import Sums  # noqa: PLC0415 - numpy
 
     names = [row.system for row in sorted(now.systems, key=lambda row: (-row.items, row.system))[:2]]
@@ -110,4 +110,7 @@ def spread_of_stage(stage: Stage, now: Live) -> "Spread | Figure | None":
         values = scale.steps
         return Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
 
-    return spread_of(sums(names[0]), sums(names[1]))
+    found, unit = spread_of(sums(names[0]), sums(names[1])), float(scale.unit)
+    if not isinstance(found, Spread):
+        return found
+    return Spread(found.sd_difference * unit, found.sd_rating * unit)

@@ -14,15 +14,17 @@ from django.db.models.functions import Cast
 
 from crowd.counting import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
+from judgments.kinds.scale_config import scale_of_options
 from judgments.models import Candidate, CheckAnswer, Judgment
 from judgments.units import of_candidate
 from projects.models import Project
+from quality.scale import Scale
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.ratings import Ratings, Scale
+    from quality.ratings import Ratings
 
     Keys = npt.NDArray[np.int64]
 
@@ -72,12 +74,9 @@ def not_good(rows: QuerySet[Judgment], stage: Stage) -> dict[str, int]:
     return {LEFT_OUT.get(why, why): counts[why] for why in sorted(counts)}
 
 
-def scale_of(stage: Stage) -> "Scale":
-    """The scale of the stage's options; 1 to 5 where they name none."""
-    from quality.ratings import Scale  # noqa: PLC0415 - numpy
-
-    labels = stage.config.get("labels") if isinstance(stage.config, dict) else None
-    return Scale(1, len(labels)) if labels else Scale()
+def scale_of(stage: Stage) -> Scale:
+    """The scale of the stage's options; 1 to 5 where they name none. Judgments are stored in its units."""
+    return scale_of_options(stage.config if isinstance(stage.config, dict) else {})
 
 
 def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:

@@ -10,6 +10,7 @@ from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
+from judgments.kinds.scale_config import accepted_steps
 from judgments.models import AttentionCheck
 from judgments.rules.checks import Check, Item, Wanted, draw_checks
 from judgments.selectors.judging import candidates_to_judge
@@ -94,7 +95,7 @@ def _draw(stage: Stage, config: JudgingConfig) -> list[Check]:
         foreign=config.foreign_checks,
         reference=config.reference_checks,
         instruction=config.instruction_checks,
-        points=config.points,
+        scale=config.rating_scale,
         low=config.low,
         high=config.high,
         instruction_words=config.instruction,
@@ -138,7 +139,12 @@ def _gold(stage: Stage, config: JudgingConfig) -> list[Check]:
         raise CrowdError(f"Gold is about the query {unknown[0]!r}, and this project has none of that key.")
     return [
         Check(
-            f"gold:{number}", "gold", known[gold.query], gold.text, tuple(sorted(gold.accepted)), gold.reason
+            f"gold:{number}",
+            "gold",
+            known[gold.query],
+            gold.text,
+            tuple(accepted_steps(gold.accepted, config.rating_scale)),
+            gold.reason,
         )
         for number, gold in enumerate(config.gold, 1)
         if gold.query in known

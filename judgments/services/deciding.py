@@ -12,6 +12,7 @@ from judgments.selectors.ratings import (
     StageRatings,
     checks_of,
     ratings_of_stage,
+    scale_of,
     seconds_per_assignment,
 )
 
@@ -60,8 +61,15 @@ def decide(
     stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
 ) -> Decided:
     """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
+    from quality.recipes import MOST_FOR_Z, Z  # noqa: PLC0415 - numpy
     from quality.run import run  # noqa: PLC0415 - numpy
 
+    scale = scale_of(stage)
+    if recipe.has(Z) and scale.size > MOST_FOR_Z:
+        raise FilteringError(
+            f"The response filter z takes scales of at most {MOST_FOR_Z} scores, and that of this stage, "
+            f"{scale.said}, has {len(scale.scores):,}. Take filters without it."
+        )
     columns = ratings_of_stage(stage, last)
     seconds = seconds_of(stage, columns) if recipe.has("technical") else None
     checks = checks_by_code(stage, columns, until)

@@ -1,6 +1,7 @@
 """Judgments come in."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from django.utils import timezone
@@ -8,6 +9,8 @@ from django.utils import timezone
 from crowd.models import Assignment
 from judgments import units
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
+from judgments.selectors.ratings import scale_of
+from quality.scale import Scale
 
 
 def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[str, Any]]) -> None:
@@ -22,13 +25,14 @@ def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[
         raise AttentionCheck.DoesNotExist(
             f"Not checks of this stage: {sorted(asked.keys() - checks.keys())}."
         )
+    scale = scale_of(assignment.stage)
     CheckAnswer.objects.bulk_create(
         CheckAnswer(
             check_item=check,
             assignment=assignment,
             worker=assignment.worker,
-            score=responses[asked[pk]]["score"],
-            passed=responses[asked[pk]]["score"] in check.accepted,
+            score=in_units(responses[asked[pk]]["score"], scale),
+            passed=in_units(responses[asked[pk]]["score"], scale) in check.accepted,
             at=at,
         )
         for pk, check in checks.items()
@@ -39,7 +43,7 @@ def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[
             assignment=assignment,
             worker=assignment.worker,
             candidate_id=units.candidate_of(unit),
-            score=response["score"],
+            score=in_units(response["score"], scale),
             aspects=response.get("aspects", {}),
             comment=response.get("comment", ""),
             at=at,
@@ -47,3 +51,11 @@ def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[
         for unit, response in responses.items()
         if not units.is_check(unit)
     )
+
+
+def in_units(score: float, scale: Scale) -> int:
+    """A score of a response as it is stored; ValueError for one that is none of the scale."""
+    steps = scale.step_of(Fraction(repr(score)))
+    if steps is None:
+        raise ValueError(f"The score {score} is not on the scale {scale.said}.")
+    return steps

@@ -1,11 +1,15 @@
 """Shares and shades in the templates of the desk."""
 
+from collections.abc import Sequence
+
 from django import template
 
 from judgments.desk.reportview import REASONS
+from quality.scale import Scale
 
 register = template.Library()
 _ENOUGH = 10
+_LISTED = 4
 _WELL, _FAIR = 0.6, 0.2
 
 
@@ -34,3 +38,18 @@ def reason(rule: str) -> str:
 def subtract(value: int, other: int) -> int:
     """The difference of two counts."""
     return value - other
+
+
+@register.filter
+def written(units: int, scale: Scale) -> str:
+    """A stored score as it was given: a 9 on 1 to 5 by .5 is "4.5"."""
+    return scale.text(units)
+
+
+@register.filter
+def accepted_on(steps: Sequence[int], scale: Scale) -> str:
+    """The scores that a check accepts; many neighbours as a range: "4, 5", "60 to 100"."""
+    scores = [step for step in scale.scores if step in steps]
+    if len(scores) > _LISTED and scores[-1] - scores[0] == (len(scores) - 1) * scale.every:
+        return f"{scale.text(scores[0])} to {scale.text(scores[-1])}"
+    return ", ".join(map(scale.text, scores))

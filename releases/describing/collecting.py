@@ -161,6 +161,9 @@ def _agreement(facts: Facts) -> Iterator[str]:
         [_agreed(each) for each in facts.agreement],
         frozenset({4, 6}),
     )
+    scales = [f"{markdown(each.stage)} {each.scale}" for each in facts.agreement if each.scale]
+    if scales:
+        yield f"Scores: {'; '.join(scales)}."
 
 
 def _agreed(each: Agreement) -> tuple[str, ...]:

@@ -74,7 +74,8 @@ class Alpha:
 class Agreement:
     """How far people agreed in one stage about one thing; `after` is None where nothing was filtered.
 
-    `measure` names the coefficient and its distance, such as "Krippendorff's alpha, interval".
+    `measure` names the coefficient and its distance, such as "Krippendorff's alpha, interval"; `scale` says
+    from where to where scores go.
     """
 
     stage: str
@@ -84,6 +85,7 @@ class Agreement:
     judgments_before: int
     after: Alpha | None = None
     judgments_after: int | None = None
+    scale: str = ""
 
 
 @dataclass(frozen=True, slots=True)

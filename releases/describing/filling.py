@@ -120,7 +120,16 @@ def _agreement(stage: str, report: Mapping[str, Any]) -> Agreement:
         judgments_before=report["n_ratings"],
         after=_alpha(last) if filtered else None,
         judgments_after=report["n_kept"] if filtered else None,
+        scale=_scale(report),
     )
+
+
+def _scale(report: Mapping[str, Any]) -> str:
+    """From where to where scores go, in words; nothing where the report does not say so."""
+    ends, step = report.get("scale"), report.get("step", 1)
+    if not ends:
+        return ""
+    return f"from {ends[0]:g} to {ends[1]:g}" + ("" if step == 1 else f" in steps of {step:g}")
 
 
 def _alpha(part: Mapping[str, Any]) -> Alpha:

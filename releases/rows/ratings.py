@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from judgments.models import FilterRun, Judgment, Verdict
-from judgments.selectors.ratings import good
+from judgments.selectors.ratings import good, scale_of
+from quality.scale import Scale
 from releases.rows.batching import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import fit
@@ -25,6 +26,7 @@ def rating_rows(scope: Scope) -> Batches:
 
 def _of_stage(scope: Scope, judged: Judged) -> Batches:
     stage, run = judged.stage, judged.run
+    numbers = numbers_of(scale_of(stage))
     for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
         scope.passed_over.pop((stage.slug, why), None)
     rows = good(Judgment.objects.using(scope.using).filter(stage=stage), stage).order_by("pk")
@@ -42,13 +44,18 @@ def _of_stage(scope: Scope, judged: Judged) -> Batches:
             rule, reason = removed.get(pk, _KEPT) if pk <= last else LATER
             batch.append(
                 (
-                    f"r{pk}", stage.slug, name, key, system, names[worker], score,
+                    f"r{pk}", stage.slug, name, key, system, names[worker], numbers[score],
                     aspects_of(decoded(aspects)), not rule, rule, reason,
                     worker in scope.people.simulated, split,
                 )
             )  # fmt: skip
         if batch:
             yield batch
+
+
+def numbers_of(scale: Scale) -> dict[int, float | int]:
+    """What people gave, by the units in which it is stored."""
+    return {step: scale.number(step) for step in scale.scores}
 
 
 def verdicts_about(

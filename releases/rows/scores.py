@@ -10,6 +10,7 @@ from typing import Any
 from judgments.models import ImportedScore, Judgment, Score, Verdict
 from judgments.selectors.ratings import good, scale_of
 from releases.rows.batching import some_of
+from releases.rows.ratings import numbers_of
 from releases.rows.scope import Judged, Scope
 from releases.tables import ELSEWHERE, Batches, Row
 
@@ -87,9 +88,10 @@ def _given(scope: Scope, judged: Judged, first: int, last: int) -> dict[int, Giv
     rows = [row for row in columns if row[1] in scope.candidates]
     names = scope.people.names({row[2] for row in rows})
     found: dict[int, Given] = defaultdict(Given)
+    numbers = numbers_of(scale_of(stage))
     for pk, candidate, worker, score in rows:
         if pk not in removed:
-            found[candidate].ratings.append({"worker": names[worker], "score": score})
+            found[candidate].ratings.append({"worker": names[worker], "score": numbers[score]})
             found[candidate].simulated |= worker in scope.people.simulated
     return found
 
@@ -103,9 +105,11 @@ def _figures(judged: Judged, given: Sequence[list[dict[str, Any]]]) -> Iterator[
 
     sizes = [len(each) for each in given]
     items = np.repeat(np.arange(len(given), dtype=np.int32), sizes)
-    scores = np.array([one["score"] for each in given for one in each], dtype=np.int16)
+    scale = scale_of(judged.stage)
+    numbers = np.array([one["score"] for each in given for one in each], dtype=np.float64)
+    scores = np.rint(numbers / float(scale.unit)).astype(np.int16)
     nobody = np.zeros(len(scores), dtype=np.int32)
-    found = item_scores(Ratings(items, nobody, scores, range(len(given)), ("all",), scale_of(judged.stage)))  # type: ignore[arg-type]  # names nobody asks for
+    found = item_scores(Ratings(items, nobody, scores, range(len(given)), ("all",), scale))  # type: ignore[arg-type]  # names nobody asks for
     columns = [
         [None if isnan(value) else value for value in column.tolist()]
         for column in (found.mean, found.sd, found.median, found.trimmed)

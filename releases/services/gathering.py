@@ -9,7 +9,10 @@ from typing import Any
 from django.db.models import Count
 
 from annotation.models import Answer
+from crowd.models import Stage
+from judgments.kinds.scale_config import LABELS, labels_by_score
 from judgments.models import Candidate, Judgment
+from judgments.selectors.ratings import scale_of
 from projects.models import Project
 from releases.options import Options
 from releases.reports import accounts_of, agreement, costs, without_accounts
@@ -114,9 +117,17 @@ def _total(scope: Scope) -> int:
 
 
 def _stage(judged: Judged) -> dict[str, Any]:
-    """A judging stage with the filters that are in force in it."""
+    """A judging stage with its scale and the filters that are in force in it."""
     stage, run = judged.stage, judged.run
-    said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "kind": stage.kind, "filters": None}
+    scale = scale_of(stage)
+    least, most = scale.ends
+    said: dict[str, Any] = {
+        "stage": stage.slug,
+        "title": stage.title,
+        "kind": stage.kind,
+        "scale": {"least": least, "most": most, "step": scale.step, "labels": _labels(stage)},
+        "filters": None,
+    }
     if run is not None:
         said["filters"] = {
             "recipe": run.recipe,
@@ -126,3 +137,9 @@ def _stage(judged: Judged) -> dict[str, Any]:
             "seed": run.seed,
         }
     return said
+
+
+def _labels(stage: Stage) -> dict[str, str]:
+    """What scores mean, by the score as it is written."""
+    options = stage.config if isinstance(stage.config, dict) else {}
+    return labels_by_score(options.get("scale", "labels"), options.get("labels") or LABELS, scale_of(stage))

@@ -74,15 +74,19 @@ def _stage(*, url: str, queries: list[dict[str, Any]], **fields: Any) -> str:
 
 def _judged(*, title: str) -> dict[str, list[Any]]:
     from judgments.models import CheckAnswer, Judgment
+    from judgments.selectors.ratings import scale_of
 
     judgments = Judgment.objects.filter(stage__title=title).order_by("candidate")
     answers = CheckAnswer.objects.filter(check_item__stage__title=title).order_by("check_item__key")
     return {
         "judgments": [
-            list(row)
-            for row in judgments.values_list(
-                "candidate__query__key", "candidate__system__name", "score", "aspects"
-            )
+            [
+                row.candidate.query.key,
+                row.candidate.system.name,
+                scale_of(row.stage).number(row.score),
+                row.aspects,
+            ]
+            for row in judgments.select_related("stage", "candidate__query", "candidate__system")
         ],
         "checks": [list(row) for row in answers.values_list("check_item__source", "passed")],
     }

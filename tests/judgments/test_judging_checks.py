@@ -9,6 +9,7 @@ from crowd.models import Assignment
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
 from judgments.rules.checks import Item, Wanted, draw_checks
 from judgments.units import of_candidate, of_check
+from quality.scale import Scale
 from tests.judgments.judging_world import (
     TOPICS,
     make_candidate,
@@ -26,7 +27,7 @@ WANTED = Wanted(
     foreign=9,
     reference=9,
     instruction=2,
-    points=5,
+    scale=Scale(1, 5),
     low=(1, 2),
     high=(4, 5),
     instruction_words="Please choose {score}.",

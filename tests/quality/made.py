@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from quality.ratings import Ratings, Scale, ratings_of
+from quality.ratings import Ratings, ratings_of
+from quality.scale import Scale
 
 
 def by_coder(table):

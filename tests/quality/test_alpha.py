@@ -4,7 +4,8 @@ import pytest
 
 from quality.alpha import LEVELS, alpha, alpha_of, pearson_two, percent_agreement
 from quality.counts import value_counts
-from quality.ratings import Ratings, Scale, ratings_of
+from quality.ratings import Ratings, ratings_of
+from quality.scale import Scale
 from tests.quality.goldens import golden, ratings_from
 from tests.quality.made import by_coder
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from quality.chance import brennan_prediger, conger, gwet_ac1
-from quality.ratings import Scale, ratings_of
+from quality.ratings import ratings_of
+from quality.scale import Scale
 from tests.quality.goldens import golden
 
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from quality.dawid_skene import dawid_skene
-from quality.ratings import Ratings, Scale, ratings_of
+from quality.ratings import Ratings, ratings_of
+from quality.scale import Scale
 from tests.quality.goldens import golden, ratings_from
 
 

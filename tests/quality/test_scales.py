@@ -10,8 +10,9 @@ from quality.alpha import Level, alpha_of
 from quality.interval import alpha_interval
 from quality.kappa import pooled
 from quality.p913 import adjusted
-from quality.ratings import Ratings, Scale
+from quality.ratings import Ratings
 from quality.responses import z_removed
+from quality.scale import Scale
 from quality.scores import item_scores
 
 SCALES = [("1", "5", "0.5"), ("0", "100", "1"), ("0", "1", "0.1"), ("0.5", "5.5", "1"), ("-2", "2", "0.25")]

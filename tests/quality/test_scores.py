@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.ratings import Ratings, Scale, ratings_of
+from quality.ratings import Ratings, ratings_of
+from quality.scale import Scale
 from quality.scores import item_scores
 
 

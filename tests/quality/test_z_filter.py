@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from quality.alpha import alpha_of
-from quality.ratings import Ratings, Scale, ratings_of
+from quality.ratings import Ratings, ratings_of
 from quality.responses import z_removed
+from quality.scale import Scale
 from tests.quality.goldens import golden, ratings_from
 from tests.quality.made import noise, of_one_item
 

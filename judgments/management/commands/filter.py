@@ -15,8 +15,6 @@ from accounts.commandline import natural, outputs, pairs
 
 _NUMBER = r"-?[0-9]{1,5}(?:\.[0-9]{1,6})?"
 _SCALE = re.compile(rf"({_NUMBER})(?:-|\.\.|:)({_NUMBER})(?::({_NUMBER}|any))?")
-#: The z filter looks at every two scores of a scale.
-_MOST_FOR_Z = 201
 _MOST_REPLICATES = 100_000
 #: What a column says of ratings that a program gave.
 _MARKED = frozenset({"true", "yes", "1", "t", "y"})
@@ -91,10 +89,10 @@ class Command(BaseCommand):
         from judgments.importing.ratings import read_ratings  # noqa: PLC0415
         from judgments.reporting.summary import summary  # noqa: PLC0415
         from judgments.reporting.writing import NotWrittenError, write_together  # noqa: PLC0415
-        from quality.ratings import Scale  # noqa: PLC0415
-        from quality.recipes import RecipeError, Z, named, with_parameters  # noqa: PLC0415
+        from quality.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters  # noqa: PLC0415
         from quality.report import report  # noqa: PLC0415
         from quality.run import run  # noqa: PLC0415
+        from quality.scale import Scale  # noqa: PLC0415
 
         if options["replicates"] > _MOST_REPLICATES:
             raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
@@ -117,9 +115,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except ValueError as error:
             raise CommandError(f"--scale: {error}.") from error
-        if recipe.has(Z) and table.ratings.scale.size > _MOST_FOR_Z:
+        if recipe.has(Z) and table.ratings.scale.size > MOST_FOR_Z:
             raise CommandError(
-                f"The response filter z takes scales of at most {_MOST_FOR_Z} scores, and this one has "
+                f"The response filter z takes scales of at most {MOST_FOR_Z} scores, and this one has "
                 f"{table.ratings.scale.size:,}. Round the scores, and say so: --scale LOW:HIGH:STEP."
             )
         done = run(table.ratings, recipe, checks=table.checks, seconds=table.seconds)
