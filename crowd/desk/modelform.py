@@ -135,7 +135,7 @@ def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911, PLR0912
     if isinstance(inside, type) and issubclass(inside, BaseModel):
         rows = _required_choices(fields_of(inside), inside)
         return Rows(rows, mapping=False, read=lambda text: _read(text, table=False), **options)
-    if _is_list(base) and _plain_types(inside) <= {int, str}:
+    if _is_list(base) and _plain_types(inside) <= {int, float, str}:
         options["help_text"] = f"{options['help_text']} With commas between.".strip()
         return Commas(**options)
     table = _is_mapping(base)

@@ -52,6 +52,11 @@ def times(texts: list[str]) -> list[float | None]:
     return [None if pd.isna(time) else time.timestamp() for time in found]
 
 
+def is_range(text: str) -> bool:
+    """Whether a text is a range of scores, such as 80-100 or >=80, on whichever scale."""
+    return bool(_BOUND.fullmatch(text) or _RANGE.fullmatch(text))
+
+
 def accepted_scores(text: str, scale: Scale) -> set[int]:
     """The scores, in units of the scale, that an attention check accepts; none for a text that says none."""
     every = scale.scores

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
+from judgments.importing.released_scale import released_scale
 from quality.ratings import Ratings
 from quality.scale import MOST_SCORES, Scale, gcd
 from tables.rowcounts import RowCounts
@@ -83,7 +84,8 @@ def read_ratings(
     `continuous` takes any number between the ends of the scale, as sliders give them.
 
     The table of ratings that a release has is known by its columns; where it has several stages, `stage` says
-    which one is meant.
+    which one is meant. Without a `scale` its manifest names the stage's, where it lies beside the file or a
+    folder above it; else scores go from 1 to 5.
 
     RatingsFileError, with file, line, field and remedy, for everything that cannot be read as a rating.
     """
@@ -99,7 +101,10 @@ def read_ratings(
         places["stage"] = _names(source).index("stage")
     read = _read(source, places)
     stages = read.pop("stage", None)
-    table = _Table(source, read, scale or Scale(), continuous=continuous)
+    named = released_scale(path, stage or _only(stages)) if scale is None and stages is not None else None
+    table = _Table(source, read, scale or named or Scale(), continuous=continuous)
+    if named is not None and named != Scale():
+        table.notes.append(f"The scale, {named.said}, is the one that the release's manifest names.")
     if stages is not None:
         table.take_stage(stages, stage)
     elif stage:
@@ -107,6 +112,12 @@ def read_ratings(
     if not table.filled.any():
         raise RatingsFileError(f"{path} has a header but no ratings under it.")
     return table.whole()
+
+
+def _only(column: _Column) -> str:
+    """The only text of a column; nothing where there are several."""
+    there = {column.texts[code] for code in np.unique(column.codes)} - {""}
+    return there.pop() if len(there) == 1 else ""
 
 
 def _names(source: RatingSource) -> list[str]:

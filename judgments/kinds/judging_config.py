@@ -185,7 +185,7 @@ class JudgingConfig(StageConfig):
             try:
                 accepted_steps(gold.accepted, scale)
             except ValueError as error:
-                raise ValueError(f"gold of {gold.query} accepts a score that cannot be: {error}") from error
+                raise ValueError(f"gold of {gold.query} accepts {error}") from error
         if self.most_judgments < self.least_judgments:
             raise ValueError("most_judgments is below least_judgments")
         low, high = scale.ends

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from crowd.study.values import Words
-from judgments.importing.rating_fields import accepted_scores, exact
+from judgments.importing.rating_fields import accepted_scores, exact, is_range
 from quality.scale import Scale
 
 #: Figure 6 of paper 002.
@@ -63,6 +63,8 @@ def _readable(text: int | float | str) -> int | float | str:
     if not isinstance(text, str):
         return text
     number = exact(text.strip())
+    if number is None and not is_range(text.strip()):
+        raise ValueError("this is neither a number nor a range such as 80-100 or >=80")
     if number is None:
         return text.strip()
     return int(number) if number.denominator == 1 else float(number)
@@ -128,7 +130,7 @@ def accepted_steps(accepted: Sequence[float | str], scale: Scale) -> list[int]:
     for each in accepted:
         steps = accepted_scores(each if isinstance(each, str) else repr(each), scale)
         if not steps:
-            raise ValueError(f"{each} is not on the scale {scale.said}")
+            raise ValueError(f"a score that is not on the scale {scale.said}: {each}")
         found |= steps
     return sorted(found)
 

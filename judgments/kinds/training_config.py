@@ -79,7 +79,7 @@ class TrainingConfig(StageConfig):
             try:
                 accepted_steps(lesson.accepted, scale)
             except ValueError as error:
-                raise ValueError(f"example {number} accepts a score that cannot be: {error}") from error
+                raise ValueError(f"example {number} accepts {error}") from error
         return self
 
     @property

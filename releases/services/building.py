@@ -32,7 +32,7 @@ from releases.manifest import (
 )
 from releases.models import Release, ReleaseFile
 from releases.options import Options, options_of
-from releases.services.gathering import Gathered, gather
+from releases.services.gathering import Gathered, gather, scale_in_words
 from releases.services.planning import plan
 from releases.source import Progress, Source, silent
 from releases.tables import SPLITS
@@ -184,7 +184,10 @@ def _about(release: Release, options: Options, gathered: Gathered, content: str)
             },
             "redacted_spans": gathered.about["redacted_spans"],
         },
-        "stages": gathered.about["stages"],
+        "stages": [
+            each | {"scale": scale_in_words(judged.stage)}
+            for each, judged in zip(gathered.about["stages"], gathered.judged, strict=True)
+        ],
         "steps": gathered.about["steps"],
         "tables": tables_of(gathered.spool.rows),
     }

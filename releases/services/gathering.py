@@ -117,17 +117,9 @@ def _total(scope: Scope) -> int:
 
 
 def _stage(judged: Judged) -> dict[str, Any]:
-    """A judging stage with its scale and the filters that are in force in it."""
+    """A judging stage with the filters that are in force in it."""
     stage, run = judged.stage, judged.run
-    scale = scale_of(stage)
-    least, most = scale.ends
-    said: dict[str, Any] = {
-        "stage": stage.slug,
-        "title": stage.title,
-        "kind": stage.kind,
-        "scale": {"least": least, "most": most, "step": scale.step, "labels": _labels(stage)},
-        "filters": None,
-    }
+    said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "kind": stage.kind, "filters": None}
     if run is not None:
         said["filters"] = {
             "recipe": run.recipe,
@@ -139,7 +131,9 @@ def _stage(judged: Judged) -> dict[str, Any]:
     return said
 
 
-def _labels(stage: Stage) -> dict[str, str]:
-    """What scores mean, by the score as it is written."""
-    options = stage.config if isinstance(stage.config, dict) else {}
-    return labels_by_score(options.get("scale", "labels"), options.get("labels") or LABELS, scale_of(stage))
+def scale_in_words(stage: Stage) -> dict[str, Any]:
+    """A judging stage's scale for the manifest; `labels` say what scores mean, by the score in words."""
+    options, scale = stage.config if isinstance(stage.config, dict) else {}, scale_of(stage)
+    labels = labels_by_score(options.get("scale", "labels"), options.get("labels") or LABELS, scale)
+    least, most = scale.ends
+    return {"least": least, "most": most, "step": scale.step, "labels": labels}

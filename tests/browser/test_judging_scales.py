@@ -1,4 +1,4 @@
-"""Scales of judging with halves, sliders and numbers of one's own, by keyboard, by touch and without a script."""
+"""Scales with halves, sliders and numbers of one's own: by keyboard, by touch and without a script."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -244,3 +244,24 @@ def test_budgets_that_go_beyond_the_projects_are_cautioned_on_the_form_and_when_
     assert not any("together" in str(message) for message in fine.context["messages"])
     saved = owner.post(place, form_data() | {"budget": "20.00", "slug": "third"}, follow=True)
     assert any("70.00 together" in str(message) for message in saved.context["messages"])
+
+
+def test_the_form_of_a_judging_stage_offers_scales_in_words_and_keeps_what_was_chosen(
+    owner, project, endpoint
+):
+    page = f"{NEW}?kind=judging"
+    html = owner.get(page).content.decode()
+    assert "A slider, 0 to 100 or between ends of your own" in html
+    entered = {"slug": "judging", "endpoint": "local", "budget": "5.00"}
+    entered |= {"config.scale": "slider", "config.scale_step": "0.5", "config.labels": "bad\ngood"}
+    assert owner.post(page, drawn(owner, page) | entered).status_code == 302
+    config = Stage.objects.get().config
+    assert (config["scale"], config["scale_step"], config["labels"]) == ("slider", 0.5, ["bad", "good"])
+    shown = owner.get(at("edit_stage", Stage.objects.get())).context["form"]
+    assert shown["config.scale"].value() == "slider"
+
+
+def test_known_answers_of_a_slider_take_ranges_in_a_row(owner, project, endpoint):
+    ranges = {"config.scale": "slider", "config.lessons-0-accepted": "80-100, 12.0"}
+    assert owner.post(f"{NEW}?kind=judge-training", training(**ranges)).status_code == 302
+    assert Stage.objects.get().config["lessons"][0]["accepted"] == ["80-100", 12]

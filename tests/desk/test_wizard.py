@@ -332,3 +332,24 @@ def test_the_form_asks_the_database_as_often_for_many_stages_as_for_few(somebody
             assert upload(somebody, text).status_code == 200
         counted.append(len(asked))
     assert counted[1] == counted[0]
+
+
+def test_the_scale_of_judging_is_chosen_where_the_project_begins(somebody, endpoint):
+    form = somebody.get(f"{NEW}?from=kpqa").context["form"]
+    assert [value for value, _ in form["1.config.scale"].field.choices] == [
+        "labels",
+        "halves",
+        "slider",
+        "numbers",
+    ]
+    chosen = {"1.config.scale": "slider", "1.config.scale_step": "2.5", "1.config.labels": "bad\ngood"}
+    somebody.post(NEW, sent(somebody, "kpqa", **chosen))
+    config = Stage.objects.get(slug="judging").config
+    assert (config["scale"], config["scale_step"], config["labels"]) == ("slider", 2.5, ["bad", "good"])
+
+
+def test_a_scale_that_cannot_be_is_said_in_the_form_and_makes_nothing(somebody, endpoint):
+    chosen = {"1.config.scale": "slider", "1.config.scale_step": "7"}
+    page = somebody.post(NEW, sent(somebody, "kpqa", **chosen))
+    assert "steps of 7 do not lead from 0 to 100" in page.content.decode()
+    assert not Project.objects.filter(slug="tides").exists()

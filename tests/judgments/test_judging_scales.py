@@ -105,8 +105,8 @@ def test_a_stage_chooses_its_scale(config, scale, low, high):
         ({"scale": "slider", "scale_most": -1}, "goes from a lower to a higher score"),
         ({"scale": "slider", "scale_step": 0.01}, "at most 1,001 scores"),
         ({"scale": "slider", "scale_most": float("nan")}, "finite"),
-        (SLIDER | {"gold": [{"query": "q", "text": "t", "accepted": [101]}]}, "101 is not on the scale"),
-        (HALVES | {"gold": [{"query": "q", "text": "t", "accepted": ["2.25"]}]}, "2.25 is not on the scale"),
+        (SLIDER | {"gold": [{"query": "q", "text": "t", "accepted": [101]}]}, "scale from 0 to 100: 101"),
+        (HALVES | {"gold": [{"query": "q", "text": "t", "accepted": ["2.25"]}]}, "in steps of 0.5: 2.25"),
         (SLIDER | {"redundancy_mode": "decision", "threshold": 101}, "threshold is not on the scale"),
         ({"scale": "sliders"}, "'slider'"),
     ],
@@ -415,7 +415,7 @@ def test_a_release_has_halves_with_their_scale(tmp_path):
     # What `filter` reads of it is what the stage has.
     report = tmp_path / "report.json"
     call_command(
-        "filter", str(next((folder / "jsonl").glob("ratings-*"))), scale=("1", "5", "0.5"), recipe="none",
+        "filter", str(next((folder / "jsonl").glob("ratings-*"))), recipe="none",
         report=str(report), replicates=0, stdout=StringIO(), stderr=StringIO(),
     )  # fmt: skip
     assert json.loads(report.read_text())["step"] == 0.5

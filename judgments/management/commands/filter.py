@@ -55,9 +55,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--scale",
             type=_scale,
-            default=(1, 5),
             metavar="LOW-HIGH|LOW:HIGH:STEP",
-            help="lowest and highest score, and how far scores are apart: 1-5, 1:5:0.5, 0:100:1, 0:100:any",
+            help="lowest and highest score, and how far scores are apart: 1-5, 1:5:0.5, 0:100:1, 0:100:any "
+            "(default: that of a release's manifest, else 1-5)",
         )
         parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8")
         parser.add_argument(
@@ -98,14 +98,14 @@ class Command(BaseCommand):
             raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
         named_files = ("report", "kept", "html")
         paths = outputs(options, named_files, source=options["file"], what="the file of ratings")
-        low, high, step = (*options["scale"], 1)[:3]
+        low, high, step = (*(options["scale"] or (1, 5)), 1)[:3]
         try:
             scale = Scale.of(low, high, step if step != "any" else Fraction(high) - Fraction(low))
             recipe = with_parameters(named(options["recipe"]), pairs("--set", options["set"]))
             table = read_ratings(
                 options["file"],
                 columns=pairs("--column", options["column"]),
-                scale=scale,
+                scale=scale if options["scale"] else None,
                 continuous=step == "any",
                 encoding=options["encoding"],
                 sheet=options["sheet"],
