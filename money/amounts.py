@@ -10,6 +10,8 @@ _ENTERED = re.compile(
     r"(?P<whole>[0-9]+|[0-9]{1,3}(?:,[0-9]{3}){2,}|[0-9]{1,3}(?:\.[0-9]{3}){2,}|[0-9]{1,3}(?: [0-9]{3})+"
     r"|[0-9]{1,3}(?:,[0-9]{3})+(?=\.)|[0-9]{1,3}(?:\.[0-9]{3})+(?=,))(?:[.,](?P<part>[0-9]{0,2}))?"
 )
+#: More characters than any amount has, and fewer than `int` refuses.
+_LONGEST = 40
 _EITHER = re.compile(r"([1-9][0-9]{0,2})[.,]([0-9]{3})")
 
 
@@ -34,6 +36,8 @@ def entered_cents(text: str) -> int:
     AmountError for anything else, and for 1,234 or 1.234, which may be either.
     """
     bare = text.strip().strip(_SIGNS).strip()
+    if len(bare) > _LONGEST:
+        raise AmountError("That is too long for an amount. Write one such as 12.50.")
     match = _ENTERED.fullmatch(bare)
     if match is None or not bare.isascii():
         if match := _EITHER.fullmatch(bare):

@@ -18,6 +18,7 @@ from annotation.services.queries import accept_by_hand, exclude_by_hand
 from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
 from crowd.desk.forms import Form
 from crowd.desk.grids import respond
+from tables.keys import chosen_keys
 
 
 class AdjudicationForm(Form):
@@ -102,7 +103,7 @@ def exclude(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
 @on_project(Role.MANAGER)
 def curate(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
     """Choose the passages of a disputed query."""
-    chosen = [int(pk) for pk in request.POST.getlist("passage") if pk.isascii() and pk.isdigit()]
+    chosen = chosen_keys(request.POST.getlist("passage"))
 
     def do(row: Query, reason: str) -> str:
         services.curate(query=row, actor=seat.user, candidates=chosen, reason=reason)

@@ -26,6 +26,7 @@ from crowd.desk.views.projects import entered
 from crowd.errors import CrowdError
 from tables.cells import cell
 from tables.grids import Choices
+from tables.keys import chosen_keys
 
 QUERY = "annotation:query"
 _AT_ONCE = 1000
@@ -194,8 +195,7 @@ def decide(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 @on_project(Role.MANAGER)
 def decide_chosen(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Decide about the queries that are ticked in the table, which comes back as it was filtered."""
-    given = request.POST.getlist("chosen")
-    chosen = [int(pk) for pk in given if pk.isascii() and pk.isdigit() and len(pk) < 19]
+    chosen = chosen_keys(request.POST.getlist("chosen"))
     decision = request.POST.get("decision", "")
     try:
         outcome = services.decide_chosen(

@@ -39,6 +39,5 @@ def tour(request: HttpRequest) -> HttpResponseBase:
     """Hide the tour, or show it again, for as long as the person is logged in."""
     request.session[HIDDEN] = request.POST.get("show") != "1"
     back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
-        back = "desk:projects"
-    return redirect(back)
+    ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
+    return redirect(back if ours else "desk:projects")

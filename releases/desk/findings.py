@@ -27,6 +27,7 @@ from releases.privacy.excerpts import Parts, parts
 from releases.privacy.rules import RULES
 from releases.services.starting import CHECK, look_for_findings
 from tables.grids import page_of
+from tables.keys import chosen_keys
 
 FOLDER = "releases"
 STATES = {"open": "Open", "accepted": "May stay", "redacted": "Blacked out", "gone": "Gone"}
@@ -154,7 +155,7 @@ def _chosen(request: HttpRequest, seat: Seat) -> Any:
         if state not in STATES or (rule and rule not in RULES):
             raise NotEnteredError("There are no such findings.")
         return selectors.findings_of(seat.project, state, rule)
-    keys = [int(each) for each in request.POST.getlist("finding")[:_MOST_CHOSEN] if each.isdecimal()]
+    keys = chosen_keys(request.POST.getlist("finding")[:_MOST_CHOSEN])
     if not keys:
         raise NotEnteredError("Tick the findings first, or choose all of them.")
     return PrivacyFinding.objects.filter(project=seat.project, pk__in=keys)

@@ -77,7 +77,11 @@ def _split_by_marks(file: "PassageFile", lines: Iterator[tuple[int, str]]) -> Ce
     if begin is None:
         return
     at = begin[0] - 1
-    file.delimiter = file.layout.delimiter or _delimiter(begin[1], file.layout.columns)
+    asked = file.layout.delimiter
+    if asked and asked not in DELIMITERS:
+        marks = ", ".join(DELIMITERS.values())
+        raise file.stop(begin[0], "", f"{asked[:20]!r} separates no cells", f"Choose one of {marks}.")
+    file.delimiter = asked or _delimiter(begin[1], file.layout.columns)
     lines = chain([begin], lines)
 
     def counted() -> Iterator[str]:

@@ -223,7 +223,7 @@ def test_a_set_without_passages_or_with_those_of_another_query_is_refused(desk, 
         ([], "Choose at least one of the passages of this query."),
         ([foreign], "Choose at least one of the passages of this query."),
         ([own, foreign], "One of the passages is not, or not any more, among those of this query."),
-        (["x", "-1", "²"], "Choose at least one of the passages of this query."),
+        (["x", "-1", "²", str(2**63), "9" * 5000], "Choose at least one of the passages of this query."),
     ):
         assert said(desk.post(at("curate", query), {"passage": chosen}, follow=True)) == [words]
     assert status(query) == "disputed"

@@ -82,3 +82,5 @@ def test_looking_changes_nothing_and_nobody_is_sent_elsewhere(demonstration, cli
     assert client.get("/examples/tour/").status_code == 405
     away = client.post("/examples/tour/", {"show": "0", "next": "https://example.org/"})
     assert away.headers["Location"] == "/desk/projects/"
+    nowhere = client.post("/examples/tour/", {"show": "0", "next": "nan"})
+    assert nowhere.headers["Location"] == "/desk/projects/"

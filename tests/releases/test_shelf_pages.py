@@ -177,6 +177,7 @@ def test_findings_are_shown_in_their_context_and_decided_many_at_once(world):
     ("given", "words"),
     [
         ({"do": "redact", "which": "ticked"}, "Tick the findings first"),
+        ({"do": "redact", "which": "ticked", "finding": "9" * 5000}, "Tick the findings first"),
         ({"do": "accept", "which": "all", "state": "open"}, "Say why these may stay"),
         ({"do": "sell", "which": "all", "state": "open"}, "Choose what is to happen"),
         ({"do": "redact", "which": "all", "state": "nothing"}, "There are no such findings"),

@@ -245,6 +245,8 @@ def test_the_switch_answers_scripts_briefly_and_never_leads_elsewhere(as_rosa):
     assert answer.status_code == 204
     away = as_rosa.post("/profile/accept-next", {"back": "https://evil.example.org/"})
     assert away.headers["Location"] == "/profile"
+    nowhere = as_rosa.post("/profile/accept-next", {"back": "[]"})
+    assert nowhere.headers["Location"] == "/profile"
     back = as_rosa.post("/profile/accept-next", {"back": "/tasks"})
     assert back.headers["Location"] == "/tasks"
 

@@ -37,6 +37,11 @@ def test_what_is_no_amount_is_refused(text):
         entered_cents(text)
 
 
+def test_an_amount_of_thousands_of_digits_is_refused():
+    with pytest.raises(AmountError, match="too long for an amount"):
+        entered_cents("9" * 5000)
+
+
 def test_every_field_of_money_takes_a_decimal_comma():
     from crowd.desk.forms import MoneyField as Desk
     from crowd.study.values import Amount

@@ -24,6 +24,7 @@ from crowd.models import Assignment, HitUnit, MarketOperation
 from crowd.services import chosen as chosen_work
 from crowd.services import review
 from money.fees import bonus_fee
+from tables.keys import chosen_keys
 
 State = Assignment.State
 WORK = "desk:assignment"
@@ -144,9 +145,7 @@ def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
 @on_stage(Role.MANAGER)
 def approve_chosen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Approve what is ticked in the table; the table comes back as it was filtered."""
-    chosen = [
-        int(pk) for pk in request.POST.getlist("chosen") if pk.isascii() and pk.isdigit() and len(pk) < 19
-    ]
+    chosen = chosen_keys(request.POST.getlist("chosen"))
     try:
         outcome = chosen_work.approve_chosen(stage=seat.stage, chosen=chosen, actor=seat.user)
     except CrowdError as error:

@@ -16,6 +16,7 @@ from crowd.models import Exclusion, Worker
 from crowd.services import review
 from money.amounts import dollars
 from tables.grids import ROWS
+from tables.keys import chosen_keys
 
 WORKER = "desk:worker"
 _MOST_WRITTEN_TO = 5000
@@ -69,7 +70,7 @@ def worker(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
 def message(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Write to the chosen workers, or to all of the stage."""
     given = request.POST if request.method == "POST" else request.GET
-    chosen = [int(pk) for pk in given.getlist("worker") if pk.isascii() and pk.isdigit() and len(pk) < 19]
+    chosen = chosen_keys(given.getlist("worker"))
     everybody = tables.workers(seat.stage)
     readers = list((everybody.filter(pk__in=chosen) if chosen else everybody)[: _MOST_WRITTEN_TO + 1])
     form = MessageForm(request.POST or None)

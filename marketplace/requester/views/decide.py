@@ -24,6 +24,7 @@ from marketplace.requester.views.review import state_of
 from marketplace.services import decisions
 from marketplace.services.decisions import Outcome
 from marketplace.templatetags.marketplace_money import money
+from tables.keys import chosen_keys
 
 #: Approvals of one press: more would keep the browser waiting.
 AT_ONCE = 500
@@ -132,11 +133,7 @@ def bonus(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 @for_requester
 def approve_chosen(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Approve what is ticked in the table, which comes back as it was filtered."""
-    chosen = [
-        int(pk)
-        for pk in request.POST.getlist("chosen")[:AT_ONCE]
-        if pk.isascii() and pk.isdigit() and len(pk) < 19
-    ]
+    chosen = chosen_keys(request.POST.getlist("chosen")[:AT_ONCE])
     now = clock.now()
     rows = visible_work(seat.requester, now).filter(pk__in=chosen).order_by("pk")
     if chosen:

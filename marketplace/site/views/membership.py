@@ -96,4 +96,4 @@ def accept_next(request: HttpRequest, worker: Worker) -> HttpResponse:
         return HttpResponse(status=204)
     back = request.POST.get("back", "")
     safe = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
-    return redirect(back if safe else "site:profile")
+    return redirect(back if safe and back.startswith("/") else "site:profile")

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from retrieval.errors import FileRefusedError
-from retrieval.reading import open_passages, packing
+from retrieval.reading import Layout, open_passages, packing
 
 
 def file_of(tmp_path, content, name="passages.jsonl"):
@@ -180,3 +180,10 @@ def test_the_words_of_a_refusal_name_file_line_field_and_remedy(tmp_path):
         "passages.jsonl was not imported.\n"
         "passages.jsonl: line 1 [text]: it is missing or empty. Every passage has an id and a text."
     )
+
+
+@pytest.mark.parametrize("delimiter", ["::", "\n", "x"])
+def test_a_delimiter_that_separates_no_cells_refuses_the_file(tmp_path, delimiter):
+    path = file_of(tmp_path, "id,text\np1,one\n", "passages.csv")
+    with pytest.raises(FileRefusedError, match="separates no cells. Choose one of comma"):
+        list(open_passages(path, layout=Layout(delimiter=delimiter)).rows())
