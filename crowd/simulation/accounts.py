@@ -62,7 +62,7 @@ def accounts_from(file: Path, count: int) -> list[Account]:
     try:
         rows = json.loads(file.read_text(encoding="utf-8"))
         found = [Account(row["worker_id"], row["token"]) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SimulationError(f"{file} is no list of workers with their tokens: {error}") from error
     if len(found) < count:
         raise SimulationError(f"{file} has {len(found)} workers, and {count} are wanted.")

@@ -18,6 +18,8 @@ from crowd.study.schema import StudyFields
 
 #: Files beyond this are somebody's data, not a description of a study.
 LARGEST = 5_000_000
+#: So many keys that are given twice are told one by one.
+_MOST_REPEATS = 20
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 _SYSTEM = re.compile(r"\s*\(at (?:line \d+, column \d+|end of document)\)")
 
@@ -132,8 +134,11 @@ def _document(path: str, text: str, locator: Locator) -> dict[str, Any]:
                 f"this was given before, on line {repeat.first}",
                 "Keep one of the two.",
             )
-            for repeat in locator.repeats
+            for repeat in locator.repeats[:_MOST_REPEATS]
         ]
+        if len(locator.repeats) > _MOST_REPEATS:
+            more = f"{len(locator.repeats) - _MOST_REPEATS:,} more were given before"
+            repeats.append(Problem("repeated", path, line, "", more, "Keep one of each two."))
         what = _SYSTEM.sub("", message).lower()
         other = Problem("not-toml", path, line, "", f"this is no TOML: {what}", _TOML_REMEDY)
         raise StudyError(repeats or [other]) from error

@@ -121,13 +121,24 @@ def _field(name: str, value: Any, label: str, hint: str) -> forms.Field:
     )
 
 
+class ParametersField(forms.JSONField):
+    """A recipe's parameters, which are nested two deep."""
+
+    def to_python(self, value: Any) -> Any:
+        """The value of the JSON."""
+        try:
+            return super().to_python(value)
+        except RecursionError as error:
+            raise forms.ValidationError("These parameters are nested too deep.") from error
+
+
 class ApplyForm(OnceForm):
     """What was previewed, sent once; `seen` is the run in force that the person saw."""
 
     conflict: Conflict | None = None
 
     recipe = forms.CharField(max_length=40, widget=forms.HiddenInput)
-    parameters = forms.JSONField(widget=forms.HiddenInput)
+    parameters = ParametersField(widget=forms.HiddenInput)
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     seed = forms.IntegerField(
         min_value=0,

@@ -18,7 +18,7 @@ def card(path: Path | None) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CommandError(f"--card {path} cannot be read: {error}.") from error
     if not isinstance(found, dict):
         raise CommandError(f"--card {path} is no JSON object of questions and answers.")

@@ -6,6 +6,7 @@ word without a vector gets the one of its Porter stem, if there is one: so did C
 
 import gzip
 import io
+import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _GZIP = b"\x1f\x8b"
 #: No word of a file is longer, in bytes; a binary file that seems to have one is damaged.
 _LONGEST = 4096
 _MOST_DIMENSIONS = 10_000
+#: Fewer digits than this have the numbers of a header.
+_DIGITS = 19
 _AT_ONCE = 1 << 20
 
 
@@ -89,14 +92,14 @@ def read(path: Path) -> Generator[tuple[bytes, Rows], None, None]:
         with _opened(path) as file:
             first = file.readline(_LONGEST * 16)
             header = first.split()
-            if len(header) == 2 and header[0].isdigit() and header[1].isdigit():
+            if len(header) == 2 and all(each.isdigit() and len(each) < _DIGITS for each in header):
                 count, dimensions = int(header[0]), int(header[1])
                 if not 0 < dimensions <= _MOST_DIMENSIONS:
                     raise _refused(path, 1, f"{dimensions} dimensions", "Give a file of word vectors")
                 yield from _after_header(path, file, count, dimensions)
             else:
                 yield from _text(path, file, first, 1, len(header) - 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise _refused(path, 0, f"it cannot be read: {error}", "Fetch it again") from error
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from releases.management.arguments import card
 from releases.models import PrivacyFinding, Release
 from tests.releases.world import make_answer, make_world
 
@@ -123,3 +124,10 @@ def test_a_build_that_is_stopped_is_marked_as_failed_and_leaves_no_folder(tmp_pa
         run("build", "capitals", "--formats", "jsonl", "--accept-findings", REASON)
     release = Release.objects.get()
     assert (release.state, release.error) == ("failed", "No space left on device")
+
+
+def test_a_card_that_is_nested_too_deep_is_refused(tmp_path):
+    deep = tmp_path / "card.json"
+    deep.write_text("[" * 50_000)
+    with pytest.raises(CommandError, match="cannot be read"):
+        card(deep)

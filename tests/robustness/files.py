@@ -20,6 +20,7 @@ from pyarrow import parquet
 from tests.robustness.fuzzing import ODD_TEXT, encoded, odd_json
 from tests.workbooks import DATE, write_workbook
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SEEDS = [
     b'id,query,count\n1,what is a cat?,3\n2,"why, though?",1\n',
     "id;text\r\n1;Größe\r\n".encode("cp1252"),
@@ -50,6 +51,8 @@ ODD_BYTES = [
     b"\r",
     b"\n",
     b"[" * 200,
+    b"[" * 20_000,
+    b'{"a":' * 20_000,
     b"{",
     b"\x1f\x8b",
     b"1e999",

@@ -5,13 +5,22 @@ Both read botocore's service model, not the tables of the server under test.
 
 import json
 import re
+from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import botocore.session
+from botocore.compat import HTTPHeaders
+from botocore.parsers import create_parser
 from hypothesis import strategies as st
 
-from tests.clients import Answer
+from tests.clients import Answer, external_question
+from tests.conformance.test_questions import html_question
+from tests.questionforms import KEY, TEST
+from tests.robustness.files import damaged
+from tests.robustness.fuzzing import ODD_JSON, ODD_TEXT, nested
 
+_PARSER = create_parser("json")
 MODEL = botocore.session.Session().get_service_model("mturk")
 OPERATIONS = sorted(MODEL.operation_names)
 CODES = {
@@ -28,6 +37,8 @@ CODES = {
     "AccessDeniedException",
 }
 
+#: Members that are XML documents.
+XML = {"Question", "Test", "AnswerKey"}
 #: Optional members that nearly always, and nearly never, go with a success.
 USUAL = {"Question"}
 RARE = {
@@ -95,6 +106,8 @@ def fitting(shape: Any, known: dict[str, list[str]], name: str = "") -> st.Searc
     if "enum" in shape.metadata:
         return st.sampled_from(shape.metadata["enum"])
     choices = known.get(name) or known.get(shape.name)
+    if name in XML:
+        return mostly(st.sampled_from(choices or [""]), documents())
     limits = shape.metadata
     if "pattern" in limits:
         made = st.from_regex(re.compile(limits["pattern"].strip("^$"), re.ASCII), fullmatch=True)
@@ -122,19 +135,120 @@ def mostly(usual: st.SearchStrategy[Any], rare: st.SearchStrategy[Any]) -> st.Se
     return st.integers(0, 4).flatmap(lambda number: usual if number else rare)
 
 
-def structures(shape: Any, known: dict[str, list[str]]) -> st.SearchStrategy[dict[str, Any]]:
-    """Parameters that the model allows, and as many that have something wrong with them."""
+def structures(shape: Any, known: dict[str, list[str]]) -> st.SearchStrategy[Any]:
+    """Parameters that the model allows, and twice as many that have something wrong with them."""
     good = fitting(shape, known)
-    wrong: list[st.SearchStrategy[dict[str, Any]]] = [
-        st.builds(
-            lambda base, extra: {**base, **extra}, good, st.dictionaries(odd_text, anything, max_size=2)
+    wrong = mutated(shape, known)
+    return st.one_of(good, wrong, wrong)
+
+
+@st.composite
+def mutated(draw: st.DrawFn, shape: Any, known: dict[str, list[str]]) -> Any:
+    """Parameters that the model allows, but for one or two fields, at any depth."""
+    value = draw(fitting(shape, known))
+    for _ in range(draw(st.integers(1, 2))):
+        at, inner = draw(st.sampled_from(list(fields_of(shape, value))))
+        value = replaced(value, at, draw(oddities(inner)))
+    return value
+
+
+_ABSENT = object()
+Path = tuple[str | int, ...]
+
+
+def fields_of(shape: Any, value: Any, at: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Where the fields of a value are, given or not, and their shapes; unknown fields have none."""
+    if at:
+        yield at, shape
+    if shape.type_name == "structure" and isinstance(value, dict):
+        for name, member in shape.members.items():
+            if name in value:
+                yield from fields_of(member, value[name], (*at, name))
+            else:
+                yield (*at, name), member
+        yield (*at, "NoSuchMember"), None
+        yield (*at, "\ud800\0"), None
+    elif shape.type_name == "list" and isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from fields_of(shape.member, item, (*at, number))
+
+
+def replaced(value: Any, at: Path, by: Any) -> Any:
+    """The value with another one in this place, or none there."""
+    if not at:
+        return by
+    first, *rest = at
+    if not isinstance(value, dict | list):  # an earlier mutation took the place away
+        return value
+    if isinstance(value, list):
+        if not isinstance(first, int) or first >= len(value):
+            return value
+        items = [replaced(item, tuple(rest), by) if n == first else item for n, item in enumerate(value)]
+        return [item for item in items if item is not _ABSENT]
+    changed = replaced(value.get(str(first), {}) if rest else None, tuple(rest), by)
+    return {name: member for name, member in {**value, str(first): changed}.items() if member is not _ABSENT}
+
+
+def oddities(shape: Any) -> st.SearchStrategy[Any]:
+    """What is wrong, or nearly, with a field of this shape; no shape is a field that the model lacks."""
+    common = st.one_of(
+        st.just(_ABSENT),
+        anything,
+        st.sampled_from(ODD_TEXT),
+        st.sampled_from([value for value in ODD_JSON if not isinstance(value, str)]),
+        st.sampled_from([nested(90), nested(400)]),
+    )
+    if shape is None:
+        return common
+    least, most = shape.metadata.get("min"), shape.metadata.get("max")
+    if shape.type_name in ("integer", "long"):
+        bounds = [2**31 - 1, 2**31, 2**63 - 1, 2**63, -(2**31), -(2**63) - 1, 10**400, 1.0, 1e300, "1", True]
+        bounds += [each for each in (least, most) if each is not None]
+        bounds += [bound + step for bound in (least, most) if bound is not None for step in (-1, 1)]
+        return st.one_of(common, st.sampled_from(bounds))
+    if shape.type_name == "timestamp":
+        moments = [-1e18, 1e18, 1e308, -62_135_596_801, 253_402_300_800, 0.1, "2026-11-22T10:00:00Z", "1e9"]
+        return st.one_of(common, st.sampled_from(moments))
+    if shape.type_name == "list":
+        return st.one_of(common, st.sampled_from([[], ["a"] * 2000, [None], [[]], {}]))
+    if shape.type_name == "string":
+        lengths = [bound + step for bound in (least, most) if bound is not None for step in (-1, 0, 1)]
+        return st.one_of(
+            common, st.sampled_from(["a" * length for length in [*lengths, 65_536] if length >= 0])
         )
-    ]
-    for name in shape.members:
-        replaced = st.builds(lambda base, value, key=name: {**base, key: value}, good, anything)
-        dropped = st.builds(lambda base, key=name: {k: v for k, v in base.items() if k != key}, good)
-        wrong += [replaced, replaced, dropped]
-    return st.one_of(good, st.one_of(wrong))
+    return common
+
+
+#: What questions, tests and answer keys can be damaged into, besides text that is no XML.
+_DOCUMENTS = [
+    external_question().encode(),
+    html_question("<p>${a}</p><form><input name='a'></form>", 500).encode(),
+    TEST.encode(),
+    KEY.encode(),
+]
+_BAD_DOCUMENTS = [
+    "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
+    "<?xml version='1.0' encoding='utf-7'?><a/>",
+    "<?xml version='1.0' encoding='ucs-4'?><a/>",
+    "<a>" * 16_000,
+    "<a " + " ".join(f"b{n}=''" for n in range(4000)) + "/>",
+    "<a xmlns:b='" + "c" * 5000 + "'/>",
+    "<a>&#0;&#xD800;&#xFFFFFF;</a>",
+    external_question("https://[::1"),
+    external_question("https://a.b/" + "c" * 5000),
+    external_question(height=10**30),
+    html_question("<script>" * 2000 + "]]>", -1),
+]
+
+
+def documents() -> st.SearchStrategy[str]:
+    """Damaged XML of questions, tests and answer keys."""
+    broken = st.builds(
+        lambda number, whole: damaged(Random(number), whole).decode("utf-8", "replace"),
+        st.integers(0, 2**32),
+        st.sampled_from(_DOCUMENTS),
+    )
+    return st.one_of(st.sampled_from(_BAD_DOCUMENTS), broken)
 
 
 def violations(shape: Any, value: Any, path: str = "") -> list[str]:
@@ -185,12 +299,26 @@ def error_of(answer: Answer) -> str:
     check_headers(answer)
     said = answer.json()
     assert isinstance(said, dict)
+    read = parsed(answer, None)
+    assert read["Error"]["Code"], read
+    assert read["ResponseMetadata"]["RequestId"] == answer.headers["x-amzn-requestid"]
     assert said["__type"] in CODES, said
     assert said["Message"] and isinstance(said["Message"], str)
     if said["__type"] == "RequestError":
         assert said["TurkErrorCode"].startswith("AWS.MechanicalTurk.")
     kind: str = said["__type"]
     return kind
+
+
+def parsed(answer: Answer, shape: Any) -> dict[str, Any]:
+    """The answer as botocore reads it."""
+    raw = {
+        "body": answer.body,
+        "headers": HTTPHeaders.from_dict(answer.headers),
+        "status_code": answer.status,
+    }
+    read: dict[str, Any] = _PARSER.parse(raw, shape)
+    return read
 
 
 def check_headers(answer: Answer) -> None:
@@ -214,6 +342,9 @@ def check_success(operation: str, parameters: Any, answer: Answer) -> dict[str, 
     faults = violations(model.input_shape, parameters)
     assert not faults, f"{operation} took {json.dumps(parameters)[:500]}: {faults}"
     said: dict[str, Any] = answer.json() if answer.body else {}
+    read = parsed(answer, model.output_shape)
+    assert read.pop("ResponseMetadata")["RequestId"] == answer.headers["x-amzn-requestid"]
+    assert set(read) >= set(said), f"botocore reads {sorted(read)} of {sorted(said)}"
     if model.output_shape is not None:
         assert violations(model.output_shape, said) == [], said
         must = set(model.output_shape.members) - {"NextToken"} - ABSENT.get(operation, set())

@@ -334,3 +334,10 @@ def test_a_problem_reads_as_file_line_field_and_a_remedy(write):
         f"{path}:15: stages[0].redundancy: 0: it must be at least 1\n"
         "    Different people who answer each unit."
     )
+
+
+def test_a_file_pasted_forty_times_is_refused_with_twenty_repeats_and_the_number_of_the_others(write):
+    found = problems_of(write, GOOD * 40)
+    assert len(found) == 21
+    assert all(problem.code == "repeated" for problem in found)
+    assert "more were given before" in found[-1].what

@@ -100,6 +100,8 @@ def test_a_network_takes_them_as_they_are(tmp_path):
         (b"", "line 1: it has no numbers after the first word"),
         (b"word\n", "line 1: it has no numbers after the first word"),
         (gzip.compress(text(), mtime=0)[:-12], "it cannot be read"),
+        (gzip.compress(text(), mtime=0)[:10] + b"\xff" * 30, "it cannot be read"),
+        (b"9" * 5000 + b" 3\n", "no word of the corpus is in it"),
         (b"oven 1 2\n", "no word of the corpus is in it"),
     ],
 )
