@@ -99,7 +99,7 @@ def _finding(details: dict[str, Any], model: type[BaseModel], data: object, at: 
 
 def unknown_key(path: Path, known: list[str]) -> Finding:
     """A key that means nothing here; the closest known one is named."""
-    key = str(path[-1]) if path else ""
+    key = str(path[-1])[:60] if path else ""
     close = get_close_matches(key, known, n=1, cutoff=0.5)
     remedy = (
         f"Did you mean {close[0]!r}?"

@@ -18,6 +18,8 @@ from crowd.study.schema import StudyFields
 
 #: Files beyond this are somebody's data, not a description of a study.
 LARGEST = 5_000_000
+#: Characters of a field's name that a problem repeats.
+_LONGEST_FIELD = 200
 #: So many keys that are given twice are told one by one.
 _MOST_REPEATS = 20
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -37,7 +39,7 @@ class Source:
             finding.code,
             self.name,
             self.locator.line(finding.path),
-            spelled(finding.path),
+            spelled(finding.path)[:_LONGEST_FIELD],
             finding.what,
             finding.remedy,
         )

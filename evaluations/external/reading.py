@@ -102,7 +102,7 @@ def _finder(
 
 def _score_place(columns: Sequence[str], wanted: str, places: dict[str, int | None], name: str) -> int:
     plain = [each.strip().casefold() for each in columns]
-    there = ", ".join(columns)
+    there = ", ".join(each[:60] for each in columns[:30])
     if wanted:
         if wanted.strip().casefold() not in plain:
             raise EvaluationError(f"{name} has no column {wanted!r}; it has {there}.")

@@ -178,8 +178,9 @@ class _Header:
 
     def _single(self, places: list[int]) -> None:
         if len(places) > 1:
+            column = self.columns[places[0]][:60]
             raise EvaluationError(
-                f"{self.name}, line 1: two columns are named {self.columns[places[0]]!r}. Rename one, for "
+                f"{self.name}, line 1: two columns are named {column!r}. Rename one, for "
                 "example to reference2; which one is meant cannot be told."
             )
 
@@ -222,7 +223,7 @@ def _columns(header: _Header, field: str, theirs: str) -> Iterable[str]:
 
 def listed(columns: Sequence[str]) -> str:
     """Names of columns for a message."""
-    some = ", ".join(repr(each) for each in columns[:30])
+    some = ", ".join(repr(each[:60]) for each in columns[:30])
     return f"{some} and {len(columns) - 30} more" if len(columns) > 30 else some
 
 

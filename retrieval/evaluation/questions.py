@@ -179,7 +179,9 @@ class _Reader:
         text = next((name for name in wanted if name in names), None)
         if text is None:
             what = f"there is no column {' or '.join(map(repr, wanted[:3]))}"
-            raise self._faults.stop(number, what, f"Columns that there are: {', '.join(names)}.")
+            raise self._faults.stop(
+                number, what, f"Columns that there are: {', '.join(name[:60] for name in names[:10])}."
+            )
         return (names.index(known), names.index(text)), True
 
     def _record(self, number: int, record: Any) -> None:  # JSON

@@ -51,7 +51,7 @@ def mapped(file: "PassageFile", place: int, columns: list[str]) -> dict[str, str
     given = file.layout.columns
     file.columns = columns
     file.mapping = named(columns, given)
-    only = f"only {', '.join(name for name in columns[:10] if name)}"
+    only = f"only {', '.join(name[:60] for name in columns[:10] if name)}"
     for ours, theirs in given.items():
         if theirs and theirs not in columns:
             raise file.stop(place, ours, f"there is no column {theirs[:60]!r}, {only}", "Name one of them.")

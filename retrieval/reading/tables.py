@@ -127,6 +127,7 @@ def _places(file: "PassageFile", line: int, row: list[str]) -> tuple[dict[str, i
         names.pop()
     twice = [name for name in names if name and names.count(name) > 1]
     if twice:
-        raise file.stop(line, twice[0], f"there are two columns {twice[0]!r}", "Keep one.")
+        name = twice[0][:60]
+        raise file.stop(line, name, f"there are two columns {name!r}", "Keep one.")
     found = mapped(file, line, names)
     return {ours: names.index(theirs) for ours, theirs in found.items()}, len(names)

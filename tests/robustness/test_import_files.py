@@ -209,3 +209,29 @@ def test_a_file_is_read_or_refused_in_words(
             assert 10 < len(str(refused)) < 20_000
         except Exception as error:
             raise AssertionError(f"{repeat(seed)}\n{type(error).__name__} for {case}") from error
+
+
+_LONG = "x" * 100_000
+_LONG_FILES = {
+    "columns of a table": f"{_LONG},{_LONG}1\na,b\n",
+    "one column twice": f"{_LONG},{_LONG}\na,b\n",
+    "cells of a table": f"id,text,query,score,worker\n{_LONG},{_LONG},{_LONG},{_LONG},{_LONG}\n" * 3,
+    "members of an object": f'{{"{_LONG}": 1, "id": "{_LONG}"}}\n',
+    "a list": f'[{{"{_LONG}": 1}}]',
+    "an element": f"<{_LONG}/>",
+    "a table of TOML": f"[{_LONG}]\n{_LONG} = 1\n",
+    "a placeholder": f"${{{_LONG}}}",
+    "words": f"{_LONG} {_LONG} {_LONG} {_LONG}\n",
+}
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_a_refusal_repeats_no_long_name_or_text(name: str, tmp_path: Path) -> None:
+    read, refusals = IMPORTS[name]
+    for what, text in _LONG_FILES.items():
+        path = tmp_path / "file.csv"
+        path.write_text(text)
+        try:
+            read(path, random.Random(0))
+        except refusals as refused:
+            assert len(str(refused)) < 20_000, what

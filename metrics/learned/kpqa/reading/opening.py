@@ -58,7 +58,9 @@ def _form(path: Path) -> tuple[str, Reading]:
 def _rows(path: Path, keys: set[str], shape: str, rows: Callable[[], Iterator[Value]]) -> tuple[str, Reading]:
     source = next((source for source, (needs, _) in _ROWS.items() if keys >= needs), "")
     if not source:
-        raise _unknown(path, f"its first object has {', '.join(sorted(keys)[:8]) or 'nothing'}")
+        raise _unknown(
+            path, f"its first object has {', '.join(key[:60] for key in sorted(keys)[:8]) or 'nothing'}"
+        )
     examples = _ROWS[source][1]
     return f"{source} {shape}", lambda dropped: examples(rows(), dropped)
 
