@@ -180,7 +180,7 @@ def revoke(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
 
     def do(row: QualificationType) -> str:
         reason = entered(RevokeForm(request.POST))["reason"]
-        ids = request.POST.getlist("worker")[:100]
+        ids = [each for each in request.POST.getlist("worker")[:100] if "\0" not in each]
         holders = selectors.holders(row, status="Granted", words="").filter(worker__worker_id__in=ids)
         taken = [each.worker for each in holders]
         if not taken:

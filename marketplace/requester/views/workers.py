@@ -143,7 +143,8 @@ def grant(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
 def message(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Write to workers: into the inboxes of those who did work here or hold a qualification."""
     posted = request.method == "POST"
-    asked = list(dict.fromkeys((request.POST if posted else request.GET).getlist("worker")))
+    given = (request.POST if posted else request.GET).getlist("worker")
+    asked = [each for each in dict.fromkeys(given) if "\0" not in each]
     form = MessageForm(request.POST if posted else None)
     problem = ""
     if not asked:
