@@ -13,6 +13,7 @@ from releases.groups import GROUPS, OPTIONAL
 from releases.models import Release
 from releases.options import Options, options_of
 from releases.tables import SPLITS
+from revisions.forms import RevisedForm, differences
 
 #: Fields of the second step, and of the first two; they travel in the address from step to step.
 FORMAT_CHOICES = ("formats", "seed", *SPLITS, "version")
@@ -24,6 +25,8 @@ _DETAIL_WORDS = {
     "summary": ("Summary", "A sentence or two for people who look for data."),
 }
 _LONGEST_ANSWER = 10_000
+#: What tells one release from another; its answers never change.
+_SHOWN = ("version",)
 
 
 def _percent(label: str, first: int) -> forms.IntegerField:
@@ -92,8 +95,11 @@ class ContentForm(Form):
         )
 
 
-class CardForm(OnceForm):
-    """What only people can say about the data, and what is new: the last step before the build."""
+class CardForm(RevisedForm, OnceForm):
+    """What only people can say about the data, and what is new: the last step before the build.
+
+    It begins with the answers of the release built last; where another was built since, they are compared.
+    """
 
     notes = forms.CharField(
         required=False,
@@ -102,8 +108,9 @@ class CardForm(OnceForm):
         label="What is new in this version",
     )
 
-    def __init__(self, data: Any = None, **given: Any) -> None:
-        super().__init__(data, **given)
+    def __init__(self, data: Any = None, *, last: Release | None = None) -> None:
+        super().__init__(data, initial=card_of(last))
+        self.shows(last, _SHOWN)
         for key, words in QUESTIONS.items():
             self.fields[key] = _long(words)
         for key in DETAILS:
@@ -117,6 +124,11 @@ class CardForm(OnceForm):
     def details(self) -> list[Any]:
         """Fields of the rest."""
         return [self["notes"], *(self[key] for key in DETAILS)]
+
+    def is_overtaken(self, theirs: "CardForm") -> bool:
+        """Whether somebody built a release with other answers since this form was opened."""
+        del theirs.fields["notes"]
+        return self.seen.mark != theirs.revision and any(differences(self, theirs))
 
     def answers(self) -> dict[str, str]:
         """What was answered, by key."""

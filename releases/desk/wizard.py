@@ -99,12 +99,15 @@ def card(request: HttpRequest, seat: Seat) -> HttpResponse:
     if not choices.is_valid():
         return redirect(f"{here.address('formats')}&go=1")
     posted = request.method == "POST"
-    form = CardForm(request.POST if posted else None, initial=card_of(selectors.last_built(seat.project)))
-    if posted and form.is_valid() and "build" in request.POST:
-        begun = _begin(request, seat, choices, form)
-        if begun is not None:
+    last = selectors.last_built(seat.project)
+    form = CardForm(request.POST if posted else None, last=last)
+    if posted and form.is_valid() and "look" not in request.POST:
+        theirs = CardForm(last=last)
+        if form.is_overtaken(theirs):
+            form.compare(theirs, request.get_full_path())
+        elif (begun := _begin(request, seat, choices, form)) is not None:
             return begun
-    said = form.answers() if posted and form.is_valid() else card_of(selectors.last_built(seat.project))
+    said = form.answers() if posted and form.is_valid() else card_of(last)
     text = previewing.card(
         seat.project,
         choices.options(said),
@@ -121,7 +124,7 @@ def card(request: HttpRequest, seat: Seat) -> HttpResponse:
         form=form,
         blocks=blocks(text),
         waiting=open_findings(seat),
-        status=422 if form.errors else 200,
+        status=422 if form.errors else 409 if form.conflict else 200,
     )
 
 

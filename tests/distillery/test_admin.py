@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.test import RequestFactory
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import PasswordState
 from distillery.admin import TABLES, LookOnly
@@ -104,3 +105,48 @@ def test_a_list_of_rows_costs_no_query_per_row(place, root, django_assert_max_nu
     for table in TABLES:
         with django_assert_max_num_queries(_MOST_QUERIES):
             root.get(reverse(pages(table.model, "changelist")[0]))
+
+
+def account_form(client, user):
+    """The fields of an account as its page shows them, and the page's address."""
+    page = f"/admin/auth/user/{user.pk}/change/"
+    form = client.get(page).context["adminform"].form
+    values = {name: form[name].value() for name in form.fields if name not in ("password", "last_login")}
+    joined = values.pop("date_joined")
+    values |= {"date_joined_0": f"{joined:%Y-%m-%d}", "date_joined_1": f"{joined:%H:%M:%S}"}
+    return page, {name: value for name, value in values.items() if value not in (None, False)}
+
+
+def test_of_two_who_change_an_account_the_second_changes_nothing(root):
+    sam = User.objects.create_user("sam", email="sam@example.org")
+    editors = Group.objects.create(name="editors")
+    page, mine = account_form(root, sam)
+    _, theirs = account_form(root, sam)
+    assert root.post(page, theirs | {"groups": [editors.pk]}).status_code == 302
+    answer = root.post(page, mine | {"email": "other@example.org"})
+    assert "This was changed after you opened this page" in answer.content.decode()
+    sam.refresh_from_db()
+    assert (sam.email, list(sam.groups.all())) == ("sam@example.org", [editors])
+    again = account_form(root, sam)[1] | {"email": "other@example.org"}
+    assert root.post(page, again).status_code == 302
+    sam.refresh_from_db()
+    assert (sam.email, list(sam.groups.all())) == ("other@example.org", [editors])
+
+
+def test_a_new_account_and_a_sign_in_meanwhile_are_no_conflict(root, client):
+    new = {"username": "tess", "usable_password": "true"}
+    new |= {"password1": "seven green kettles", "password2": "seven green kettles"}
+    assert root.post("/admin/auth/user/add/", new).status_code == 302
+    tess = User.objects.get(username="tess")
+    page, mine = account_form(root, tess)
+    User.objects.filter(pk=tess.pk).update(last_login=timezone.now())
+    assert root.post(page, mine | {"first_name": "Tess"}).status_code == 302
+
+
+@pytest.mark.parametrize("mark", [{}, {"revision": "made up"}])
+def test_a_group_is_not_changed_without_what_its_page_showed(root, mark):
+    group = Group.objects.create(name="editors")
+    page = f"/admin/auth/group/{group.pk}/change/"
+    assert root.post(page, {"name": "other", **mark}).status_code == 200
+    shown = root.get(page).context["adminform"].form["revision"].value()
+    assert root.post(page, {"name": "other", "revision": shown}).status_code == 302

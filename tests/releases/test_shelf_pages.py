@@ -18,6 +18,7 @@ from releases.privacy.checking import check
 from releases.privacy.deciding import accept
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World, make_world
+from tests.saving import revision, versions
 
 pytestmark = pytest.mark.django_db
 DESK = "/desk/projects/capitals/releases/"
@@ -297,6 +298,26 @@ def test_a_build_can_be_cancelled_and_tried_again(world):
         state=JobState.DONE, finished_at=timezone.now(), result={"version": "0.9.0", "same": True}
     )
     assert client.get(f"{DESK}builds/{release.job}/")["Location"] == f"{DESK}0.9.0/"
+
+
+def test_answers_of_a_card_that_somebody_built_meanwhile_are_compared_first(world):
+    check(project=world.project)
+    accept(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=User.objects.get(username="manager"))
+    make_release(world.project, options={"answers": {"purpose": "Old."}})
+    page = f"{NEW}card/?formats=jsonl&seed=7&train=80&validation=10&test=10&version=2.0.0"
+    client = as_("manager")
+    mine = {"purpose": "Mine.", "notes": "More.", "build": "1", "once": uuid.uuid4()} | revision(client, page)
+    make_release(world.project, "1.1.0", options={"answers": {"purpose": "Theirs.", "limits": "None."}})
+    answer = client.post(page, mine)
+    assert answer.status_code == 409
+    assert not Release.objects.filter(version="2.0.0").exists()
+    assert dict(versions(answer).values()) == {"Mine.": "Theirs.", "(empty)": "None."}
+    assert client.post(page, mine | hidden_mark(answer)).status_code == 302
+    assert Release.objects.get(version="2.0.0").options["answers"] == {"purpose": "Mine."}
+
+
+def hidden_mark(answer) -> dict[str, str]:
+    return {"revision": re.search(r'name="revision" value="([^"]+)"', answer.content.decode())[1]}
 
 
 # One release
