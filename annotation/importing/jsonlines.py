@@ -22,6 +22,8 @@ from annotation.importing.records import (
 from annotation.importing.source import Source
 
 Object = dict[str, Any]
+#: Lines up to so many characters hold no more objects and lists than memory takes.
+_LONG = 2**20
 
 
 def objects(source: Source, refuse: Refuse) -> Iterator[tuple[int, Object]]:
@@ -29,6 +31,9 @@ def objects(source: Source, refuse: Refuse) -> Iterator[tuple[int, Object]]:
     for first, text in source.chunks(refuse):
         for line, each in enumerate(StringIO(text, newline="\n"), first):
             if each == "\n" or each.isspace():
+                continue
+            if len(each) > _LONG and each.count("{") + each.count("[") > source.limits.line_parts:
+                refuse(line, f"The line holds more than {source.limits.line_parts:,} objects and lists.")
                 continue
             try:
                 value = json.loads(each, parse_constant=no_constant)
