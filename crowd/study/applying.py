@@ -1,6 +1,6 @@
 """Making the database say what a file says, in one transaction. Opens no stage and spends nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from crowd.errors import CrowdError
+from crowd.kinds import kind_of
 from crowd.models import Endpoint, Stage
 from crowd.services.endpoints import change_endpoint, change_keys, create_endpoint
 from crowd.services.quoting import Quote, quote
@@ -24,10 +25,11 @@ from projects.services import ProjectError, change_project, create_project, set_
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What was done, and what publishing the drafts would cost."""
+    """What was done, and what publishing the drafts would cost, with what their kinds caution about."""
 
     plan: Plan
     quotes: Mapping[str, Quote]
+    cautions: Mapping[str, Sequence[str]]
 
 
 class ChangedMeanwhileError(Exception):
@@ -44,16 +46,18 @@ def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: A
         if plan(study, environment, to_apply=True).changes != shown.changes:
             raise ChangedMeanwhileError
         _Applier(study, environment, actor).run()
-    return Applied(shown, _quotes(study))
+    drafts = _drafts(study)
+    quotes = {stage.slug: quote(stage) for stage in drafts}
+    return Applied(shown, quotes, {stage.slug: kind_of(stage).cautions(stage) for stage in drafts})
 
 
-def _quotes(study: Study) -> dict[str, Quote]:
+def _drafts(study: Study) -> list[Stage]:
     drafts = Stage.objects.select_related("project", "endpoint").filter(
         project__slug=study.fields.project.slug,
         slug__in=[stage.slug for stage in study.fields.stages],
         status=Stage.Status.DRAFT,
     )
-    return {stage.slug: quote(stage) for stage in drafts}
+    return list(drafts)
 
 
 class _Applier:

@@ -1,11 +1,16 @@
 """Scores of simulated judges that know no truth: figures from them mean nothing."""
 
+import time
+
+from django.db.models import Exists, OuterRef
+
 from annotation.truth import known_score
 from crowd.models import Stage
-from judgments.models import Judgment
+from crowd.selectors.keeping import kept
+from judgments.models import Candidate, Judgment
 
-#: Simulated judgments that are looked at; where the first ones have a truth, all have.
-_LOOKED_AT = 100
+#: Answers that are in memory at a time.
+_CHUNK = 2_000
 NO_TRUTH = (
     "Simulated judges gave scores here, and the queries' file has no true scores (the column `truth`). "
     "Their scores are made up at random around the words that an answer shares with a reference: means, "
@@ -15,7 +20,15 @@ NO_TRUTH = (
 
 def random_scores_caution(stage: Stage) -> str:
     """A sentence where simulated judges had no truth to go by, else nothing."""
-    rows = Judgment.objects.filter(stage=stage, worker__simulated=True).order_by("pk")
-    columns = rows.values_list("candidate__query__extra", "candidate__system__name")[:_LOOKED_AT]
-    without = any(known_score(extra, system) is None for extra, system in columns)
-    return NO_TRUTH if without else ""
+    if not Judgment.objects.filter(stage=stage, worker__simulated=True).exists():
+        return ""
+    key = f"random-scores:{stage.pk}"
+    return NO_TRUTH if kept(key, time.time(), lambda: _has_random_scores(stage)) else ""
+
+
+def _has_random_scores(stage: Stage) -> bool:
+    """Whether one of the answers that simulated judges scored has no truth; all of them are looked at."""
+    simulated = Judgment.objects.filter(stage=stage, worker__simulated=True, candidate=OuterRef("pk"))
+    rows = Candidate.objects.filter(Exists(simulated), query__project=stage.project_id)
+    columns = rows.order_by().values_list("query__extra", "system__name").iterator(_CHUNK)
+    return any(known_score(extra, system) is None for extra, system in columns)

@@ -138,6 +138,17 @@ class TestBeforeAStageOpens:
         make_candidate(make_query(stage.project, references=()))
         assert kind_of(stage).cautions(stage) == ()
 
+    def test_the_page_of_the_stage_says_so_until_it_is_closed(self):
+        stage = make_stage(status="draft")
+        make_candidate(make_query(stage.project, references=()))
+        set_role(project=stage.project, user=User.objects.create_user("ann"), role="owner")
+        client = Client()
+        client.force_login(User.objects.get(username="ann"))
+        page = reverse("desk:stage", args=[stage.project.slug, stage.slug])
+        assert "no query has an accepted one" in client.get(page).content.decode()
+        Stage.objects.filter(pk=stage.pk).update(status="closed")
+        assert "no query has an accepted one" not in client.get(page).content.decode()
+
     def test_the_page_that_opens_a_stage_says_so(self):
         stage = make_stage(status="draft")
         make_candidate(make_query(stage.project, references=()))

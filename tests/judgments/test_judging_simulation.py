@@ -1,6 +1,7 @@
 """Simulated judges: what is true, who sees it, and who does not look."""
 
 import pytest
+from django.core.cache import cache
 from django.urls import reverse
 
 from crowd.kinds import kind_of
@@ -10,6 +11,7 @@ from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.kinds.judging_simulation import true_score
+from judgments.models import Judgment
 from judgments.units import of_candidate
 from tests.judgments.candidates_world import judge
 from tests.judgments.judging_world import (
@@ -114,3 +116,30 @@ def test_pages_say_that_scores_of_simulated_judges_without_a_truth_mean_nothing(
     for page in ("judgments:agreement", "judgments:scores", "desk:stage"):
         shown = admin_client.get(reverse(page, args=[project.slug, stage.slug])).content.decode()
         assert ("every figure from them mean nothing" in shown) is said
+
+
+def test_one_answer_without_a_truth_behind_many_with_one_is_not_missed():
+    project = make_project()
+    stage = make_stage(project)
+    known = {"truth": {"scores": {"unilm": 2.5}}}
+    answers = [make_candidate(make_query(project, extra=known), "unilm") for _ in range(102)]
+    first = judge(answers[0], stage=stage)
+    Worker.objects.filter(pk=first.worker_id).update(simulated=True)
+    others = [
+        Judgment(
+            stage=stage,
+            assignment=first.assignment,
+            worker=first.worker,
+            candidate=each,
+            score=3,
+            at=first.at,
+        )
+        for each in answers[1:]
+    ]
+    Judgment.objects.bulk_create(others)
+    assert kind_of(stage).simulated_caution(stage) == ""
+    last = make_candidate(make_query(project, extra={}), "unilm")
+    others[-1].candidate = last
+    others[-1].save()
+    cache.clear()
+    assert "mean nothing" in kind_of(stage).simulated_caution(stage)

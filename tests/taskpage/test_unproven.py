@@ -9,6 +9,7 @@ from django.utils import timezone
 from crowd.adapters.mturk import MTurkAdapter
 from crowd.models import Assignment, Claim, Endpoint, Worker
 from crowd.services import unproven
+from crowd.services.arrivals import arrive
 from crowd.taskpage import pace
 from poll.models import Vote
 from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
@@ -89,6 +90,25 @@ def test_made_up_arrivals_are_few_and_go_for_each_other(hit):
     rosa = Visitor(hit)
     handed_over(rosa.send(item_0="Blue", item_1="Red"))
     assert rosa.row.state == State.STORED
+
+
+def test_however_many_arrive_rows_are_bounded_at_every_step_and_nobody_is_barred(stage, hit):
+    """Docs/decisions/0025: 10,000 leave what 100 leave, for each arrival removes one beyond the bound."""
+    other = make_hit(stage, "item:1", external_id="3OTHER")
+    most = (hit.places + other.places) * unproven.FOR_EACH_PLACE
+    for n in range(100):
+        arrive(hit=(hit, other)[n % 2], external_id=f"3F{n}", worker_id=f"AF{n}", proven=False)
+        assert max(Assignment.objects.count(), Worker.objects.count()) <= most
+    assert Claim.objects.count() <= 2 * most
+    rosa = Visitor(hit)
+    assert text(rosa.open()) == text(rosa.open()), "a reload shows the same"
+    handed_over(rosa.send(item_0="Blue", item_1="Red"))
+    assert rosa.row.state == State.STORED
+    Assignment.objects.filter(response__isnull=True).update(
+        state=State.ENDED, arrived_at=timezone.now() - unproven.KEPT - timedelta(hours=1)
+    )
+    unproven.sweep(stage)
+    assert list(Worker.objects.values_list("external_id", flat=True)) == ["AROSA"]
 
 
 def test_drafts_of_made_up_arrivals_are_few_too(hit):

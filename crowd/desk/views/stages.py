@@ -1,6 +1,7 @@
 """Stages: making, changing, opening and ending them, and the page that shows one at work."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -31,6 +32,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, Stage
 from crowd.selectors import operations as operation_selectors
+from crowd.selectors.keeping import kept
 from crowd.selectors.standing import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
@@ -138,8 +140,16 @@ def stage(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         may_change_budget=_may_change_budget(seat.stage),
         recent=operation_selectors.recent(seat.stage)[:6],
         simulated_caution=kind_of(seat.stage).simulated_caution(seat.stage),
+        cautions=_cautions(seat.stage),
         **_live(seat),
     )
+
+
+def _cautions(row: Stage) -> Sequence[str]:
+    """What its kind cautions about until it is closed; where that takes a while, as of a moment ago."""
+    if row.status == Status.CLOSED:
+        return ()
+    return kept(f"stage-cautions:{row.pk}", time.time(), lambda: kind_of(row).cautions(row))
 
 
 @require_safe

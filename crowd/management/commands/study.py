@@ -105,7 +105,7 @@ class Command(BaseCommand):
             raise CommandError(
                 "Somebody changed the project meanwhile, and nothing was done. Look at the differences again."
             ) from error
-        self._report(options, found, "applied", applied.quotes)
+        self._report(options, found, "applied", applied)
 
     def show_project(self, options: dict[str, Any]) -> None:
         """show PROJECT."""
@@ -131,17 +131,25 @@ class Command(BaseCommand):
             self.stdout.write("")
             return False
 
-    def _report(self, options: dict[str, Any], found: Plan, outcome: str, quotes: Any = None) -> None:
+    def _report(
+        self, options: dict[str, Any], found: Plan, outcome: str, applied: applying.Applied | None = None
+    ) -> None:
+        quotes = applied.quotes if applied else {}
+        cautions = applied.cautions if applied else {}
         if options["json"]:
-            costs = {slug: _costs(quote) for slug, quote in (quotes or {}).items()}
+            costs = {
+                slug: _costs(quote) | {"cautions": list(cautions[slug])} for slug, quote in quotes.items()
+            }
             self.stdout.write(json.dumps({"ok": True, "outcome": outcome, **_facts(found), "quotes": costs}))
             return
-        if quotes is None:
+        if applied is None:
             self._cautions(found)
             self._notes(found)
         self.stdout.write(f"{outcome.capitalize()}.")
-        for slug, quote in (quotes or {}).items():
+        for slug, quote in quotes.items():
             self.stdout.write(f"Stage {slug}, a draft: {_quoted(quote)}")
+            for caution in cautions[slug]:
+                self.stderr.write(f"Stage {slug}: {caution}")
 
     def _cautions(self, found: Plan) -> None:
         for problem in found.cautions:
