@@ -60,7 +60,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class RevisedUserAdmin(UserAdmin):
+class RevisedUserAdmin(UserAdmin[User]):
     """Django's own pages of accounts."""
 
     form = RevisedUserForm

@@ -104,6 +104,7 @@ def test_applying_answers_programs_with_changes_and_costs(study):
         ("stage", "add"),
     ]
     assert answer["quotes"]["first-look"]["total"] == "3.60"
+    assert answer["quotes"]["first-look"]["cautions"] == []
     assert json.loads(study("apply", str(EXAMPLE), "--yes", "--json"))["outcome"] == "nothing to change"
     with pytest.raises(CommandError, match="needs --yes"):
         study("apply", str(EXAMPLE), "--json")
