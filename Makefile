@@ -24,10 +24,10 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-head
 INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients check lock benchmark clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients check lock landed-migrations version-dumps benchmark clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 env: $(VENV)/.base ## make .venv with what an installation needs
 env-dev: $(VENV)/.dev ## add what tests and linters need
@@ -68,6 +68,12 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) -c requirements/dev.txt requirements/torch.in -o requirements/torch.txt
 	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
 	$(COMPILE) --config-file requirements/clients.toml requirements/clients.in -o requirements/clients.txt
+
+landed-migrations: env-dev ## freeze new migrations: add their digests to tests/upgrades/landed_migrations.txt
+	$(BIN)/python -m tests.upgrades.landed
+
+version-dumps: env-dev ## keep databases of this version for the tests of upgrades, when it is released
+	$(BIN)/python .ci/services.py -- $(BIN)/python -m tests.upgrades.dump
 
 benchmark: env-dev ## measure the statistics, the metrics, the learned ones, the marketplace, our side of it and the desk, on SQLite and PostgreSQL; an hour
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py

@@ -10,7 +10,7 @@ from celery.beat import EmbeddedService
 from celery.signals import task_prerun, worker_init, worker_ready, worker_shutdown
 from django.conf import settings
 
-from distillery import env
+from distillery import env, lifeline
 from distillery.dbtimeouts import limit_connections
 from distillery.workerpool import QueuePool
 from jobs.requestids import begin_request
@@ -74,3 +74,9 @@ def end_process() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(STOP_SECONDS)
     os._exit(1)
+
+
+@worker_ready.connect
+def say_so(**_: Any) -> None:
+    """A worker that takes another's place says that it can."""
+    lifeline.announce_ready()

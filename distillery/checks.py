@@ -23,13 +23,13 @@ from django.core import checks as django_checks
 from django.core.checks import CheckMessage
 from django.db import Error as DatabaseTrouble
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from distillery.celery import app as celery_app
 from distillery.finding import Finding, Level
+from distillery.schema import inspect_schema
 from distillery.workchecks import failed_jobs, ledger, outages, silent_jobs, worker
 from retrieval.errors import RetrievalError
 
@@ -141,13 +141,13 @@ def is_loopback(host: str) -> bool:
 # Findings: the settings and the machine
 
 
-def findings(*, before_start: bool = False) -> list[Finding]:
-    """Everything there is to say; `before_start` leaves out what `up` itself puts right."""
+def findings(*, before_start: bool = False, migrates: bool = True) -> list[Finding]:
+    """Everything there is to say; `before_start` leaves out what `up` itself puts right, if it `migrates`."""
     found = [*system_checks(), *(look() for look in _ALWAYS)]
     database_well = all(finding.level != "error" for finding in found if finding.topic == "database")
     if database_well:
         found += [sqlite_journal(), clock()]
-        if not before_start:
+        if not (before_start and migrates):
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":
         found += [worker(), failed_jobs(), silent_jobs(), outages(), ledger()]
@@ -293,8 +293,7 @@ def sqlite_journal() -> Finding:
     if connection.vendor != "sqlite":
         return Finding("ok", "database", "")
     with connection.cursor() as cursor:
-        cursor.execute("PRAGMA journal_mode")
-        mode = cursor.fetchone()[0]
+        mode = cursor.execute("PRAGMA journal_mode").fetchone()[0]
     if mode != "wal":
         return Finding(
             "error",
@@ -306,17 +305,19 @@ def sqlite_journal() -> Finding:
 
 
 def migrations() -> Finding:
-    """The tables are those of this version."""
-    executor = MigrationExecutor(connection)
-    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-    if missing:
-        return Finding(
-            "error",
-            "migrations",
-            f"{missing} migration{'s are' if missing > 1 else ' is'} not applied.",
-            "Run `manage.py migrate`, or start with `manage.py up`, which does.",
-        )
-    return Finding("ok", "migrations", "All migrations are applied.")
+    """The migrations of this version are applied, and the tables are what they made."""
+    report = inspect_schema()
+    if not report.is_well:
+        return Finding("error", "tables", report.sentence, report.remedy)
+    if report.waiting:
+        sentence = f"{report.waiting} migration{'s are' if report.waiting > 1 else ' is'} not applied."
+        remedy = "Run `manage.py migrate`, or start with `manage.py up`, which does."
+        return Finding("error", "migrations", sentence, remedy)
+    if report.unknown:
+        sentence = f"The database is of a newer version: it went through {', '.join(report.unknown)}."
+        remedy = "This version works on it if it is the one before. Upgrade this host too."
+        return Finding("warning", "migrations", sentence, remedy)
+    return Finding("ok", "migrations", "All migrations are applied, and the tables are what they make.")
 
 
 def clock() -> Finding:

@@ -45,3 +45,8 @@ def on_starting(server: Any) -> None:
 def post_fork(server: Any, worker: Any) -> None:
     """Have every worker notice by itself that the supervisor is gone."""
     lifeline.watch()
+
+
+def post_worker_init(worker: Any) -> None:
+    """A worker has loaded the application, and accepts connections from now on."""
+    lifeline.announce_ready()

@@ -1,15 +1,18 @@
 """How a child process notices that its supervisor is gone, even when that was killed outright.
 
 The supervisor holds the only write end of a pipe and never writes. Whatever ends it closes the pipe, and
-every child, at the read end, comes to the end of it.
+every child, at the read end, comes to the end of it. A child that takes another's place has a second pipe,
+into which it says that it is ready.
 """
 
+import contextlib
 import os
 import signal
 import threading
 import time
 
 VARIABLE = "DISTILLERY_LIFELINE"
+READY_VARIABLE = "DISTILLERY_READY"
 GRACE_SECONDS = 5
 
 
@@ -19,6 +22,14 @@ def watch() -> None:
     if number:
         os.set_inheritable(int(number), False)
         threading.Thread(target=_leave_at_its_end, args=[int(number)], name="lifeline", daemon=True).start()
+
+
+def announce_ready() -> None:
+    """Tell the supervisor, if it waits for that, that this process does its work now."""
+    number = os.environ.get(READY_VARIABLE)
+    if number:
+        with contextlib.suppress(OSError):  # it knows already, or waits no longer
+            os.write(int(number), b"1")
 
 
 def _leave_at_its_end(descriptor: int) -> None:

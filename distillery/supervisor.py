@@ -1,8 +1,9 @@
 """Keeps the processes of `manage.py up` running, and leaves none behind.
 
 Each child runs in a session of its own, so that Ctrl-C reaches the supervisor alone, which stops them in good
-order. A child that ends is started again, later each time it does not last. When the supervisor itself is
-killed, the children notice through `distillery.lifeline`.
+order: the last one first, each when the one before it has ended. A child that ends is started again, later
+each time it does not last. SIGHUP starts a successor of each child, and stops the child when that is ready.
+When the supervisor itself is killed, the children notice through `distillery.lifeline`.
 """
 
 import contextlib
@@ -22,11 +23,29 @@ from distillery import lifeline
 
 PROJECT = Path(__file__).resolve().parent.parent
 TICK_SECONDS = 0.1
+#: A child that is asked to stop has this long; the web server itself answers for 20 s at most.
 GRACE_SECONDS = 25
+#: A successor that is not ready by then is given up.
+READY_SECONDS = 120
 LASTING_SECONDS = 60
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 60.0
 STARTS_BEFORE_GIVING_UP = 3
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass
+class Successor:
+    """A process that takes a child's place as soon as it says that it is ready."""
+
+    process: subprocess.Popen[bytes]
+    ready_end: int
+    deadline: float
+
+    def is_ready(self) -> bool:
+        """Whether it has said so."""
+        with contextlib.suppress(BlockingIOError):
+            return bool(os.read(self.ready_end, 1))
+        return False
 
 
 @dataclass
@@ -37,6 +56,8 @@ class Child:
     title: str
     environment: Mapping[str, str] = field(default_factory=dict)
     descriptors: tuple[int, ...] = ()
+    #: Called before the process is asked to stop for good.
+    before_stop: Callable[[], None] = lambda: None
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
     start_at: float = 0.0
@@ -77,6 +98,12 @@ class Supervisor:
         self.ready = threading.Event()
         self._signals = 0
         self._code = 0
+        self._terminals = [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]
+        self._reload_asked = False
+        self._to_reload: list[Child] = []
+        self._successor: Successor | None = None
+        #: Processes that were replaced and finish what they do, and until when they may.
+        self._retiring: list[tuple[subprocess.Popen[bytes], float]] = []
 
     def run(self, *, answers: Callable[[], bool], ready_line: str) -> int:
         """Run everything; returns the exit code after a signal, or when the children do not come up at all.
@@ -89,6 +116,7 @@ class Supervisor:
             with self._signals_counted():
                 while not self._signals and not self._code:
                     self._tend(read_end)
+                    self._tend_reload(read_end)
                     time.sleep(TICK_SECONDS)
                 self._stop()
         finally:
@@ -105,20 +133,49 @@ class Supervisor:
                 self._ended(child)
 
     def _start(self, child: Child, lifeline_end: int) -> None:
-        path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
-        child.process = subprocess.Popen(  # noqa: S603  # our own module
-            [sys.executable, "-P", "-m", "distillery.child", child.role],
-            env={
-                **os.environ,
-                "PYTHONPATH": path,
-                lifeline.VARIABLE: str(lifeline_end),
-                **child.environment,
-            },
-            stdin=subprocess.DEVNULL,
-            pass_fds=(lifeline_end, *child.descriptors),
-            start_new_session=True,
-        )
+        child.process = _spawn(child, lifeline_end)
         child.started_at = time.monotonic()
+
+    def _tend_reload(self, lifeline_end: int) -> None:
+        """Replace one child after the other, each when its successor is ready; none is without a process."""
+        self._retiring = [
+            (process, until) for process, until in self._retiring if not _ended_by(process, until)
+        ]
+        if self._reload_asked and not self._to_reload:
+            self._reload_asked = False
+            self._to_reload = list(self.children)
+            self.say("Reloading: new processes start, and the present ones go on until those are ready.")
+        if not self._to_reload:
+            return
+        child = self._to_reload[0]
+        if self._successor is None:
+            self._successor = _spawn_successor(child, lifeline_end)
+        elif self._successor.is_ready():
+            self._replace(child, self._successor.process)
+            self._end_successor()
+            del self._to_reload[0]
+            self.say(f"{child.title} was reloaded.")
+        elif self._successor.process.poll() is not None or time.monotonic() > self._successor.deadline:
+            _signal_group(self._successor.process, signal.SIGKILL)
+            ending = _ending(self._successor.process.wait())
+            self._end_successor()
+            self._to_reload = []
+            self.say(
+                f"{child.title} was not reloaded ({ending}); the one that runs goes on with the code and "
+                "settings it has. What is wrong is said above."
+            )
+
+    def _replace(self, child: Child, process: subprocess.Popen[bytes]) -> None:
+        former, child.process = child.process, process
+        child.started_at, child.short_lives = time.monotonic(), 0
+        if former is not None:
+            former.terminate()
+            self._retiring.append((former, time.monotonic() + GRACE_SECONDS))
+
+    def _end_successor(self) -> None:
+        assert self._successor is not None
+        os.close(self._successor.ready_end)
+        self._successor = None
 
     def _ended(self, child: Child) -> None:
         assert child.process is not None
@@ -136,18 +193,33 @@ class Supervisor:
             self.say(f"{child.title} ended ({ending}); starting it again in {wait:g} s.")
 
     def _stop(self) -> None:
-        """Ask all children to finish what they do; insist after a while, or at a second signal."""
-        running = [child.process for child in self.children if child.process is not None]
+        """Have all children finish what they do, the last first; insist after a while, or at a second signal.
+
+        Jobs call the web server's own marketplace, so it answers until they have ended.
+        """
+        running = [process for process, _ in self._retiring]
+        if self._successor is not None:
+            running.append(self._successor.process)
+            self._end_successor()
+        replaced_until = time.monotonic() + GRACE_SECONDS
         for process in running:
             process.terminate()
-        deadline = time.monotonic() + GRACE_SECONDS
-        while any(process.poll() is None for process in running):
-            if time.monotonic() > deadline or self._signals > 1:
-                break
-            time.sleep(TICK_SECONDS)
+        for child in reversed(self.children):
+            if child.process is not None:
+                child.before_stop()
+                child.process.terminate()
+                running.append(child.process)
+                self._wait_for([child.process], time.monotonic() + GRACE_SECONDS)
+        self._wait_for(running, replaced_until)
         for process in running:
             _signal_group(process, signal.SIGKILL)
             process.wait()
+
+    def _wait_for(self, processes: list[subprocess.Popen[bytes]], deadline: float) -> None:
+        while any(process.poll() is None for process in processes):
+            if time.monotonic() > deadline or self._signals > 1:
+                break
+            time.sleep(TICK_SECONDS)
 
     def _announce(self, answers: Callable[[], bool], ready_line: str) -> None:
         while not self._signals and not self._code:
@@ -159,9 +231,9 @@ class Supervisor:
 
     @contextlib.contextmanager
     def _signals_counted(self) -> Iterator[None]:
-        ignored = {number for number in STOP_SIGNALS if signal.getsignal(number) is signal.SIG_IGN}  # nohup
+        ignored = {number for number in SIGNALS if signal.getsignal(number) is signal.SIG_IGN}  # nohup
         before = {
-            number: signal.signal(number, self._on_signal) for number in STOP_SIGNALS if number not in ignored
+            number: signal.signal(number, self._on_signal) for number in SIGNALS if number not in ignored
         }
         try:
             yield
@@ -170,7 +242,51 @@ class Supervisor:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._signals += 1
+        if number == signal.SIGHUP and not self._terminal_is_gone():
+            self._reload_asked = True
+        else:
+            self._signals += 1
+
+    def _terminal_is_gone(self) -> bool:
+        """Whether SIGHUP has its first meaning: the terminal that this was started in was closed."""
+        return bool(self._terminals) and not any(map(os.isatty, self._terminals))
+
+
+def _spawn(child: Child, lifeline_end: int, ready_end: int | None = None) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
+    ready = {} if ready_end is None else {lifeline.READY_VARIABLE: str(ready_end)}
+    return subprocess.Popen(  # noqa: S603  # our own module
+        [sys.executable, "-P", "-m", "distillery.child", child.role],
+        env={
+            **os.environ,
+            "PYTHONPATH": path,
+            lifeline.VARIABLE: str(lifeline_end),
+            **ready,
+            **child.environment,
+        },
+        stdin=subprocess.DEVNULL,
+        pass_fds=(lifeline_end, *child.descriptors, *([] if ready_end is None else [ready_end])),
+        start_new_session=True,
+    )
+
+
+def _spawn_successor(child: Child, lifeline_end: int) -> Successor:
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    try:
+        process = _spawn(child, lifeline_end, write_end)
+    finally:
+        os.close(write_end)
+    return Successor(process, read_end, time.monotonic() + READY_SECONDS)
+
+
+def _ended_by(process: subprocess.Popen[bytes], until: float) -> bool:
+    """Whether it has ended, or was made to because its time is over."""
+    if process.poll() is None and time.monotonic() <= until:
+        return False
+    _signal_group(process, signal.SIGKILL)
+    process.wait()
+    return True
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:

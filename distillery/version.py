@@ -1,3 +1,3 @@
 """The version of this installation; a test keeps it equal to pyproject.toml."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -19,11 +19,7 @@ from typing import Any
 
 from gunicorn import http  # type: ignore[import-untyped]
 from gunicorn.http.unreader import SocketUnreader  # type: ignore[import-untyped]
-from gunicorn.workers.gthread import (  # type: ignore[import-untyped]
-    STOP_KEEPALIVE_LINGER,
-    TConn,
-    ThreadWorker,
-)
+from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]
 
 #: The head of a request is complete within this time, counted from its connection or its first byte.
 HEAD_SECONDS = 10.0
@@ -43,6 +39,8 @@ MOST_HELD = 64 * 1024 * 1024
 #: (ANONYMOUS_BODY_MOST, UPLOADS_BELOW), which are not known yet where gunicorn loads this.
 LONGEST_BODY = 5 << 20
 TAKING_FILES = ("/desk/", "/requester/", "/admin/")
+#: A stopping process waits so long for clients that have connected and said nothing; others keep their time.
+STOP_SILENT_SECONDS = 5.0
 #: How long a closed connection is kept so that the client reads the whole answer.
 LINGER_SECONDS = 2.0
 LOOK_EVERY_SECONDS = 0.5
@@ -178,6 +176,13 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             soft = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
         super().init_process()
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """As gunicorn does; and who stops keeps no socket open on which nobody is accepted any more."""
+        super().set_accept_enabled(enabled)
+        if not self.alive:
+            for listener in self.sockets:
+                listener.close()
 
     # Arriving
 
@@ -337,8 +342,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._looked = now
         for conn in list(self._arriving):
             assert conn.arrival is not None
-            if not self.alive:
-                conn.arrival.deadline = min(conn.arrival.deadline, now + STOP_KEEPALIVE_LINGER)
+            if not self.alive and not conn.arrival.received:
+                conn.arrival.deadline = min(conn.arrival.deadline, now + STOP_SILENT_SECONDS)
             if conn.arrival.deadline <= now:
                 self._drop(conn)
         for conn in [each for each, until in self._closing.items() if until <= now]:

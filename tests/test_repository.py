@@ -9,6 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from django.db.migrations.loader import MigrationLoader
+
+from tests.upgrades import contraction
+from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -209,3 +213,21 @@ def test_no_module_is_longer_than_a_reader_can_hold():
         if name.endswith(".py") and not name.startswith(outside) and "/migrations/" not in name
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+def test_migrations_that_have_landed_are_never_edited():
+    assert find_faults(read_landed(), digest_migrations()) == []
+
+
+def test_migrations_since_the_last_version_take_nothing_from_it():
+    landed = {one.key: one.version for one in read_landed().values()}
+    loader = MigrationLoader(None)
+    released = [key for key in loader.graph.nodes if landed.get(key, "") != UNRELEASED]
+    plan = loader.graph._generate_plan(loader.graph.leaf_nodes(), at_end=True)
+    unreleased = [loader.graph.nodes[key] for key in plan if landed.get(key) == UNRELEASED]
+    found = dict(contraction.find_contractions(loader.project_state(released), unreleased))
+    too_early = [
+        sentence for name, sentence in found.items() if contraction.DUE.get(name) not in landed.values()
+    ]
+    assert too_early == []
+    assert sorted(contraction.DUE.keys() - found.keys()) == [], "listed, and no operation of that name is due"

@@ -1,6 +1,7 @@
 """An installation of its own for a test: data folder, database, and `manage.py` as an operator types it."""
 
 import contextlib
+import fcntl
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -63,17 +65,24 @@ class Installation:
             timeout=PATIENCE_SECONDS,
         )
 
-    def up(self, *options: str, until: str = "is ready", **variables: str) -> None:
-        """Start `manage.py up` on a free port; returns when it said the words."""
+    def up(
+        self, *options: str, until: str = "is ready", terminal: int | None = None, **variables: str
+    ) -> None:
+        """Start `manage.py up` on a free port, perhaps in a terminal; returns when it said the words."""
+
+        def take_terminal() -> None:
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, str(ROOT / "manage.py"), "up", "--port", "0", *options],
                 cwd=self.elsewhere,
                 env=self.environment(**variables),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if terminal is None else terminal,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                preexec_fn=None if terminal is None else take_terminal,  # noqa: PLW1509  # no threads here
             )
         self.eventually(lambda: until in self.words() or self.process.poll() is not None, what=until)
         assert self.process.poll() is None, self.words()
@@ -110,13 +119,20 @@ class Installation:
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
 
-    def count(self, table: str) -> int:
-        """How many rows the table has."""
+    @contextlib.contextmanager
+    def database(self):
+        """A cursor on the database, past Django; what it did is committed."""
         if self.database_url.startswith("postgres"):
             database = psycopg2.connect(self.database_url)
         else:
             database = sqlite3.connect(self.database_url.removeprefix("sqlite:///"), timeout=20)
         with contextlib.closing(database), contextlib.closing(database.cursor()) as cursor:
+            yield cursor
+            database.commit()
+
+    def count(self, table: str) -> int:
+        """How many rows the table has."""
+        with self.database() as cursor:
             cursor.execute(f"SELECT count(*) FROM {table}")
             return cursor.fetchone()[0]
 

@@ -1,10 +1,20 @@
 """`manage.py up`, started as an operator starts it, and ended in all the ways that things end."""
 
+import contextlib
+import http.client
 import os
+import select
 import signal
 import socket
+import socketserver
+import subprocess
+import sys
+import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from io import StringIO
+from urllib.parse import urlsplit
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -102,18 +112,195 @@ def test_asked_to_stop_it_stops_in_good_order_and_leaves_no_process(installation
     assert "Traceback" not in installation.words()
 
 
+def refused(port: int) -> bool:
+    """Whether a new connection is refused; Linux tells so a second later where the socket closes just now."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def test_the_web_server_can_run_alone_and_ctrl_c_lets_it_answer_what_is_under_way(installation):
     installation.up("--no-jobs", WEB_WORKERS="1")
     assert installation.processes("distillery.child jobs") == []
-    with socket.create_connection(("127.0.0.1", installation.port()), timeout=PATIENCE_SECONDS) as visitor:
+    port = installation.port()
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as visitor:
         visitor.sendall(b"POST /mturk/api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n{")
-        time.sleep(0.5)
+        installation.health()  # accepted after the visitor, so that is accepted too
         os.kill(installation.process.pid, signal.SIGINT)
-        time.sleep(0.5)
+        installation.eventually(lambda: refused(port), what="newcomers are refused while one is served")
         visitor.sendall(b"  }")
         assert visitor.recv(1000).startswith(b"HTTP/1.1 ")
     assert installation.process.wait(PATIENCE_SECONDS) == 0
     assert installation.processes() == []
+
+
+class Visitors:
+    """Threads that ask for a page again and again, each time by a new connection, and count how it ends."""
+
+    def __init__(self, port: int, number: int = 4) -> None:
+        self.port, self.over = port, threading.Event()
+        self.endings: Counter[str] = Counter()
+        self.threads = [threading.Thread(target=self._visit) for _ in range(number)]
+
+    def __enter__(self) -> "Visitors":
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _visit(self) -> None:
+        while not self.over.is_set():
+            visit = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
+            try:
+                visit.request("GET", "/health/", headers={"Connection": "close"})
+                ending = str(visit.getresponse().status)
+            except ConnectionRefusedError:
+                self.endings["refused"] += 1
+                return
+            except (OSError, http.client.HTTPException) as error:
+                ending = repr(error)
+            finally:
+                visit.close()
+            self.endings[ending] += 1
+
+
+def test_at_a_stop_those_who_have_connected_are_answered_and_later_ones_refused(installation):
+    installation.up("--no-jobs")
+    with Visitors(installation.port()) as visitors:
+        installation.eventually(lambda: visitors.endings["200"] > 20, what="visits")
+        assert installation.stop(signal.SIGTERM) == 0
+    assert set(visitors.endings) <= {"200", "refused"}, visitors.endings
+
+
+def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    monkeypatch.setattr("distillery.supervisor._spawn", lambda *_: subprocess.Popen(command))
+    jobs = Child("jobs", "Jobs")
+    ended_before = []
+    web = Child("web", "Web", before_stop=lambda: ended_before.append(jobs.process.returncode))
+    supervisor = Supervisor([web, jobs], say=lambda _: None)
+
+    def answers() -> bool:
+        if web.process is None or jobs.process is None:
+            return False
+        os.kill(os.getpid(), signal.SIGTERM)
+        return True
+
+    assert supervisor.run(answers=answers, ready_line="ready") == 0
+    assert ended_before == [-signal.SIGTERM]
+    assert web.process.returncode == -signal.SIGTERM
+
+
+def test_sighup_replaces_every_process_and_no_visitor_is_refused(installation):
+    installation.up()
+    before = installation.processes("distillery.child")
+    with Visitors(installation.port()) as visitors:
+        installation.eventually(lambda: visitors.endings["200"] > 20, what="visits")
+        os.kill(installation.process.pid, signal.SIGHUP)
+        installation.eventually(
+            lambda: (
+                "The jobs worker was reloaded." in installation.words()
+                and not set(before) & set(installation.processes("distillery.child"))
+            ),
+            what="new processes in place of the old ones",
+        )
+        assert len(installation.processes("distillery.child")) == len(before)
+    assert set(visitors.endings) == {"200"}
+    words = installation.words()
+    assert words.index("The web server was reloaded.") < words.index("The jobs worker was reloaded.")
+    assert installation.stop(signal.SIGTERM) == 0
+    assert installation.processes() == []
+
+
+def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
+    threads = tmp_path / "threads"
+    threads.write_text("2")
+    installation.up("--no-jobs", WEB_THREADS_FILE=str(threads))
+    before = installation.processes("distillery.child")
+    threads.write_text("many")
+    os.kill(installation.process.pid, signal.SIGHUP)
+    installation.eventually(lambda: "was not reloaded (exit code 1)" in installation.words(), what="a no")
+    assert "WEB_THREADS='many' is not a whole number." in installation.words()
+    assert installation.processes("distillery.child") == before
+    assert installation.health()[0] == 200
+    threads.write_text("3")
+    os.kill(installation.process.pid, signal.SIGHUP)
+    installation.eventually(lambda: "The web server was reloaded." in installation.words(), what="a yes")
+
+
+def test_closing_the_terminal_still_stops_it(installation):
+    ours, theirs = os.openpty()
+    installation.up("--no-jobs", terminal=theirs)
+    os.close(theirs)
+    os.close(ours)
+    assert installation.process.wait(PATIENCE_SECONDS) == 0
+    assert installation.processes() == []
+
+
+def test_without_migrating_it_starts_on_a_database_of_this_version_only(installation):
+    installation.up("--no-jobs", "--no-migrate")
+    assert installation.health()[0] == 200
+    installation.stop(signal.SIGTERM)
+    with installation.database() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
+        cursor.execute("DROP TABLE django_session")
+    end = installation.manage("up", "--no-migrate")
+    assert end.returncode == 1
+    assert "1 migration is not applied." in end.stderr
+    assert "Not started." in end.stderr
+    assert installation.manage("migrate").returncode == 0
+
+
+@pytest.mark.only_on("postgresql")
+def test_it_waits_for_a_database_that_is_not_there_yet(installation):
+    server = urlsplit(installation.database_url)
+    with contextlib.ExitStack() as opened:
+        with socket.create_server(("127.0.0.1", 0)) as place:
+            port = place.getsockname()[1]
+        later = server._replace(netloc=f"{server.username}@127.0.0.1:{port}").geturl()
+        end = installation.manage("up", "--no-jobs", "--wait", "0", DATABASE_URL=later)
+        assert end.returncode == 1
+        assert "The database does not answer" in end.stderr
+        installation.up("--no-jobs", until="Database not there yet", DATABASE_URL=later)
+        opened.enter_context(forwarded(port, (server.hostname, server.port)))
+        installation.eventually(lambda: "is ready" in installation.words(), what="the start")
+        assert installation.health()[0] == 200
+        assert installation.stop(signal.SIGTERM) == 0
+
+
+@contextlib.contextmanager
+def forwarded(port: int, to: tuple[str, int]) -> Iterator[None]:
+    """Whoever connects to the port talks to the other address."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with socket.create_connection(to) as other:
+                ends = {self.request: other, other: self.request}
+                while True:
+                    for ready in select.select(list(ends), [], [])[0]:
+                        data = ready.recv(65_536)
+                        if not data:
+                            return
+                        ends[ready].sendall(data)
+
+    class Server(socketserver.ThreadingTCPServer):
+        allow_reuse_address = daemon_threads = True
+        block_on_close = False
+
+    with Server(("127.0.0.1", port), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_the_jobs_worker_can_run_alone(installation):

@@ -15,7 +15,9 @@ from django.db import connection, connections
 
 from distillery import env, gunicorn_conf
 from distillery.checks import findings, is_loopback
+from distillery.listener import close_listener
 from distillery.management.commands.doctor import write
+from distillery.patience import wait_for_services
 from distillery.supervisor import Child, Probe, Supervisor
 
 MIGRATION_LOCK = 7_265_641
@@ -27,7 +29,8 @@ class Command(BaseCommand):
 
     help = (
         "Check the set-up, migrate the database, then run the web server and the jobs worker with its timer. "
-        "A process that dies is started again; Ctrl-C or SIGTERM stops all."
+        "A process that dies is started again; Ctrl-C or SIGTERM stops all; SIGHUP replaces all by new "
+        "processes without refusing anybody."
     )
     requires_system_checks: list[str] = []  # they are among the findings
 
@@ -38,12 +41,25 @@ class Command(BaseCommand):
         parser.add_argument("--no-web", action="store_true", help="no web server, jobs only")
         parser.add_argument("--no-jobs", action="store_true", help="no jobs worker, web server only")
         parser.add_argument("--no-beat", action="store_true", help="a jobs worker without the timer")
+        parser.add_argument(
+            "--no-migrate",
+            action="store_true",
+            help="do not migrate; end if the database is too old",
+        )
+        parser.add_argument(
+            "--wait",
+            type=float,
+            default=60,
+            metavar="SECONDS",
+            help="how long to wait for a database or Redis that is not there yet (default: 60)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run until stopped."""
         if options["no_web"] and options["no_jobs"]:
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
-        self._check()
+        wait_for_services(options["wait"], say=self._say)
+        self._check(migrates=not options["no_migrate"])
         os.umask(0o077)
         with contextlib.ExitStack() as opened:
             children, answers, ready_line = [], None, "The jobs worker is running (Ctrl-C stops it)."
@@ -57,8 +73,9 @@ class Command(BaseCommand):
                 ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
             if not options["no_jobs"]:
                 children.append(jobs(beat=not options["no_beat"]))
-            with one_at_a_time():
-                call_command("migrate", interactive=False, verbosity=0)
+            if not options["no_migrate"]:
+                with one_at_a_time():
+                    call_command("migrate", interactive=False, verbosity=0)
             connections.close_all()
             if not options["no_web"]:
                 listener.listen(gunicorn_conf.backlog)
@@ -70,16 +87,18 @@ class Command(BaseCommand):
             raise CommandError("Stopped, because the set-up does not work.", returncode=code)
         self._say("Stopped.")
 
-    def _check(self) -> None:
-        found = [finding for finding in findings(before_start=True) if finding.level != "ok"]
+    def _check(self, *, migrates: bool) -> None:
+        looked = findings(before_start=True, migrates=migrates)
+        found = [finding for finding in looked if finding.level != "ok"]
         for finding in found:
             write(finding, self.stderr if finding.level == "error" else self.stdout, self.style)
         if any(finding.level == "error" for finding in found):
             raise CommandError("Not started. Put the above right first; `manage.py doctor` shows it again.")
 
     def _say(self, sentence: str) -> None:
-        self.stdout.write(sentence)
-        self.stdout.flush()
+        with contextlib.suppress(OSError):  # the terminal was closed
+            self.stdout.write(sentence)
+            self.stdout.flush()
 
 
 def web(listener: socket.socket) -> Child:
@@ -89,6 +108,7 @@ def web(listener: socket.socket) -> Child:
         "The web server",
         environment={"DISTILLERY_SOCKET": str(listener.fileno())},
         descriptors=(listener.fileno(),),
+        before_stop=lambda: close_listener(listener),
     )
 
 

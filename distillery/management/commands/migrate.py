@@ -1,0 +1,65 @@
+"""`manage.py migrate`: Django's, which looks at the tables first, and says what to do when one fails."""
+
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import DEFAULT_DB_ALIAS
+from django.db.migrations.exceptions import InconsistentMigrationHistory
+from django.db.migrations.migration import Migration
+
+from distillery.schema import inspect_schema
+
+#: Options that apply nothing, or are for people who repair the table of migrations by hand.
+_WITHOUT_LOOKING = ("plan", "check_unapplied", "fake", "fake_initial", "prune")
+
+
+class Command(migrate.Command):
+    """Refuses, before it applies anything, where the tables are not what the applied migrations made."""
+
+    _running: Migration | None = None
+    _applied = 0
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look, then migrate."""
+        look = options["database"] == DEFAULT_DB_ALIAS and not any(map(options.get, _WITHOUT_LOOKING))
+        if look and not (report := inspect_schema()).is_well:
+            raise CommandError(f"Nothing was migrated. {report.sentence}\n{report.remedy}")
+        try:
+            super().handle(*args, **options)
+        except InconsistentMigrationHistory as error:
+            raise CommandError(
+                f"Nothing was migrated. {error} The database was written by a commit between two versions, "
+                "or by hand: put back a backup that a released version wrote."
+            ) from error
+        except Exception as error:
+            if self._running is None:
+                raise
+            raise CommandError(_describe_failure(self._running, error, self._applied)) from error
+
+    def migration_progress_callback(
+        self, action: str, migration: Migration | None = None, fake: bool = False
+    ) -> None:
+        """Know which migration runs."""
+        if action in ("apply_start", "unapply_start"):
+            self._running = migration
+        elif action in ("apply_success", "unapply_success"):
+            self._running = None
+            self._applied += 1
+        super().migration_progress_callback(action, migration, fake)
+
+
+def _describe_failure(migration: Migration, error: Exception, applied: int) -> str:
+    what = " ".join(str(error).split()) or type(error).__name__
+    before = f"The {applied} before it stay applied." if applied else "None was applied before it."
+    left = (
+        "It was rolled back whole."
+        if migration.atomic
+        else "It works in steps: those that are done stay, and the next run goes on from there."
+    )
+    return (
+        f"The migration {migration.app_label}.{migration.name} failed: {what}\n{left} {before}\n"
+        "If the cause lies outside (a full disk, a lost connection, a lock), remove it and run "
+        "`manage.py migrate` again. Otherwise put back the backup from before the upgrade, go on with the "
+        "version that wrote it, and report the first line; `manage.py migrate --traceback` says more."
+    )
