@@ -12,6 +12,7 @@ from django.contrib import admin
 from django.db.models import Model, URLField
 from django.http import HttpRequest
 
+import distillery.accountadmin  # noqa: F401 - registers its pages
 from annotation import models as annotation
 from crowd import models as crowd
 from jobs import models as jobs

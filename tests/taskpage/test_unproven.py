@@ -93,7 +93,7 @@ def test_made_up_arrivals_are_few_and_go_for_each_other(hit):
 
 
 def test_however_many_arrive_rows_are_bounded_at_every_step_and_nobody_is_barred(stage, hit):
-    """10,000 leave what 100 leave (docs/decisions/0025): each arrival beyond the bound removes the oldest."""
+    """10,000 leave what 100 leave (docs/decisions/0026): each arrival beyond the bound removes the oldest."""
     other = make_hit(stage, "item:1", external_id="3OTHER")
     most = (hit.places + other.places) * unproven.FOR_EACH_PLACE
     for n in range(100):
