@@ -1,8 +1,9 @@
 """How many queries have all their answers of systems scored."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from annotation.models import Query
 from crowd.models import Stage
@@ -59,24 +60,30 @@ def _judged(project: Project) -> Judged | None:
 
 
 def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> Judged:
+    """Count queries, and those of which an answer lacks a score.
+
+    What is missing is asked for by EXISTS, which PostgreSQL joins at any size: by NOT IN it looks through all
+    scores for each answer as soon as their keys outgrow its `work_mem`.
+    """
     rows = to_judge(project).order_by()
     asked = [judging_config(stage).systems for stage in stages]
     if asked and all(asked):
         rows = rows.filter(system__name__in={name for names in asked for name in names})
-    scored = Q(
-        pk__in=Score.objects.filter(run__in=list(runs.values()), mean__isnull=False).values("candidate")
-    )
-    for stage in stages:
-        if stage.pk not in runs:
-            scored |= Q(pk__in=_asked_enough(stage))
     every = rows.aggregate(n=Count("query", distinct=True))["n"]
-    unscored = rows.exclude(scored).aggregate(n=Count("query", distinct=True))["n"]
-    return Judged(every, every - unscored)
+    scores = Score.objects.filter(run__in=list(runs.values()), mean__isnull=False, candidate=OuterRef("pk"))
+    unscored = rows.filter(~Exists(scores))
+    unfiltered = [stage for stage in stages if stage.pk not in runs]
+    if not unfiltered:
+        return Judged(every, every - unscored.aggregate(n=Count("query", distinct=True))["n"])
+    enough = {pk for stage in unfiltered for pk in _asked_enough(stage)}
+    lacking = {query for pk, query in unscored.values_list("pk", "query").iterator() if pk not in enough}
+    return Judged(every, every - len(lacking))
 
 
-def _asked_enough(stage: Stage) -> object:
+def _asked_enough(stage: Stage) -> Iterator[int]:
     """Candidates with as many good judgments as a stage without filters asks for."""
     config = judging_config(stage)
     enough = stage.redundancy if config.redundancy_mode == "fixed" else config.least_judgments
     rows = good(Judgment.objects.filter(stage=stage), stage).order_by().values("candidate")
-    return rows.annotate(n=Count("pk")).filter(n__gte=enough).values("candidate")
+    found = rows.annotate(n=Count("pk")).filter(n__gte=enough)
+    return found.values_list("candidate", flat=True).iterator()
