@@ -43,8 +43,8 @@ class DistilleryConfig(AppConfig):
 
 
 def _place_canary(**sent: object) -> None:
-    if "plan" not in sent:
-        return  # `flush` sends the signal too, and a database that was emptied belongs to no key
+    if not sent.get("plan"):
+        return  # nothing was migrated: `flush` sends the signal too, and `up` places one by itself
     from distillery.canary import place_canary  # noqa: PLC0415  # needs the models
 
     place_canary()

@@ -3,8 +3,10 @@
 import sqlite3
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.db.models.signals import post_migrate
 
 from distillery import canary, checks, env, sealed_data
 from sealing import seal
@@ -22,7 +24,7 @@ def test_the_right_key_opens_the_canary(db):
     assert checks.secret_key().level == "ok"
 
 
-def test_another_key_is_an_error_of_the_doctor_and_keeps_up_from_starting(db, settings, capsys):
+def test_another_key_is_an_error_of_the_doctor_and_keeps_up_from_starting(db, settings):
     canary.place_canary()
     settings.SECRET_KEY = OTHER
     finding = checks.secret_key()
@@ -52,8 +54,11 @@ def test_nothing_sealed_is_nothing_wrong(db):
     assert checks.secret_key().level == "ok"
 
 
-def test_migrating_places_the_canary(db):
-    call_command("migrate", verbosity=0)
+def test_migrating_places_the_canary_and_emptying_the_database_does_not(db):
+    sealing = apps.get_app_config("sealing")
+    post_migrate.send(sender=sealing)
+    assert canary.key_opens() is None
+    post_migrate.send(sender=sealing, plan=[("the migration of this room", False)])
     assert canary.key_opens() is True
 
 
@@ -105,7 +110,8 @@ def test_sealed_data_are_found_on_a_server(settings):
 
 
 def test_a_host_without_the_key_is_told_so_in_one_line(installation):
-    assert installation.manage("migrate").returncode == 0
+    code = "from distillery.canary import place_canary; place_canary()"
+    assert installation.manage("shell", "-c", code).returncode == 0
     place = installation.data_dir / "secrets" / "secret_key"
     place.unlink()
     refused = installation.manage("doctor")
