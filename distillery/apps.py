@@ -3,10 +3,11 @@
 import contextlib
 from pathlib import Path
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.conf import settings
 from django.core.checks import register
 from django.core.exceptions import ImproperlyConfigured
+from django.db.models.signals import post_migrate
 
 
 class DistilleryConfig(AppConfig):
@@ -30,6 +31,8 @@ class DistilleryConfig(AppConfig):
                 f"{error.filename} cannot be made: {error.strerror}. "
                 "Set DATA_DIR to a folder this user can write."
             ) from error
+        # Its own has no models, and Django sends the signal for none such.
+        post_migrate.connect(_place_canary, sender=apps.get_app_config("sealing"))
         if settings.METRICS_TOKEN:
             from distillery.monitoring import counting  # noqa: PLC0415
 
@@ -37,6 +40,14 @@ class DistilleryConfig(AppConfig):
         own = (checks.check_hosts, checks.check_public_url, checks.check_secret_key, variables.check_names)
         for check in own:
             register(check)
+
+
+def _place_canary(**sent: object) -> None:
+    if not sent.get("plan"):
+        return  # nothing was migrated: `flush` sends the signal too, and `up` places one by itself
+    from distillery.canary import place_canary  # noqa: PLC0415  # needs the models
+
+    place_canary()
 
 
 def _make_folders(data: Path, *, broker: bool) -> None:

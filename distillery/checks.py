@@ -29,6 +29,7 @@ from kombu.exceptions import OperationalError
 
 from distillery.celery import app as celery_app
 from distillery.finding import Finding, Level
+from distillery.restored import dispatching, secret_key
 from distillery.schema import inspect_schema
 from distillery.workchecks import failed_jobs, ledger, outages, silent_jobs, worker
 from retrieval.errors import RetrievalError
@@ -146,11 +147,11 @@ def findings(*, before_start: bool = False, migrates: bool = True) -> list[Findi
     found = [*system_checks(), *(look() for look in _ALWAYS)]
     database_well = all(finding.level != "error" for finding in found if finding.topic == "database")
     if database_well:
-        found += [sqlite_journal(), clock()]
+        found += [sqlite_journal(), clock(), secret_key()]
         if not (before_start and migrates):
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":
-        found += [worker(), failed_jobs(), silent_jobs(), outages(), ledger()]
+        found += [dispatching(), worker(), failed_jobs(), silent_jobs(), outages(), ledger()]
     return [finding for finding in found if finding.sentence]
 
 

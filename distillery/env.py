@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -89,11 +90,26 @@ def words(name: str, default: list[str]) -> list[str]:
     return [word.strip() for word in value.split(",") if word.strip()] if value else default
 
 
-def secret(name: str, folder: Path) -> str:
-    """Secret from the environment or `name`_FILE; else generated once into `folder`, for our eyes only."""
+def secret(name: str, folder: Path, *, needed: Callable[[], bool | None] = lambda: False) -> str:
+    """Secret from the environment or `name`_FILE; else generated once into `folder`, for our eyes only.
+
+    `needed` says whether something was sealed with it before. Then none is generated, because it would open
+    nothing. Where nobody can say (None), one is made for this process alone and not kept.
+    """
     given = text(name)
     if given:
         return given
+    path = folder / name.lower()
+    if not path.exists():
+        before = needed()
+        if before:
+            raise ImproperlyConfigured(
+                f"{name} is missing: the database holds secrets that were sealed with it, and a new one "
+                f"would open none of them. Put the old one back into {path} (it is in the keys file of each "
+                f"backup), or set {name} as the other hosts have it."
+            )
+        if before is None:
+            return secrets.token_urlsafe(50)
     try:
         return _generated(name, folder)
     except OSError as error:

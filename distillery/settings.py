@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from distillery import env, mail
+from distillery.sealed_data import holds_sealed_values
 from distillery.version import VERSION
 from money import currencies
 
@@ -24,7 +25,14 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var"))).absolute()
 
-SECRET_KEY = env.secret("SECRET_KEY", DATA_DIR / "secrets")
+DATABASE_URL = env.address(
+    "DATABASE_URL",
+    {"postgres", "postgresql", "pgsql", "sqlite"},
+    "postgres://user:password@host/name or sqlite:////path",
+    f"sqlite:///{DATA_DIR / 'distillery.sqlite3'}",
+)
+
+SECRET_KEY = env.secret("SECRET_KEY", DATA_DIR / "secrets", needed=lambda: holds_sealed_values(DATABASE_URL))
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS", [])
 DEBUG = env.flag("DEBUG")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
@@ -61,6 +69,7 @@ INSTALLED_APPS = [
     "marketplace",
     "jobs",
     "accounts",
+    "sealing",
     "axes",
     "csp",
     "django.contrib.admin",
@@ -122,12 +131,6 @@ TEMPLATES: list[dict[str, Any]] = [
     }
 ]
 
-DATABASE_URL = env.address(
-    "DATABASE_URL",
-    {"postgres", "postgresql", "pgsql", "sqlite"},
-    "postgres://user:password@host/name or sqlite:////path",
-    f"sqlite:///{DATA_DIR / 'distillery.sqlite3'}",
-)
 try:
     _database: Any = dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)
 except ValueError as error:

@@ -37,6 +37,7 @@ ACTIONS = {
     "worker.messaged": "wrote to workers",
     "operation.refused": "was refused by the marketplace",
     "operation.resolved": "said what became of an operation",
+    "endpoint.recovered": "compared a marketplace with a restored database",
 }
 
 

@@ -46,6 +46,10 @@ class Shelf(Protocol):
         """Remove all files under a name."""
         ...
 
+    def paths(self) -> Iterator[str]:
+        """Every file that is kept, as PROJECT/VERSION/PATH, in order."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class FolderShelf:
@@ -79,6 +83,12 @@ class FolderShelf:
     def forget(self, name: str) -> None:
         """Remove the folder."""
         shutil.rmtree(self.root / name, ignore_errors=True)
+
+    def paths(self) -> Iterator[str]:
+        """The files, without what is being put there."""
+        for each in sorted(self.root.glob("[!.]*/*/**/*")):
+            if each.is_file():
+                yield each.relative_to(self.root).as_posix()
 
 
 def _onto_the_disk(folder: Path) -> None:
@@ -122,6 +132,14 @@ class BucketShelf:
     def forget(self, name: str) -> None:
         """Delete the objects."""
         self._delete(name, but=set())
+
+    def paths(self) -> Iterator[str]:
+        """The objects below the prefix."""
+        from releases.bucket import storage_for  # noqa: PLC0415
+
+        below = f"{self.prefix}/" if self.prefix else ""
+        for each in storage_for(self.bucket).bucket.objects.filter(Prefix=below):
+            yield str(each.key).removeprefix(below)
 
     def _below(self, name: str) -> str:
         return f"{self.prefix}/{name}/" if self.prefix else f"{name}/"

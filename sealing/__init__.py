@@ -27,3 +27,12 @@ def unseal(sealed: str, *, purpose: str) -> str | None:
         except InvalidToken:
             continue
     return None
+
+
+def opens_with(secret_key: str, sealed: str, *, purpose: str) -> bool:
+    """Whether this key sealed a value."""
+    try:
+        _sealer(secret_key, purpose).decrypt(sealed.encode())
+    except InvalidToken:
+        return False
+    return True

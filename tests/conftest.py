@@ -124,3 +124,13 @@ def _figures_are_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(keeping, "CHEAP_SECONDS", float("inf"))
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _a_data_folder_that_knows_no_epoch() -> None:
+    """Databases go back to what they were after each test, and the file beside them must not notice."""
+    from django.conf import settings
+
+    from crowd.outbox.epoch import FILE
+
+    (Path(settings.DATA_DIR) / FILE).unlink(missing_ok=True)

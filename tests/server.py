@@ -263,12 +263,12 @@ def new_database(folder: Path) -> str:
     return f"sqlite:///{path}"
 
 
-def blank_database(folder: Path) -> str:
+def blank_database(folder: Path, name: str = "") -> str:
     """URL of a new database without a table: in `folder`, or on the PostgreSQL server of DATABASE_URL."""
     server = os.environ.get("DATABASE_URL", "")
     if not server.startswith("postgres"):
         return f"sqlite:///{folder / 'blank.sqlite3'}"
-    name = f"distillery_scratch_{secrets.token_hex(6)}"
+    name = name or f"distillery_scratch_{secrets.token_hex(6)}"
     _on_postgres(f'CREATE DATABASE "{name}"')
     return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
 
@@ -334,6 +334,9 @@ def _sqlite_template() -> Path:
                 fresh = Path(scratch) / "fresh.sqlite3"
                 _migrate(f"sqlite:///{fresh}", Path(scratch))
                 with contextlib.closing(sqlite3.connect(fresh)) as database:
+                    # Sealed with the key of the scratch folder; each copy has a key of its own.
+                    database.execute("DELETE FROM sealing_canary")
+                    database.commit()
                     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 for old in home.glob("*.sqlite3"):
                     old.unlink()
@@ -358,6 +361,8 @@ def _copy_postgres_template(server: str, name: str) -> None:
             cursor.execute(f'CREATE DATABASE "{template}"')
             with tempfile.TemporaryDirectory() as scratch:
                 _migrate(urlunsplit(parts._replace(path=f"/{template}")), Path(scratch))
+            with _postgres(urlunsplit(parts._replace(path=f"/{template}"))) as inside:
+                inside.execute("DELETE FROM sealing_canary")
             cursor.execute(f'ALTER DATABASE "{template}" IS_TEMPLATE true')
         cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     if "PYTEST_XDIST_WORKER" not in os.environ:  # else the process that started all of them does it

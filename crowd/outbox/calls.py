@@ -23,6 +23,11 @@ def bonus_reference(operation: MarketOperation) -> str:
     return f"[ref {operation.token[:8]}]"
 
 
+def found_purpose(reference: str) -> str:
+    """The purpose of a bonus that a restored database found paid; what it was asked for is not known."""
+    return f"found [ref {reference}]"
+
+
 def _publish(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
     values = dict(operation.payload)
     currency = values.pop("currency")

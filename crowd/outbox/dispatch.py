@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from django.db import DatabaseError, transaction
-from django.db.models import F, Q
+from django.db.models import Exists, F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -24,8 +24,8 @@ from crowd.adapters import registry
 from crowd.adapters.base import Marketplace, Outcome, Refused, Throttled, Unknown
 from crowd.contact import Contact
 from crowd.errors import CrowdError, NotArmedError, StageStateError
-from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
-from crowd.outbox import results, together
+from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage
+from crowd.outbox import epoch, results, together
 from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, fill_in_groups
 
 logger = logging.getLogger(__name__)
@@ -78,9 +78,14 @@ class Tally:
 
 
 def dispatch(endpoint: Endpoint, *, limit: int = 1000, contact: Contact | None = None) -> Tally:
-    """Send up to `limit` operations that are due at this endpoint; `contact` learns whether it answers."""
+    """Send up to `limit` operations that are due at this endpoint; none while it is halted.
+
+    `contact` learns whether it answers.
+    """
     contact = contact or Contact()
     tally = Tally()
+    if epoch.obstacle() or epoch.is_halted(endpoint):
+        return tally
     # Groups first: what is published for them, or kept from them, needs their ids.
     groups = Q(kind=MarketOperation.Kind.GROUP)
     with ThreadPoolExecutor(THREADS, thread_name_prefix="outbox") as pool:
@@ -100,7 +105,7 @@ def _dispatch(endpoint: Endpoint, kinds: Q, limit: int, caller: "_Caller", tally
         if not caller.stopped.is_set() and not caller.contact.must_end() and begun < limit:
             batch = _claim(endpoint, kinds, min(_BATCHES * THREADS, limit - begun))
             begun += len(batch)
-        ahead = caller.begin(_send(batch, caller.market) if batch else [])
+        ahead = caller.begin(_announce(_allowed(batch, caller.market), caller) if batch else [])
         if under_way:
             _settle([(operation, call.result()) for operation, call in under_way], tally)
         elif not batch:
@@ -134,6 +139,7 @@ def due(endpoint: Endpoint, now: datetime) -> Q:
 def _claim(endpoint: Endpoint, kinds: Q, count: int) -> list[MarketOperation]:
     now, owner = timezone.now(), uuid.uuid4()
     rows = MarketOperation.objects.filter(due(endpoint, now), kinds)
+    rows = rows.exclude(Exists(DispatchHalt.objects.filter(endpoint=endpoint)))
     rows = rows.order_by("not_before", "planned_at", "pk")
     pks = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True)[:count])
     MarketOperation.objects.filter(pk__in=pks).update(
@@ -146,8 +152,8 @@ def _claim(endpoint: Endpoint, kinds: Q, count: int) -> list[MarketOperation]:
     )
 
 
-def _send(batch: Sequence[MarketOperation], market: Marketplace) -> list[MarketOperation]:
-    """Commit that these are on their way; those that must not go to this endpoint are refused instead.
+def _allowed(batch: Sequence[MarketOperation], market: Marketplace) -> list[MarketOperation]:
+    """Those that may go to this endpoint now; those that must not are refused.
 
     The rows in memory keep the `first_sent_at` of before: empty where this is the first attempt.
     """
@@ -167,12 +173,32 @@ def _send(batch: Sequence[MarketOperation], market: Marketplace) -> list[MarketO
             _keep_back(operation, error)
         else:
             allowed.append(operation)
-    mine = MarketOperation.objects.filter(pk__in=[operation.pk for operation in allowed], state=State.CLAIMED)
-    mine.filter(lease_owner__in={operation.lease_owner for operation in allowed}).update(
-        state=State.SENT, attempts=F("attempts") + 1, first_sent_at=Coalesce("first_sent_at", timezone.now())
-    )
     for operation in allowed:
         operation.attempts += 1
+    return allowed
+
+
+def _announce(allowed: list[MarketOperation], caller: "_Caller") -> list[MarketOperation]:
+    """Commit that these are on their way, here and beside the database, before any is called."""
+    if not allowed:
+        return allowed
+    mine = MarketOperation.objects.filter(pk__in=[operation.pk for operation in allowed], state=State.CLAIMED)
+    with transaction.atomic():
+        mine.filter(lease_owner__in={operation.lease_owner for operation in allowed}).update(
+            state=State.SENT,
+            attempts=F("attempts") + 1,
+            first_sent_at=Coalesce("first_sent_at", timezone.now()),
+        )
+        number = epoch.advance()
+    try:
+        epoch.remember(number)
+    except (OSError, epoch.RestoredError) as error:
+        # What a restore could not be told by must not be done.
+        logger.error("Nothing is sent: %s", error)
+        caller.stopped.set()
+        for operation in allowed:
+            _take_back(operation)
+        return []
     return allowed
 
 

@@ -1,5 +1,6 @@
 """Planning an operation: one row, its reservation, once per purpose."""
 
+import uuid
 from datetime import datetime
 from typing import Any
 
@@ -27,10 +28,12 @@ def plan(
     assignment: Assignment | None = None,
     cost: Cost = NOTHING,
     not_before: datetime | None = None,
+    pk: uuid.UUID | None = None,
 ) -> MarketOperation:
     """Plan an operation and reserve what it costs; the same kind, target and purpose are planned once.
 
-    Raises BudgetError where the money is not there; then nothing is planned.
+    `pk` is for what must keep its token even if this row is lost. Raises BudgetError where the money is not
+    there; then nothing is planned.
     """
     now = timezone.now()
     operation, created = MarketOperation.objects.get_or_create(
@@ -38,6 +41,7 @@ def plan(
         target=target,
         purpose=purpose,
         defaults={
+            "id": pk or uuid.uuid4(),
             "endpoint": endpoint,
             "endpoint_url": endpoint.url,
             "stage": stage,

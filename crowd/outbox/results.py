@@ -78,6 +78,19 @@ def ask_a_person(operation: MarketOperation, why: str) -> None:
     )
 
 
+def overtake(operation: MarketOperation, why: str) -> None:
+    """Finish an operation that costs nothing and was overtaken; the work is as the other one left it."""
+    MarketOperation.objects.filter(pk=operation.pk).exclude(state__in=MarketOperation.FINAL).update(
+        state=State.REFUSED,
+        finished_at=timezone.now(),
+        needs_person=False,
+        lease_owner=None,
+        lease_until=None,
+        error_code="Overtaken",
+        error_text=why[:2000],
+    )
+
+
 def _after_success(operation: MarketOperation, ref: str) -> None:
     now = timezone.now()
     stage, cost = operation.stage, Cost(operation.amount_cents, operation.fee_cents)

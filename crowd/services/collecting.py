@@ -262,6 +262,7 @@ def _whole(wanted: Sequence[tuple[Hit, int]], stage: Stage) -> dict[int, Assignm
 
 
 def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: Assignment | None) -> bool:
+    assignment = assignment or _recover(stage, hit, submission)
     if assignment is None:
         _take_unknown(stage, hit, submission)
         return True
@@ -333,13 +334,42 @@ def _has_its_units(assignment: Assignment) -> bool:
     return True
 
 
-def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
-    """Submitted work that never came to our page: kept, in quarantine, for a person to look at."""
+def _recover(stage: Stage, hit: Hit, submission: Submission) -> Assignment | None:
+    """Work that was stored here once and that a restored database has lost: its copy carries our receipt.
+
+    A receipt that other work has is a copy of a copy, and recovers nothing.
+    """
+    receipt = receipts.receipt_in(submission.answer)
+    if receipt is None or Assignment.objects.filter(receipt=receipt).exists():
+        return None
+    worker = _worker(stage, submission)
+    others = Assignment.objects.filter(hit=hit, worker=worker)
+    if others.exclude(state__in=[State.ENDED, State.QUARANTINED]).exists():
+        return None
+    assignment = Assignment(
+        stage=stage,
+        hit=hit,
+        worker=worker,
+        external_id=submission.ref,
+        receipt=receipt,
+        arrived_at=submission.accepted_at or submission.submitted_at,
+    )
+    assignment.save(force_insert=True)
+    return assignment
+
+
+def _worker(stage: Stage, submission: Submission) -> Worker:
     worker, _ = Worker.objects.get_or_create(
         endpoint=stage.endpoint,
         external_id=submission.worker,
         defaults={"first_seen_at": timezone.now()},
     )
+    return worker
+
+
+def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
+    """Submitted work that never came to our page: kept, in quarantine, for a person to look at."""
+    worker = _worker(stage, submission)
     Assignment.objects.get_or_create(
         worker=worker,
         external_id=submission.ref,

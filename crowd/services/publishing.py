@@ -17,7 +17,9 @@ from crowd.bundles import Bundle
 from crowd.errors import BudgetError
 from crowd.kinds import kind_of
 from crowd.models import Hit, HitUnit, LedgerEntry, MarketOperation, Stage
+from crowd.outbox import epoch
 from crowd.outbox.planning import plan
+from crowd.services import memo
 from crowd.services.apart import rules_apart
 from crowd.services.parts import rules_for_part
 from crowd.services.passed import with_groups
@@ -33,11 +35,12 @@ _LEASE = timedelta(minutes=2)
 def publish_pending(stage: Stage) -> int:
     """Plan HITs for everything that still needs people; the number of HITs planned.
 
+    None after a restore, while nobody knows what was published since the backup.
     The first call publishes, later ones top up what was rejected, removed or expired. One planner works on a
     stage at a time, so nothing is published twice. Stops quietly where the budget ends, with an event.
     """
     owner = uuid.uuid4()
-    if not _take_planning(stage, owner):
+    if epoch.is_halted(stage.endpoint) or not _take_planning(stage, owner):
         return 0
     planned = 0
     try:
@@ -129,6 +132,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
             payload=listing(
                 stage,
                 hit,
+                bundle.units,
                 title=stage.task_title,
                 description=stage.task_description,
                 rules=[*eligibility, *apart, *(rules[hit.part] if hit.part is not None else [])],
@@ -138,7 +142,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
             planned_at=now,
             not_before=now,
         )
-        for hit in hits
+        for hit, (_, bundle) in zip(hits, chosen, strict=True)
     )
     LedgerEntry.objects.bulk_create(
         LedgerEntry(
@@ -192,13 +196,19 @@ def plan_listing(
         hit=hit,
         target=f"hit:{hit.pk}",
         purpose="publish",
-        payload=listing(stage, hit, title=title, description=description, rules=rules),
+        payload=listing(stage, hit, (), title=title, description=description, rules=rules),
         cost=unit_cost(hit) * hit.places,
     )
 
 
 def listing(
-    stage: Stage, hit: Hit, *, title: str, description: str, rules: Sequence[dict[str, Any]]
+    stage: Stage,
+    hit: Hit,
+    units: Sequence[tuple[str, str]],
+    *,
+    title: str,
+    description: str,
+    rules: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
     """What the marketplace is told about a HIT, as the payload of its operation."""
     return {
@@ -211,7 +221,9 @@ def listing(
         "open_seconds": stage.open_seconds,
         "auto_approve_seconds": stage.auto_approve_seconds,
         "places": hit.places,
-        "entry_url": settings.TASK_URL + reverse("crowd:task", args=[hit.key]),
+        "entry_url": settings.TASK_URL
+        + reverse("crowd:task", args=[hit.key])
+        + memo.query(stage, hit, units),
         "frame_height": 0,
         "eligibility": list(rules),
     }

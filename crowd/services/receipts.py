@@ -7,6 +7,7 @@ names units by their places in the HIT, as the page did: workers can read it, an
 
 import hashlib
 import json
+import uuid
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection, Iterable, Mapping
@@ -53,17 +54,34 @@ def receipt_fields(assignment: Assignment) -> dict[str, str]:
 
 def read_copy(answer: Mapping[str, str], assignment: Assignment) -> dict[str, Any] | None:
     """The response from a receipt's copy, where it is ours and belongs to this assignment."""
+    receipt, packed = _signed(answer)
+    if receipt != str(assignment.receipt):
+        return None
     try:
-        receipt, _, packed = signing.Signer(salt=_SALT).unsign(answer.get("copy", "")).partition(".")
-        if receipt != str(assignment.receipt):
-            return None
         response = json.loads(zlib.decompress(urlsafe_b64decode(packed)))
-    except (signing.BadSignature, ValueError, zlib.error):
+    except (ValueError, zlib.error):
         return None
     if not isinstance(response, dict):
         return None
     units: dict[str, str] = {f"{_PLACE}{place}": unit for unit, place in _places(assignment)}
     return {units.get(str(name), str(name)): said for name, said in response.items()}
+
+
+def receipt_in(answer: Mapping[str, str]) -> uuid.UUID | None:
+    """The receipt that a copy was given out with, where we signed it: of an answer that was stored once."""
+    try:
+        return uuid.UUID(_signed(answer)[0])
+    except ValueError:
+        return None
+
+
+def _signed(answer: Mapping[str, str]) -> tuple[str, str]:
+    """The receipt and the packed answer of a copy; empty where it is not ours."""
+    try:
+        receipt, _, packed = signing.Signer(salt=_SALT).unsign(answer.get("copy", "")).partition(".")
+    except signing.BadSignature:
+        return "", ""
+    return receipt, packed
 
 
 def _places(assignment: Assignment) -> Iterable[tuple[str, int]]:

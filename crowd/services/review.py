@@ -1,5 +1,7 @@
 """What a person decides about work and workers; all of it is logged with a reason and goes by the outbox."""
 
+import json
+import uuid
 from typing import Any
 
 from django.db import transaction
@@ -12,6 +14,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
 from crowd.outbox import results
+from crowd.outbox.calls import found_purpose
 from crowd.outbox.planning import plan
 from crowd.services import decisions
 from crowd.services.collecting import plan_decision
@@ -25,6 +28,7 @@ from projects.services import record
 Kind, State = MarketOperation.Kind, Assignment.State
 _DECIDABLE = (State.SUBMITTED, State.QUARANTINED)
 _MOST_TO_MESSAGE = 100
+_BONUSES = uuid.UUID("5b9a3d0e-6a5e-4f0b-9a37-2f6c7f0f8a11")
 
 
 @transaction.atomic
@@ -99,7 +103,13 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
         raise CrowdError("A bonus is at least one cent and has a reason that the worker can read.")
     _refuse_unless_submitted(assignment)
     stage = assignment.stage
+    pk = _bonus_key(assignment, purpose)
+    if found := MarketOperation.objects.filter(
+        kind=Kind.BONUS, assignment=assignment, purpose=found_purpose(pk.hex[:8])
+    ).first():
+        return found
     operation = plan(
+        pk=pk,
         kind=Kind.BONUS,
         endpoint=stage.endpoint,
         stage=stage,
@@ -116,6 +126,12 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
     )
     _log(assignment, "bonus.planned", actor, f"{dollars(cents)} for {purpose}: {reason}")
     return operation
+
+
+def _bonus_key(assignment: Assignment, purpose: str) -> uuid.UUID:
+    """The same bonus has the same key, and so the same token and reference, in every copy of the database."""
+    submission, worker = assignment.external_id, assignment.worker.external_id
+    return uuid.uuid5(_BONUSES, json.dumps([assignment.stage.endpoint.url, submission, worker, purpose]))
 
 
 def _refuse_unless_submitted(assignment: Assignment) -> None:

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.contact import Contact
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Recount, Stage
+from crowd.outbox import epoch
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.services.collecting import collect
@@ -44,8 +45,8 @@ def tick() -> Round:
 
 
 def endpoints_with_work() -> QuerySet[Endpoint]:
-    """Endpoints with stages that are not over, or with operations that are not finished."""
-    return Endpoint.objects.filter(_with_work()).distinct().order_by("pk")
+    """Endpoints with stages that are not over, or with operations that are not finished, and not halted."""
+    return Endpoint.objects.filter(_with_work(), halt=None).distinct().order_by("pk")
 
 
 def run_round(endpoint: Endpoint, done: Round, *, wait_s: float = 0.0) -> None:
@@ -58,8 +59,12 @@ def run_round(endpoint: Endpoint, done: Round, *, wait_s: float = 0.0) -> None:
 def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
     """Reconcile what is in doubt, send what is due, collect what came in, top up what is missing.
 
-    Where the endpoint seems to be down, no further stage is collected: each would wait as long again.
+    Where the endpoint seems to be down, no further stage is collected: each would wait as long again. After
+    a restore nothing goes on until the endpoint was compared with what we know.
     """
+    if epoch.obstacle() or epoch.is_halted(endpoint):
+        return
+    epoch.vouch()
     try:
         done.reconciled += reconcile(endpoint)
         done.sent += dispatch(endpoint, contact=contact).total

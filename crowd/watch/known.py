@@ -1,11 +1,12 @@
 """Makes the rules known when Django starts."""
 
-from crowd.watch import money, offers, standstill
+from crowd.watch import money, offers, restored, standstill
 from notices.conditions import Rule, add_rule
 
 
 def everything() -> None:
     """All rules of this room."""
+    add_rule(Rule("halted", restored.halted, kinds=("halted",)))
     add_rule(Rule("budget", money.low_or_reached, kinds=("budget_low", "budget_reached")))
     add_rule(Rule("expiring", offers.expiring, kinds=("expiring",)))
     add_rule(Rule("auto_approval", offers.auto_approval, kinds=("auto_approval",)))

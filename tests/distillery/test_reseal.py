@@ -7,7 +7,8 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 
 from crowd.models import Endpoint
-from distillery.management.commands.reseal import SEALED
+from distillery.canary import SEALED, key_opens
+from distillery.sealed_data import SEALED_COLUMNS
 from marketplace.models import AccessKey, Worker
 from marketplace.services.payables import payment_note, set_payment_note
 from sealing import unseal
@@ -49,6 +50,15 @@ def test_what_no_key_opens_is_named_and_left_as_it_is(rotated):
     assert AccessKey.objects.get().secret_sealed == before
 
 
+def test_what_a_lost_key_sealed_is_emptied_where_somebody_says_so(rotated):
+    rotated.SECRET_KEY_FALLBACKS = []
+    said = StringIO()
+    call_command("reseal", "--forget-lost", stdout=StringIO(), stderr=said)
+    assert AccessKey.objects.get().secret_sealed == Endpoint.objects.get().secret_sealed == ""
+    assert said.getvalue().count("emptied; enter it again.") == 3
+    assert key_opens() is True
+
+
 def test_every_sealed_column_is_known():
     columns = {
         (model, field.name)
@@ -57,3 +67,4 @@ def test_every_sealed_column_is_known():
         if field.name.endswith("_sealed")
     }
     assert columns == {(model, field) for model, field, _ in SEALED}
+    assert set(SEALED_COLUMNS) == {(model._meta.db_table, field) for model, field, _ in SEALED}

@@ -1,20 +1,15 @@
 """`manage.py reseal`: after SECRET_KEY was changed, seal everything with the new one."""
 
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from crowd.models import Endpoint
-from marketplace.models import AccessKey, Worker
+from distillery.canary import SEALED, place_canary
 from sealing import seal, unseal
+from sealing.models import Canary
 
-#: Tables with sealed values: the field, and what it is sealed for.
-SEALED: tuple[tuple[type[Model], str, str], ...] = (
-    (AccessKey, "secret_sealed", "marketplace.requester"),
-    (Worker, "payment_note_sealed", "marketplace.payment_note"),
-    (Endpoint, "secret_sealed", "crowd.endpoint"),
-)
 _AT_ONCE = 500
 
 
@@ -23,6 +18,14 @@ class Command(BaseCommand):
 
     help = "Seal all stored secrets with the present SECRET_KEY; then SECRET_KEY_FALLBACKS can be emptied."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """What to do with what cannot be opened any more."""
+        parser.add_argument(
+            "--forget-lost",
+            action="store_true",
+            help="empty what no known key opens: its key is lost, and each secret has to be entered again",
+        )
+
     def handle(self, *_: Any, **options: Any) -> None:
         """Every table in batches; a value that somebody changes meanwhile is left as they made it."""
         unreadable = 0
@@ -30,6 +33,10 @@ class Command(BaseCommand):
             done = 0
             for pk, sealed in _rows(model, field):
                 secret = unseal(sealed, purpose=purpose)
+                if secret is None and options["forget_lost"]:
+                    self.stderr.write(f"{model._meta.verbose_name} {pk}: emptied; enter it again.")
+                    model._default_manager.filter(**{"pk": pk, field: sealed}).update(**{field: ""})
+                    continue
                 if secret is None:
                     unreadable += 1
                     self.stderr.write(
@@ -39,10 +46,13 @@ class Command(BaseCommand):
                 unchanged = model._default_manager.filter(**{"pk": pk, field: sealed})
                 done += unchanged.update(**{field: seal(secret, purpose=purpose)})
             self.stdout.write(f"{model._meta.verbose_name_plural}: {done} sealed with the present key")
+        if options["forget_lost"]:
+            Canary.objects.filter(value_sealed="").delete()
+            place_canary()
         if unreadable:
             raise CommandError(
                 f"{unreadable} could not be read and are as they were. Add the key that sealed them to "
-                "SECRET_KEY_FALLBACKS and run this again, or enter those secrets again."
+                "SECRET_KEY_FALLBACKS and run this again. If it is lost: `manage.py reseal --forget-lost`."
             )
         self.stdout.write("SECRET_KEY_FALLBACKS is not needed for stored secrets any more.")
 

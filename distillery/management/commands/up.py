@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
-from distillery import env, gunicorn_conf
+from distillery import canary, env, gunicorn_conf
 from distillery.checks import findings, is_loopback
 from distillery.listener import close_listener
 from distillery.management.commands.doctor import write
@@ -76,6 +76,7 @@ class Command(BaseCommand):
             if not options["no_migrate"]:
                 with one_at_a_time():
                     call_command("migrate", interactive=False, verbosity=0)
+                    canary.place_canary()
             connections.close_all()
             if not options["no_web"]:
                 listener.listen(gunicorn_conf.backlog)

@@ -1,0 +1,96 @@
+"""Files that belong to a database: of releases, of learned metrics, and uploads that wait for their job."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from django.conf import settings
+
+from distillery.backup.folder import Kept, digest_of, write_file
+from releases.storage import shelf
+
+
+class Store(Protocol):
+    """Where files of one kind are, by their paths in it."""
+
+    @property
+    def name(self) -> str:
+        """The folder of a backup that has them."""
+
+    def paths(self) -> Iterator[str]:
+        """All files that are there."""
+
+    def open(self, path: str) -> BinaryIO:
+        """A file; FileNotFoundError where it is gone."""
+
+    def put_back(self, source: Path) -> None:
+        """Have every file of a folder here; files that are here are the same already."""
+
+
+class Folder:
+    """A folder of this host."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        self.name, self._root = name, root
+
+    def paths(self) -> Iterator[str]:
+        """Files, not links: what they lead to belongs to somebody else."""
+        for each in sorted(self._root.rglob("*")):
+            if each.is_file() and not each.is_symlink():
+                yield each.relative_to(self._root).as_posix()
+
+    def open(self, path: str) -> BinaryIO:
+        """The file."""
+        return (self._root / path).open("rb")
+
+    def put_back(self, source: Path) -> None:
+        """One after another; a run that was killed is repeated."""
+        for each in sorted(source.rglob("*")):
+            place = self._root / each.relative_to(source)
+            if each.is_file() and not place.exists():
+                half = place.with_name(f".{place.name}.restoring")
+                with each.open("rb") as file:
+                    write_file(file, half)
+                shutil.copystat(each, half)
+                half.replace(place)
+
+
+class Shelf:
+    """The storage of releases: a folder or a bucket."""
+
+    name = "releases"
+
+    def paths(self) -> Iterator[str]:
+        """Files as PROJECT/VERSION/PATH."""
+        return shelf().paths()
+
+    def open(self, path: str) -> BinaryIO:
+        """The file."""
+        project, version, rest = path.split("/", 2)
+        return shelf().open(f"{project}/{version}", rest)
+
+    def put_back(self, source: Path) -> None:
+        """A release at a time, whole or not there; those that are there are left."""
+        there = {tuple(path.split("/", 2)[:2]) for path in self.paths()}
+        for release in sorted(source.glob("*/*")):
+            if (release.parent.name, release.name) not in there:
+                shelf().keep(f"{release.parent.name}/{release.name}", release, move=False)
+
+
+def stores() -> list[Store]:
+    """All of them. Uploads come first and last in a backup: see `saving`."""
+    return [
+        Shelf(),
+        Folder("models", Path(settings.METRIC_MODELS)),
+        Folder("imports", Path(settings.DATA_DIR) / "imports"),
+    ]
+
+
+def digest_in(store: Store, path: str) -> Kept | None:
+    """Digest of a file that is in a store; None where there is none."""
+    try:
+        with store.open(path) as file:
+            return digest_of(file)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None

@@ -1,0 +1,46 @@
+"""Whether this host has the key that sealed the secrets in the database."""
+
+from django.db import connection
+from django.db.models import Model
+
+from crowd.models import Endpoint
+from marketplace.models import AccessKey, Worker
+from sealing import seal, unseal
+from sealing.models import Canary
+
+PURPOSE, _VALUE = "sealing.canary", "This key opens this database."
+#: Tables with sealed values: the field, and what it is sealed for.
+SEALED: tuple[tuple[type[Model], str, str], ...] = (
+    (Canary, "value_sealed", PURPOSE),
+    (AccessKey, "secret_sealed", "marketplace.requester"),
+    (Worker, "payment_note_sealed", "marketplace.payment_note"),
+    (Endpoint, "secret_sealed", "crowd.endpoint"),
+)
+
+
+def key_opens() -> bool | None:
+    """Whether the present key, or a former one that is known, opens what is sealed; None where nothing is.
+
+    A database from before there was a canary is judged by the values themselves: one that opens is enough.
+    """
+    tables = set(connection.introspection.table_names())
+    tried = False
+    for model, field, purpose in SEALED:
+        if model._meta.db_table not in tables:
+            continue
+        newest = model._default_manager.exclude(**{field: ""}).order_by("-pk")
+        for sealed in newest.values_list(field, flat=True)[:20]:
+            tried = True
+            if unseal(sealed, purpose=purpose) is not None:
+                return True
+        if tried and model is Canary:
+            return False
+    return False if tried else None
+
+
+def place_canary() -> None:
+    """Seal the canary with the present key, unless there is one, or another key sealed what is there."""
+    if Canary._meta.db_table not in connection.introspection.table_names() or Canary.objects.exists():
+        return
+    if key_opens() is not False:
+        Canary.objects.get_or_create(pk=1, defaults={"value_sealed": seal(_VALUE, purpose=PURPOSE)})
