@@ -186,7 +186,9 @@ class Crowd:
         self._ordinal += 1
         self._units.add_all((hit, unit, role, position) for position, (unit, role) in enumerate(units))
         row = Hit(key=key, places=places, reward_cents=stage.reward_cents)
-        payload = listing(stage, row, title=stage.task_title, description=stage.task_description, rules=[])
+        payload = listing(
+            stage, row, units, title=stage.task_title, description=stage.task_description, rules=[]
+        )
         amount, fees = stage.reward_cents * places, cents * places
         operation = self._operation(
             "publish", f"hit:{hit}", at, hit=hit, payload=payload, amount=amount, fees=fees, ref=external

@@ -58,7 +58,7 @@ def make_query(
         project=project,
         source=source,
         text=text,
-        **({"key": f"q{number}", "digest": f"{number:064}", "status": "curated"} | values),
+        **({"key": f"d{number}", "digest": f"d{number:063}", "status": "curated"} | values),
     )
     made = CuratedSet.objects.create(query=query, rule="imported", created_at=now)
     for rank, passage in enumerate(passages, 1):
