@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -59,6 +60,7 @@ class Command(BaseCommand):
         if options["no_web"] and options["no_jobs"]:
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
         wait_for_services(options["wait"], say=self._say)
+        _begin_again_for_a_key()
         self._check(migrates=not options["no_migrate"])
         os.umask(0o077)
         with contextlib.ExitStack() as opened:
@@ -100,6 +102,17 @@ class Command(BaseCommand):
         with contextlib.suppress(OSError):  # the terminal was closed
             self.stdout.write(sentence)
             self.stdout.flush()
+
+
+def _begin_again_for_a_key() -> None:
+    """Load the settings once more where there is no SECRET_KEY because the database could not be asked.
+
+    Now that it was waited for it can say whether it holds secrets of another key; once is enough.
+    """
+    kept = env.text("SECRET_KEY") or (settings.DATA_DIR / "secrets" / "secret_key").exists()
+    if not kept and not os.environ.get("DISTILLERY_BEGUN_AGAIN"):
+        os.environ["DISTILLERY_BEGUN_AGAIN"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # ourselves
 
 
 def web(listener: socket.socket) -> Child:
