@@ -29,3 +29,8 @@ def versions(answer) -> dict[str, tuple[str, str]]:
         re.DOTALL,
     )
     return {re.sub("<[^>]+>", "", name): (html.unescape(a), html.unescape(b)) for name, a, b in rows}
+
+
+def messages_of(answer: Any) -> list[str]:
+    """The notes at the top of a page."""
+    return [str(message) for message in answer.context["messages"]]

@@ -6,14 +6,35 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
+
+from django.core.management.base import OutputWrapper
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 _PIECE = 1 << 20
+_REPORT_EVERY = 100 << 20
 
 #: Told what is being done, and how many bytes of it so far.
 Progress = Callable[[str, int], None]
+
+
+def progress_on(terminal: TextIO | OutputWrapper) -> Progress:
+    """Writes a line for each part, and one for each further 100 MiB of it."""
+    last: dict[str, int] = {}
+
+    def progress(what: str, done: int) -> None:
+        if what not in last or done - last[what] >= _REPORT_EVERY:
+            last[what] = done
+            terminal.write(f"{what}: {done / (1 << 20):,.0f} MiB\n")
+
+    return progress
+
+
+def keys_beside(folder: Path) -> Path:
+    """The file for a backup's keys unless another is named: beside its folder, as FOLDER.keys."""
+    whole = folder.absolute()
+    return whole.with_name(f"{whole.name}.keys")
 
 
 class BackupError(Exception):

@@ -27,6 +27,7 @@ from tests.annotation.world import (
     status,
     vote,
 )
+from tests.saving import messages_of
 from tests.taskpage.world import text
 
 pytestmark = pytest.mark.django_db
@@ -84,10 +85,6 @@ def queue_of(project):
     return reverse("annotation:adjudication", args=[project.slug])
 
 
-def said(answer):
-    return [str(message) for message in answer.context["messages"]]
-
-
 # The queue
 
 
@@ -138,7 +135,7 @@ def test_accepting_moves_the_query_with_name_and_reason_and_goes_on_to_the_next(
     first, second = make_tied(screening), make_tied(screening)
     answer = desk.post(at("accept", first), {"reason": "The metal is meant."}, follow=True)
     assert answer.redirect_chain[-1][0] == at("case", second)
-    assert said(answer) == ["Accepted."]
+    assert messages_of(answer) == ["Accepted."]
     assert status(first) == "accepted"
     step = QueryStep.objects.get(query=first, after="accepted")
     assert (step.before, step.actor, step.reason, step.stage) == (
@@ -159,7 +156,7 @@ def test_the_last_decision_leads_back_to_the_empty_queue(desk, project, screenin
 def test_excluding_needs_a_reason(desk, screening):
     query = make_tied(screening)
     answer = desk.post(at("exclude", query), {"reason": "  "}, follow=True)
-    assert said(answer) == ["Give a reason; it stays with the query."]
+    assert messages_of(answer) == ["Give a reason; it stays with the query."]
     assert status(query) == "tied"
     desk.post(at("exclude", query), {"reason": "Three meanings."})
     query.refresh_from_db()
@@ -170,7 +167,7 @@ def test_excluding_needs_a_reason(desk, screening):
 def test_a_reason_that_cannot_be_stored_is_refused_in_words(desk, screening, reason):
     query = make_tied(screening)
     answer = desk.post(at("exclude", query), {"reason": reason}, follow=True)
-    assert said(answer) == ["The reason is longer than 300 characters, or cannot be stored."]
+    assert messages_of(answer) == ["The reason is longer than 300 characters, or cannot be stored."]
     assert status(query) == "tied"
 
 
@@ -178,7 +175,7 @@ def test_a_second_decision_finds_nothing_to_decide(desk, screening):
     query = make_tied(screening)
     desk.post(at("accept", query))
     answer = desk.post(at("exclude", query), {"reason": "No."}, follow=True)
-    assert said(answer)[-1].startswith("This query is accepted, waiting for passages;")
+    assert messages_of(answer)[-1].startswith("This query is accepted, waiting for passages;")
     assert status(query) == "accepted"
 
 
@@ -225,7 +222,7 @@ def test_a_set_without_passages_or_with_those_of_another_query_is_refused(desk, 
         ([own, foreign], "One of the passages is not, or not any more, among those of this query."),
         (["x", "-1", "²", str(2**63), "9" * 5000], "Choose at least one of the passages of this query."),
     ):
-        assert said(desk.post(at("curate", query), {"passage": chosen}, follow=True)) == [words]
+        assert messages_of(desk.post(at("curate", query), {"passage": chosen}, follow=True)) == [words]
     assert status(query) == "disputed"
     assert not CuratedSet.objects.exists()
 

@@ -21,6 +21,7 @@ from tests.annotation.world import (
     unit_of,
     vote,
 )
+from tests.saving import messages_of
 from tests.taskpage.world import make_hit, text
 
 pytestmark = pytest.mark.django_db
@@ -48,10 +49,6 @@ def at(name, project, *parts, **asked):
     return f"{address}?{'&'.join(f'{key}={value}' for key, value in asked.items())}" if asked else address
 
 
-def said(answer):
-    return [str(message) for message in answer.context["messages"]]
-
-
 def counts(desk, project):
     page = desk.get(reverse("desk:queues", args=[project.slug]))
     return {each.queue.name: each.count for each in page.context["waiting"]}
@@ -72,14 +69,14 @@ def test_a_query_that_one_flag_excluded_waits_for_a_person(desk, project, screen
     page = text(desk.get(case))
     assert "Accept the query after all" in page and "Leave it out" in page
     answer = desk.post(at("accept", project, flagged.pk), {"reason": "It is no secret."}, follow=True)
-    assert said(answer) == ["Accepted."]
+    assert messages_of(answer) == ["Accepted."]
     assert (status(flagged), counts(desk, project)) == ("accepted", {})
 
 
 def test_left_out_it_waits_no_longer(desk, project, screening):
     query = make_query(project)
     screened(screening, query, FIT, FIT, FLAG)
-    assert said(desk.post(at("exclude", project, query.pk), {"reason": ""}, follow=True)) == [
+    assert messages_of(desk.post(at("exclude", project, query.pk), {"reason": ""}, follow=True)) == [
         "Say why; the reason stays in the query's history."
     ]
     desk.post(at("exclude", project, query.pk), {"reason": "A person's name."})
@@ -111,11 +108,11 @@ def test_a_doubt_is_shown_with_its_evidence_and_settled(desk, project, doubted):
     assert "Built on the decision 1 HIT on offer" in page
     assert "rejected: does not count" in page
     place = at("settle_doubt", project, doubted.pk, Doubt.objects.get().pk)
-    assert said(desk.post(place, {"decision": "burn", "reason": "x"}, follow=True)) == [
+    assert messages_of(desk.post(place, {"decision": "burn", "reason": "x"}, follow=True)) == [
         "Choose what becomes of the decision."
     ]
     answer = desk.post(place, {"decision": "keep", "reason": "I read it."}, follow=True)
-    assert said(answer) == ["The decision stays."]
+    assert messages_of(answer) == ["The decision stays."]
     assert (status(doubted), counts(desk, project)) == ("accepted", {})
 
 
@@ -136,7 +133,7 @@ def test_many_are_decided_about_from_the_table_which_comes_back_as_it_was_filter
     sent = {"chosen": [query.pk for query in queries[:2]], "decision": "accept", "reason": "They are fine."}
     answer = desk.post(at("decide_queries", project, status="excluded"), sent, follow=True)
     assert answer.redirect_chain[-1][0] == at("queries", project, status="excluded")
-    assert said(answer) == ["2 queries are accepted by hand."]
+    assert messages_of(answer) == ["2 queries are accepted by hand."]
     assert [status(query) for query in queries] == ["accepted", "accepted", "excluded"]
     assert QueryStep.objects.filter(actor__username="ada", reason="They are fine.").count() == 2
 
@@ -145,7 +142,9 @@ def test_what_cannot_be_decided_is_named_and_hostile_text_is_words(desk, project
     query = make_query(project, HOSTILE, status="curated")
     sent = {"chosen": [query.pk, "x", "²"], "decision": "accept", "reason": HOSTILE}
     answer = desk.post(at("decide_queries", project), sent, follow=True)
-    assert said(answer)[0].endswith("This query is curated, being answered; that cannot be done with it.")
+    assert messages_of(answer)[0].endswith(
+        "This query is curated, being answered; that cannot be done with it."
+    )
     assert "<script>alert" not in answer.content.decode()
 
 
@@ -154,11 +153,11 @@ def test_a_query_is_decided_about_on_its_page_and_back(desk, project, screening)
     screened(screening, query, FIT, FIT, FLAG)
     place = at("decide_query", project, query.pk)
     answer = desk.post(place, {"decision": "accept", "reason": "Fine."}, follow=True)
-    assert said(answer) == ["It is accepted by hand: accepted, waiting for passages."]
+    assert messages_of(answer) == ["It is accepted by hand: accepted, waiting for passages."]
     assert "by ada" in text(answer) and "Take the decision back" in text(answer)
     answer = desk.post(place, {"decision": "take_back", "reason": "I was wrong."}, follow=True)
-    assert said(answer) == ["It is decided by the votes again: excluded by screening."]
-    assert said(desk.post(place, {"decision": "accept", "reason": " "}, follow=True)) != []
+    assert messages_of(answer) == ["It is decided by the votes again: excluded by screening."]
+    assert messages_of(desk.post(place, {"decision": "accept", "reason": " "}, follow=True)) != []
     assert status(query) == "excluded"
 
 

@@ -39,6 +39,7 @@ from tests.desk.conftest import (  # noqa: F401
     project,
     stage,
 )
+from tests.saving import messages_of
 
 pytestmark = pytest.mark.django_db
 TABLE = "/desk/projects/reading/queries/"
@@ -56,10 +57,6 @@ def page_of(query, name="query"):
 
 def texts(answer):
     return [query.text for query, _ in answer.context["rows"]]
-
-
-def said(answer):
-    return [str(message) for message in answer.context["messages"]]
 
 
 # The table
@@ -286,12 +283,12 @@ def test_hostile_words_are_shown_as_words(manager, full, stage):
 def test_a_manager_takes_a_query_out_and_puts_it_back(manager, people, source):
     query = make_query(source, status="curated")
     answer = manager.post(page_of(query, "take_out"), {"reason": "Names a child."}, follow=True)
-    assert said(answer)[-1].startswith("Taken out.")
+    assert messages_of(answer)[-1].startswith("Taken out.")
     query.refresh_from_db()
     assert (query.status, query.status_reason) == ("withdrawn", "Names a child.")
     assert texts(manager.get(f"{TABLE}?status=taken-out-distillation")) == [query.text]
     answer = manager.post(page_of(query, "put_back"), {"reason": "It does not."}, follow=True)
-    assert said(answer) == ["Put back: curated, being answered."]
+    assert messages_of(answer) == ["Put back: curated, being answered."]
     query.refresh_from_db()
     assert query.status == "curated"
     steps = list(QueryStep.objects.values_list("before", "after", "reason", "actor__username"))
@@ -308,7 +305,7 @@ def test_a_manager_takes_a_query_out_and_puts_it_back(manager, people, source):
 def test_both_need_a_reason(manager, source, reason):
     query = make_query(source)
     answer = manager.post(page_of(query, "take_out"), {"reason": reason}, follow=True)
-    assert said(answer)[-1].startswith("Why:")
+    assert messages_of(answer)[-1].startswith("Why:")
     query.refresh_from_db()
     assert query.status == "waiting"
     assert not QueryStep.objects.exists()

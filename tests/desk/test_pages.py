@@ -8,14 +8,9 @@ from django.utils import timezone
 from crowd.models import Assignment, Exclusion, Hit, LedgerEntry, MarketOperation, Stage, Worker
 from projects.models import Membership, Project
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
-from tests.saving import save
+from tests.saving import messages_of, save
 
 pytestmark = pytest.mark.django_db
-
-
-def said(answer):
-    """The notes that the page after a redirect shows."""
-    return [str(message) for message in answer.context["messages"]]
 
 
 # Projects
@@ -60,11 +55,11 @@ def test_owners_bring_people_in_and_the_last_owner_stays(owner, project, people)
     assert Membership.objects.get(user=people["stranger"]).role == "viewer"
     place = f"/desk/projects/reading/members/{people['owner'].pk}/remove/"
     answer = owner.post(place, follow=True)
-    assert said(answer)[-1:] == ["A project keeps at least one owner; name another one first."]
+    assert messages_of(answer)[-1:] == ["A project keeps at least one owner; name another one first."]
     answer = owner.post(
         "/desk/projects/reading/members/set/", {"username": HOSTILE, "role": "owner"}, follow=True
     )
-    assert said(answer)[-1].startswith("Nobody is called")
+    assert messages_of(answer)[-1].startswith("Nobody is called")
     assert "<script>alert" not in answer.content.decode()
 
 
@@ -202,7 +197,7 @@ def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, 
 @pytest.mark.parametrize("entered", ["0", "-1", "601", "nan", "2.55", "soon"])
 def test_minutes_that_make_no_sense_are_not_kept(manager, stage, entered):
     answer = manager.post(at("expect", stage), {"minutes": entered}, follow=True)
-    assert said(answer)[-1].startswith("Minutes that one HIT takes:")
+    assert messages_of(answer)[-1].startswith("Minutes that one HIT takes:")
     assert Stage.objects.get().expected_seconds is None
 
 
@@ -215,7 +210,7 @@ def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):
 
 def test_play_money_opens_with_one_button(manager, stage):
     answer = manager.post(at("opening", stage), follow=True)
-    assert said(answer)[-1:] == ["The stage is open: 2 HITs for 6 places are being published."]
+    assert messages_of(answer)[-1:] == ["The stage is open: 2 HITs for 6 places are being published."]
     assert Stage.objects.get().status == "open"
     assert MarketOperation.objects.filter(kind="publish").count() == 2
 
@@ -225,7 +220,7 @@ def test_real_money_is_spent_only_after_typing_the_amount(owner, stage):
     stage.endpoint.save()
     for typed in ("", "0.60", "19.99"):
         answer = owner.post(at("opening", stage), {"typed": typed}, follow=True)
-        assert "Type its budget, 20.00" in said(answer)[-1]
+        assert "Type its budget, 20.00" in messages_of(answer)[-1]
     assert not MarketOperation.objects.exists()
     owner.post(at("opening", stage), {"typed": "$20.00"})
     assert Stage.objects.get().status == "open"
@@ -236,7 +231,7 @@ def test_a_larger_budget_of_real_money_waits_for_a_pause(owner, stage):
     stage.endpoint.save()
     Stage.objects.update(status="open", opened_at=timezone.now(), armed_cents=2000)
     answer = owner.post(at("set_stage_budget", stage), {"budget": "90.00"}, follow=True)
-    assert said(answer)[-1].startswith("Pause the stage first")
+    assert messages_of(answer)[-1].startswith("Pause the stage first")
     assert Stage.objects.get().budget_cents == 2000
 
 
@@ -253,7 +248,7 @@ def test_a_stage_is_paused_closed_and_reopened(manager, stage):
         manager.post(at(action, stage), {"why": "lunch"})
         assert Stage.objects.get().status == status
     answer = manager.post(at("pause", stage), follow=True)
-    assert "this is possible from: open" in said(answer)[-1]
+    assert "this is possible from: open" in messages_of(answer)[-1]
     assert stage.project.events.filter(action="stage.paused").get().details == {"why": "lunch"}
 
 
@@ -312,7 +307,7 @@ def test_a_hit_does_not_grow_over_the_higher_fee(manager, stage):
     make_hit(stage, places=9)
     form = {"places": "1", "once": "0f8fad5b-d9cb-469f-a165-70867728950e"}
     answer = manager.post(at("more_places", stage, number=0), form, follow=True)
-    assert "higher fee" in said(answer)[-1]
+    assert "higher fee" in messages_of(answer)[-1]
 
 
 def test_a_hit_goes_off_offer(manager, stage):
@@ -357,13 +352,13 @@ def test_work_is_approved_and_a_second_click_says_so(manager, stage, held):
     manager.post(at("approve", stage, pk=held.pk), {"note": "Thank you"})
     assert MarketOperation.objects.get().kind == "approve"
     answer = manager.post(at("approve", stage, pk=held.pk), follow=True)
-    assert said(answer)[-1:] == ["A decision on this work is on its way already."]
+    assert messages_of(answer)[-1:] == ["A decision on this work is on its way already."]
     assert MarketOperation.objects.count() == 1
 
 
 def test_a_rejection_needs_a_reason(manager, stage, held):
     answer = manager.post(at("reject", stage, pk=held.pk), {"reason": "  "}, follow=True)
-    assert said(answer)[-1].startswith("Reason:")
+    assert messages_of(answer)[-1].startswith("Reason:")
     assert not MarketOperation.objects.exists()
     manager.post(at("reject", stage, pk=held.pk), {"reason": "Every answer is the first option."})
     assert MarketOperation.objects.get().kind == "reject"
@@ -414,7 +409,7 @@ def test_workers_are_written_to_excluded_and_compensated(manager, stage, held):
     assert MarketOperation.objects.get(kind="bonus").amount_cents == 30
     again = {"amount": "0.40", "reason": "Once more."}
     answer = manager.post(at("compensate", stage, pk=other.worker_id), again, follow=True)
-    assert "compensated in this stage already, with 0.30" in said(answer)[-1]
+    assert "compensated in this stage already, with 0.30" in messages_of(answer)[-1]
 
 
 def test_workers_of_other_stages_are_not_written_to(manager, stage, held, project, endpoint):
@@ -436,9 +431,9 @@ def test_an_operation_that_nobody_answered_waits_for_a_person(manager, stage):
     assert "If it did not:" in page
     place = at("resolve", stage, operation=operation.pk)
     answer = manager.post(place, {"happened": "yes", "why": "I saw it."}, follow=True)
-    assert said(answer)[-1:] == ["Give the HIT's id at the marketplace."]
+    assert messages_of(answer)[-1:] == ["Give the HIT's id at the marketplace."]
     answer = manager.post(place, {"happened": "yes", "ref": "3FOUND", "why": ""}, follow=True)
-    assert said(answer)[-1].startswith("How do you know?")
+    assert messages_of(answer)[-1].startswith("How do you know?")
     manager.post(place, {"happened": "yes", "ref": "3FOUND", "why": "I saw it."})
     assert Hit.objects.get().external_id == "3FOUND"
     assert MarketOperation.objects.get().state == "confirmed"

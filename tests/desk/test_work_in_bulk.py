@@ -8,12 +8,9 @@ from crowd.models import Assignment, HitUnit, MarketOperation
 from crowd.services.chosen import MOST_AT_ONCE
 from projects.models import Event
 from tests.desk.conftest import CONFIG, HOSTILE, at, make_hit, make_stage, make_work
+from tests.saving import messages_of
 
 pytestmark = pytest.mark.django_db
-
-
-def said(answer):
-    return [str(message) for message in answer.context["messages"]]
 
 
 @pytest.fixture
@@ -29,7 +26,7 @@ def approve(client, stage, chosen, query=""):
 
 def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting):
     answer = approve(manager, stage, waiting[:2])
-    assert said(answer) == ["2 approved; the marketplace is being told."]
+    assert messages_of(answer) == ["2 approved; the marketplace is being told."]
     operations = MarketOperation.objects.filter(kind="approve")
     assert sorted(row.assignment_id for row in operations) == [work.pk for work in waiting[:2]]
     events = Event.objects.filter(action="assignment.approved")
@@ -39,7 +36,7 @@ def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting
 def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, waiting):
     Assignment.objects.filter(pk=waiting[0].pk).update(state="rejected")
     answer = approve(manager, stage, waiting)
-    assert said(answer) == [
+    assert messages_of(answer) == [
         "2 approved; the marketplace is being told.",
         "Work of A0 was not approved. This work is rejected; it cannot be approved.",
     ]
@@ -48,7 +45,9 @@ def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, wait
 def test_twice_the_same_click_approves_once(manager, stage, waiting):
     approve(manager, stage, waiting)
     answer = approve(manager, stage, waiting[:1])
-    assert said(answer) == ["Work of A0 was not approved. A decision on this work is on its way already."]
+    assert messages_of(answer) == [
+        "Work of A0 was not approved. A decision on this work is on its way already."
+    ]
     assert MarketOperation.objects.count() == 3
     assert Event.objects.filter(action="assignment.approved").count() == 3
 
@@ -66,14 +65,14 @@ def test_what_was_decided_is_undecided_no_longer_though_the_marketplace_does_not
 
 
 def test_nothing_chosen_is_said(manager, stage, waiting):
-    assert said(approve(manager, stage, [])) == ["Nothing is chosen. Tick the work to approve first."]
+    assert messages_of(approve(manager, stage, [])) == ["Nothing is chosen. Tick the work to approve first."]
 
 
 def test_no_more_than_a_hundred_are_approved_at_once(manager, stage):
     answer = manager.post(
         at("approve_chosen", stage), {"chosen": list(range(1, MOST_AT_ONCE + 2))}, follow=True
     )
-    assert said(answer) == ["101 are chosen; at most 100 are approved at once."]
+    assert messages_of(answer) == ["101 are chosen; at most 100 are approved at once."]
 
 
 def test_work_of_other_stages_is_passed_over(manager, stage, waiting, project, endpoint):

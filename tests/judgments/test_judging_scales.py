@@ -60,7 +60,7 @@ def place_of(config, **values):
     return make_stage(project, config=config, **values), make_candidate(make_query(project))
 
 
-def said(stage, candidate, score, worker="AROSA"):
+def send_score(stage, candidate, score, worker="AROSA"):
     return send(visitor(stage, candidate, worker=worker), candidate, score=score)
 
 
@@ -178,7 +178,7 @@ def test_numbers_stand_side_by_side_with_the_labels_of_the_ends():
 )
 def test_a_score_is_stored_exactly(config, given, stored, number):
     stage, candidate = place_of(config)
-    assert said(stage, candidate, given).status_code == 200
+    assert send_score(stage, candidate, given).status_code == 200
     assert Judgment.objects.get().score == stored
     assert Assignment.objects.get().response[of_candidate(candidate.pk)]["score"] == number
     assert live(stage).systems[0].mean == pytest.approx(number, abs=1e-12)
@@ -202,7 +202,7 @@ def test_a_score_is_stored_exactly(config, given, stored, number):
 )  # fmt: skip
 def test_what_is_no_score_of_the_scale_is_refused_in_words(config, given, sentence):
     stage, candidate = place_of(config)
-    answer = said(stage, candidate, given)
+    answer = send_score(stage, candidate, given)
     assert answer.status_code == 422
     assert sentence in words(answer)
     assert not Judgment.objects.exists()
@@ -210,7 +210,7 @@ def test_what_is_no_score_of_the_scale_is_refused_in_words(config, given, senten
 
 def test_a_number_that_was_refused_stands_in_the_field_again():
     stage, candidate = place_of(SLIDER)
-    assert 'value="50.5"' in said(stage, candidate, "50.5").content.decode()
+    assert 'value="50.5"' in send_score(stage, candidate, "50.5").content.decode()
 
 
 # Attention checks
@@ -373,7 +373,7 @@ def test_precision_is_asked_in_points_of_the_scale(half_width, missing):
     config = {**SLIDER, "redundancy_mode": "precision", "least_judgments": 2, "half_width": half_width}
     stage, candidate = place_of(config)
     for worker, score in (("A1", "70"), ("A2", "74"), ("A3", "72")):
-        said(stage, candidate, score, worker)
+        send_score(stage, candidate, score, worker)
     assert pending(stage).get(of_candidate(candidate.pk), 0) == missing
 
 

@@ -18,6 +18,7 @@ from projects.models import Event
 from projects.services import create_project
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project, stage  # noqa: F401
 from tests.judgments.candidates_world import judge, make_candidate, make_query, make_system
+from tests.saving import messages_of
 
 pytestmark = pytest.mark.django_db
 HOME = "/desk/projects/reading/systems/"
@@ -40,10 +41,6 @@ def oak(project):
 
 def at(name, *numbers):
     return reverse(f"judgments:{name}", args=["reading", *numbers])
-
-
-def said(answer):
-    return [str(message) for message in answer.context["messages"]]
 
 
 def texts(answer):
@@ -187,9 +184,11 @@ def test_answers_are_paged(manager, project, system):
 
 def test_all_copies_are_put_back_with_a_reason(manager, system, oak):
     make_candidate(system, oak, "It is old.", aside="exact")
-    assert said(manager.post(at("keep_copies", system.pk), {"reason": ""}, follow=True))[0].startswith("Why:")
+    assert messages_of(manager.post(at("keep_copies", system.pk), {"reason": ""}, follow=True))[0].startswith(
+        "Why:"
+    )
     answer = manager.post(at("keep_copies", system.pk), {"reason": "We want them."}, follow=True)
-    assert said(answer) == ["1 answer put back: people judge them."]
+    assert messages_of(answer) == ["1 answer put back: people judge them."]
     assert Candidate.objects.get().kept
 
 
@@ -232,16 +231,16 @@ def test_an_answer_is_shown_with_its_references_and_taken_out_and_put_back(manag
     for words in ("Very old.", "It is old.", "depends", "How old is oak", "<bdi>old</bdi>"):
         assert words in page, words
     answer = manager.post(at("take_out", candidate.pk), {"reason": "Names a child."}, follow=True)
-    assert said(answer)[0].startswith("Taken out.")
+    assert messages_of(answer)[0].startswith("Taken out.")
     assert "Names a child." in answer.content.decode()
     answer = manager.post(at("put_back", candidate.pk), {"reason": "It does not."}, follow=True)
-    assert said(answer) == ["Put back: people judge it."]
+    assert messages_of(answer) == ["Put back: people judge it."]
     assert list(
         Event.objects.filter(action__startswith="candidate.")
         .order_by("pk")
         .values_list("actor__username", "action")
     ) == [("manager", "candidate.withdrawn"), ("manager", "candidate.put_back")]
-    assert said(manager.post(at("put_back", candidate.pk), {"reason": "x"}, follow=True)) == [
+    assert messages_of(manager.post(at("put_back", candidate.pk), {"reason": "x"}, follow=True)) == [
         "This answer is judged already."
     ]
 
@@ -278,11 +277,11 @@ def test_hostile_words_are_shown_as_words(manager, project):
 
 def test_buttons_of_the_page_say_what_they_did(manager, system, oak):
     make_candidate(system, oak, "It is old.")
-    assert said(manager.post(at("refresh_exact"), follow=True)) == [
+    assert messages_of(manager.post(at("refresh_exact"), follow=True)) == [
         "1 answer set aside: the same as a reference."
     ]
-    assert said(manager.post(at("refresh_exact"), follow=True))[0].startswith("No answer")
-    assert said(manager.post(at("human"), follow=True))[0].startswith("Nothing has changed")
+    assert messages_of(manager.post(at("refresh_exact"), follow=True))[0].startswith("No answer")
+    assert messages_of(manager.post(at("human"), follow=True))[0].startswith("Nothing has changed")
 
 
 # Uploads

@@ -6,11 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from distillery.backup.folder import BackupError, Progress
+from distillery.backup.folder import BackupError, keys_beside, progress_on
 from distillery.backup.restoring import verify
 from distillery.backup.saving import make_backup
-
-_SAY_EVERY = 100 << 20
 
 
 class Command(BaseCommand):
@@ -32,7 +30,7 @@ class Command(BaseCommand):
         """Back up, and say what is in it."""
         folder: Path = options["folder"]
         keys = options["keys"] or keys_beside(folder)
-        progress = said(self)
+        progress = progress_on(self.stderr)
         try:
             manifest = make_backup(folder, keys, progress)
             if options["verify"]:
@@ -48,21 +46,3 @@ class Command(BaseCommand):
         if manifest.missing:
             names = ", ".join(manifest.missing)
             self.stderr.write(f"Not in the backup, because their files are not on the shelf: {names}.")
-
-
-def keys_beside(folder: Path) -> Path:
-    """Where the keys of a backup are unless somebody says otherwise."""
-    whole = folder.absolute()
-    return whole.with_name(f"{whole.name}.keys")
-
-
-def said(command: BaseCommand) -> Progress:
-    """A line for each part, and one for each further 100 MiB of it."""
-    last: dict[str, int] = {}
-
-    def progress(what: str, done: int) -> None:
-        if what not in last or done - last[what] >= _SAY_EVERY:
-            last[what] = done
-            command.stderr.write(f"{what}: {done / (1 << 20):,.0f} MiB")
-
-    return progress

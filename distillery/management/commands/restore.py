@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from distillery.backup.folder import BackupError
+from distillery.backup.folder import BackupError, keys_beside, progress_on
 from distillery.backup.restoring import restore_backup, verify
-from distillery.management.commands.backup import keys_beside, said
 
 _THEN = """Next:
   manage.py up                                    migrates, and serves; nothing is sent to marketplaces yet
@@ -39,10 +38,12 @@ class Command(BaseCommand):
         keys = options["keys"] or keys_beside(folder)
         try:
             if options["verify"]:
-                manifest = verify(folder, keys if options["keys"] or keys.exists() else None, said(self))
+                manifest = verify(
+                    folder, keys if options["keys"] or keys.exists() else None, progress_on(self.stderr)
+                )
                 self.stdout.write(f"{folder} is whole: {len(manifest.files):,} files of {manifest.made_at}.")
                 return
-            manifest = restore_backup(folder, keys, said(self))
+            manifest = restore_backup(folder, keys, progress_on(self.stderr))
         except BackupError as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
