@@ -66,7 +66,7 @@ class FileForm(forms.Form):
         choices=list(_SAME_ID.items()),
         initial="refuse",
         label="An id that is there already, with another text",
-        help_text="A row that says the same again is left out and counted, whatever is chosen here.",
+        help_text="A row that repeats another one exactly is always left out and counted.",
     )
     split = forms.ChoiceField(
         choices=list(_SPLIT.items()), required=False, label="Split documents into passages"

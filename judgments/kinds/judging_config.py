@@ -64,7 +64,7 @@ class JudgingConfig(StageConfig):
     instructions: str = Field(
         default=_INSTRUCTIONS,
         max_length=4000,
-        description="What stands with the instructions, above all answers of a HIT.",
+        description="Shown with the instructions, above all answers of a HIT.",
     )
     question: str = Field(
         default="How correct is the predicted answer?",

@@ -77,7 +77,7 @@ def _body(name: str, person: str, customer_id: str, alerts: list[KeyAlert]) -> s
             "If a script of yours moved, nothing is wrong. Do you not know an address? End the key at once:",
             page,
             "",
-            "You get this because you own this requester. The page shows it until somebody has seen it.",
+            "You get this because you own this requester. The page shows the alert until it has been read.",
             "",
         ]
     )
