@@ -34,11 +34,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def ada():
-    return User.objects.create_user("ada")
-
-
-@pytest.fixture
 def project(ada):
     return make_project(owner=ada)
 

@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connections, transaction
 from django.utils import timezone
 
@@ -45,11 +44,6 @@ from tests.annotation.world import (
 from tests.taskpage.world import make_hit
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada():
-    return User.objects.create_user("ada")
 
 
 @pytest.fixture

@@ -1,10 +1,14 @@
-"""Reports of evaluations, made by hand in the shape of `report.json`."""
+"""Reports of evaluations: by hand in the shape of `report.json`, or by the command, as small as can be."""
 
+import io
 import math
 import random
 from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
+
+from django.core.management import call_command
 
 from evaluations.reporting.points import Points
 
@@ -128,3 +132,13 @@ def make_points(report: dict[str, Any], n: int = 600, seed: int = 3) -> Points:
         types=[chance.choice(TYPES) for _ in range(n)],
         of=n,
     )  # fmt: skip
+
+
+def evaluate(data: Path, *, metric: str = "rouge-1") -> tuple[Path, str]:
+    """The folder of the report on a table or a release, beside it, and what the terminal shows."""
+    terminal, folder = io.StringIO(), data.parent / "report"
+    call_command(
+        "evaluate", str(data), "--report", str(folder), "--metrics", metric, "--replicates", "0",
+        "--draws", "9", "--processes", "1", stdout=terminal,
+    )  # fmt: skip
+    return folder, terminal.getvalue()

@@ -12,6 +12,7 @@ from evaluations.external.reading import read
 from evaluations.leaderboard import board_as_json, board_of, table
 from evaluations.tables.released import open_release
 from releases.models import Release
+from tests.evaluations.reports import evaluate
 from tests.releases.world import make_world
 
 pytestmark = pytest.mark.django_db
@@ -33,16 +34,6 @@ def released(tmp_path, settings):
         return folder
 
     return build
-
-
-def evaluated(folder):
-    """The report of a release, and what the terminal says."""
-    out, report = io.StringIO(), folder.parent / "report"
-    call_command(
-        "evaluate", str(folder), "--report", str(report), "--metrics", "rouge-l", "--replicates", "0",
-        "--draws", "9", "--processes", "1", stdout=out,
-    )  # fmt: skip
-    return report, out.getvalue()
 
 
 def test_every_row_says_whether_a_program_made_it(released):
@@ -72,7 +63,7 @@ def test_a_release_is_read_with_its_marks_from_every_format(released, formats):
 
 
 def test_the_report_of_simulated_work_says_so_in_all_its_files(released):
-    report, terminal = evaluated(released(simulated=True))
+    report, terminal = evaluate(released(simulated=True), metric="rouge-l")
     found = json.loads((report / "report.json").read_text())
     assert found["simulated"]["rows"]["ratings"] == {"simulated": 50, "of": 50}
     assert found["simulated"]["what"].startswith(WHAT)
@@ -89,7 +80,7 @@ def test_the_report_of_simulated_work_says_so_in_all_its_files(released):
 
 
 def test_our_own_reader_takes_the_scores_of_simulated_work(released):
-    report, _ = evaluated(released(simulated=True))
+    report, _ = evaluate(released(simulated=True), metric="rouge-l")
     there = candidates_of(Release.objects.select_related("project").get())
     values = read(report / "scores.csv", name="scores.csv", candidates=there, column="rouge-l")
     assert set(values) == there.ids
@@ -98,7 +89,7 @@ def test_our_own_reader_takes_the_scores_of_simulated_work(released):
 def test_what_people_did_bears_no_mark(released):
     folder = released(simulated=False)
     assert json.loads((folder / "reports/agreement-judging.json").read_text())["simulated"] is None
-    report, terminal = evaluated(folder)
+    report, terminal = evaluate(folder, metric="rouge-l")
     assert json.loads((report / "report.json").read_text())["simulated"] is None
     assert "simulated" not in (report / "scores.csv").read_text().splitlines()[0]
     for name in ("table.tex", "report.html"):

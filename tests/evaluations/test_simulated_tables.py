@@ -7,6 +7,8 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.evaluations.reports import evaluate
+
 HEAD = "question,answer,reference1,system,scores,simulated\n"
 ROWS = [
     "who built it,the romans,the romans,A,5,true",
@@ -27,15 +29,6 @@ def table(tmp_path):
         return path
 
     return write
-
-
-def evaluate(path):
-    out, folder = io.StringIO(), path.parent / "report"
-    call_command(
-        "evaluate", str(path), "--report", str(folder), "--metrics", "rouge-1", "--replicates", "0",
-        "--draws", "9", "--processes", "1", stdout=out,
-    )  # fmt: skip
-    return folder, out.getvalue()
 
 
 def rows_of(path):
