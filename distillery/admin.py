@@ -5,8 +5,9 @@ So everything here is shown only. People and their groups stay as Django has the
 work or events cannot be deleted, for what hangs on them may not be.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Model, URLField
@@ -17,6 +18,7 @@ from annotation import models as annotation
 from crowd import models as crowd
 from jobs import models as jobs
 from judgments import models as judgments
+from judgments.selectors.ratings import scale_of
 from marketplace import models as marketplace
 from notices import models as notices
 from projects import models as projects
@@ -69,6 +71,13 @@ class Shown:
     filters: str = ""
     hidden: str = ""
     related: str = ""
+    computed: tuple[Callable[[Any], str], ...] = ()
+
+
+@admin.display(description="score", ordering="score")
+def score_in_points(judgment: judgments.Judgment) -> str:
+    """As the judge gave it; the column counts units of the stage's scale."""
+    return scale_of(judgment.stage).text(judgment.score)
 
 
 TABLES = (
@@ -193,10 +202,10 @@ TABLES = (
     ),
     Shown(
         judgments.Judgment,
-        "stage worker candidate score at",
+        "stage worker candidate at",
         "=worker__external_id",
-        "score",
         related="stage worker candidate",
+        computed=(score_in_points,),
     ),
     Shown(
         judgments.FilterRun,
@@ -287,7 +296,7 @@ def show(table: Shown) -> None:
     """Register a table with an admin of its own."""
     name = f"{table.model.__name__}Admin"
     own = {
-        "list_display": tuple(table.columns.split()),
+        "list_display": (*table.columns.split(), *table.computed),
         "search_fields": tuple(table.search.split()),
         "list_filter": tuple(table.filters.split()),
         "list_select_related": tuple(table.related.split()) or False,

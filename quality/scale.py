@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 Number = int | float | str | Fraction
 #: Units are kept as numbers of 16 bits.
 _FARTHEST = 30_000
+#: Scores of one scale: 0 to 100 in tenths, and no table over scores gets large.
 MOST_SCORES = 1001
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Scores from `low` to `high`, both of them allowed, counted in units: 2 to 10 of a half for 1 to 5 by
-    .5.
+    """Scores from `low` to `high`, both of them allowed, counted in units: 1 to 5 by .5 is 2 to 10 halves.
 
     Ratings hold such whole numbers, so that what must be exact is exact; `values` and `texts` are the scores
     as people gave them. Of the units only those that are `every` apart from the lowest are scores.

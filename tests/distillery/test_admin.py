@@ -8,7 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import PasswordState
+from crowd.models import Stage
 from distillery.admin import TABLES, LookOnly
+from judgments.models import Judgment
 from projects.models import Event, Membership, Project
 from tests.access.world import make_people, make_place
 
@@ -150,3 +152,11 @@ def test_a_group_is_not_changed_without_what_its_page_showed(root, mark):
     assert root.post(page, {"name": "other", **mark}).status_code == 200
     shown = root.get(page).context["adminform"].form["revision"].value()
     assert root.post(page, {"name": "other", "revision": shown}).status_code == 302
+
+
+def test_scores_are_shown_in_points_of_their_scale(place, root):
+    judgment = Judgment.objects.select_related("stage").first()
+    Stage.objects.filter(pk=judgment.stage_id).update(config=judgment.stage.config | {"scale": "halves"})
+    Judgment.objects.filter(pk=judgment.pk).update(score=9)
+    shown = root.get(reverse("admin:judgments_judgment_changelist")).content.decode()
+    assert '<td class="field-score_in_points">4.5</td>' in shown
