@@ -118,7 +118,7 @@ def run(*, job_id: int) -> None:
     if job is None:
         return
     started = time.monotonic()
-    with request_id_of(job.request_id or current_request_id()):
+    with request_id_of(job.request_id or current_request_id() or f"job-{job.pk}"):
         outcome = _attempt(job)
     attempt_ended.send(Job, kind=job.kind, outcome=outcome, seconds=time.monotonic() - started)
 

@@ -124,8 +124,20 @@ def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "", shee
     return RatingSource(path, encoding, delimiter, [name.strip() for name in header])
 
 
-class _WorkbookSource(RatingSource):
-    """A sheet of a workbook, as CSV where a file is wanted."""
+class _RecordSource(RatingSource):
+    """Rows that are no text, written as CSV where a file is wanted."""
+
+    @contextmanager
+    def handle(self) -> Iterator[IO[str] | IO[bytes]]:
+        """The rows behind the header, from their beginning."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(cells for _number, cells in self.records())
+            file.seek(0)
+            yield file
+
+
+class _WorkbookSource(_RecordSource):
+    """A sheet of a workbook."""
 
     workbook: Workbook
 
@@ -138,14 +150,6 @@ class _WorkbookSource(RatingSource):
         """Sheet and row."""
         return f"{self.path}, {self.workbook.place(line)}"
 
-    @contextmanager
-    def handle(self) -> Iterator[IO[str] | IO[bytes]]:
-        """The rows behind the header."""
-        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(cells for _number, cells in self.records())
-            file.seek(0)
-            yield file
-
     def records(self) -> Generator[tuple[int, list[str]], None, None]:
         """Rows behind the header with their numbers in the sheet."""
         rows = self.workbook.rows()
@@ -153,21 +157,13 @@ class _WorkbookSource(RatingSource):
         yield from rows
 
 
-class _ObjectsSource(RatingSource):
-    """JSONL, an object a line, such as the table of ratings of a release; as CSV where a file is wanted."""
+class _ObjectsSource(_RecordSource):
+    """JSONL, an object a line, such as the table of ratings of a release."""
 
     @property
     def said(self) -> str:
         """The format in words."""
         return "JSONL"
-
-    @contextmanager
-    def handle(self) -> Iterator[IO[str] | IO[bytes]]:
-        """The rows, one after another."""
-        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(cells for _number, cells in self.records())
-            file.seek(0)
-            yield file
 
     def records(self) -> Generator[tuple[int, list[str]], None, None]:
         """A cell for every member of the first object, with the number of the line."""

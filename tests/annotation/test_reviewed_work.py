@@ -20,6 +20,18 @@ from tests.annotation.distilling import make_query, make_stage, settle, write
 pytestmark = pytest.mark.django_db
 
 
+def another_answer(first: Answer) -> Answer:
+    """An answer to a further query in the same work."""
+    return Answer.objects.create(
+        stage=first.stage,
+        assignment=first.assignment,
+        worker=first.worker,
+        query=make_query(first.stage, "another question"),
+        text="Milan",
+        created_at=timezone.now(),
+    )
+
+
 @pytest.fixture
 def stage():
     return make_stage(approve_at_once=False)
@@ -82,14 +94,7 @@ def test_any_decision_about_the_only_answer_approves_its_work(stage, me, decide)
 
 def test_work_waits_until_all_its_answers_are_decided(stage, me, desk):
     first = write(stage, make_query(stage), "Rome", worker="A1")
-    second = Answer.objects.create(
-        stage=stage,
-        assignment=first.assignment,
-        worker=first.worker,
-        query=make_query(stage, "another question"),
-        text="Milan",
-        created_at=timezone.now(),
-    )
+    second = another_answer(first)
     AnswerFlag.objects.create(answer=second, name="spelling", created_at=timezone.now())
     listed(stage)
     assert counts(desk, stage) == {"answers": 1, "flagged": 1}
@@ -157,14 +162,7 @@ class TestApprovingTheWholeWork:
 
     def two_answers(self, stage):
         first = write(stage, make_query(stage), "Rome is the capital.", worker="A1")
-        second = Answer.objects.create(
-            stage=stage,
-            assignment=first.assignment,
-            worker=first.worker,
-            query=make_query(stage, "another question"),
-            text="Milan",
-            created_at=timezone.now(),
-        )
+        second = another_answer(first)
         listed(stage)
         settle(stage)
         AnswerFlag.objects.filter(answer=first).delete()

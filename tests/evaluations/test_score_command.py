@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -220,7 +221,9 @@ def test_a_wrong_file_ends_with_a_sentence_and_status_1(table):
     assert "Traceback" not in done.stderr
 
 
-def test_whoever_reads_may_stop(table):
+@contextmanager
+def scoring_many(table):
+    """The command while it scores 30,000 answers, its first line read."""
     rows = "".join(f"q{n},answer {n},reference {n}\n" for n in range(30_000))
     path = table("question,answer,reference1\n" + rows)
     with subprocess.Popen(
@@ -228,6 +231,11 @@ def test_whoever_reads_may_stop(table):
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         assert process.stdout.readline() == b"row,line,rouge-1\n"
+        yield process
+
+
+def test_a_reader_may_stop(table):
+    with scoring_many(table) as process:
         process.stdout.close()
         said = process.stderr.read().decode()
         assert process.wait() == 0
@@ -236,13 +244,7 @@ def test_whoever_reads_may_stop(table):
 
 
 def test_ctrl_c_ends_it_with_a_sentence(table):
-    rows = "".join(f"q{n},answer {n},reference {n}\n" for n in range(30_000))
-    path = table("question,answer,reference1\n" + rows)
-    with subprocess.Popen(
-        [sys.executable, "manage.py", "score", str(path), "--metrics", "rouge-1", "--processes", "1"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        assert process.stdout.readline() == b"row,line,rouge-1\n"
+    with scoring_many(table) as process:
         process.send_signal(signal.SIGINT)
         said = process.stderr.read().decode()
         assert process.wait() == 130
