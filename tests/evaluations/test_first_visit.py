@@ -1,4 +1,7 @@
-"""The form of a new evaluation in a process that has just begun looks at files and loads no heavy library."""
+"""The form of a new evaluation in a process that has just begun looks at files and loads no heavy library.
+
+The process has begun as gunicorn's do, with the addresses of all namespaces prepared.
+"""
 
 import json
 import os
@@ -11,20 +14,24 @@ from tests.server import ROOT, new_database
 HEAVY = ("torch", "transformers", "nltk", "sklearn", "pandas", "scipy")
 VISIT = f"""
 import json, sys
-import django
-django.setup()
+import distillery.wsgi
 from django.conf import settings
 from django.test.utils import setup_test_environment
+from django.urls.resolvers import get_ns_resolver
 from tests.evaluations.desk_world import make_release
 from tests.releases.shelf_world import as_, make_project
 
 setup_test_environment()
 settings.RELEASES_STORAGE = sys.argv[1]
 make_release(make_project())
-page = as_("manager").get("/desk/projects/capitals/evaluations/new/")
+browser = as_("manager")
+prepared = get_ns_resolver.cache_info().misses
+page = browser.get("/desk/projects/capitals/evaluations/new/")
+namespaces = get_ns_resolver.cache_info().misses - prepared
 loaded = [name for name in {HEAVY} if name in sys.modules]
 offered = b'value="meteor"' in page.content
-print(json.dumps({{"status": page.status_code, "loaded": loaded, "meteor": offered}}))
+answer = {{"status": page.status_code, "loaded": loaded, "meteor": offered, "namespaces": namespaces}}
+print(json.dumps(answer))
 """
 
 
@@ -42,4 +49,4 @@ def test_the_first_visit_of_the_form_loads_no_library_of_models(tmp_path: Path) 
         text=True,
         check=True,
     )
-    assert json.loads(visited.stdout) == {"status": 200, "loaded": [], "meteor": True}
+    assert json.loads(visited.stdout) == {"status": 200, "loaded": [], "meteor": True, "namespaces": 0}
