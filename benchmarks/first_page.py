@@ -2,8 +2,8 @@
 
     python benchmarks/first_page.py [--rounds 5]
 
-Each round starts gunicorn with one process of this checkout and asks for the page twice. What an installation has
-installed counts: run it where PyTorch and the packages of the learned metrics are.
+Each round starts gunicorn with one process of this checkout and asks for the page twice. What is installed
+counts: run it where PyTorch and the packages of the learned metrics are.
 """
 
 import argparse
@@ -43,7 +43,9 @@ def main() -> None:
     print("PyTorch is installed." if find_spec("torch") else "PyTorch is not installed.")
     with RunningServer(workers=1) as server:
         command = [sys.executable, "-c", WORLD]
-        made = subprocess.run(command, cwd=ROOT, env=server.environment, capture_output=True, text=True, check=True)
+        made = subprocess.run(
+            command, cwd=ROOT, env=server.environment, capture_output=True, text=True, check=True
+        )
         session = json.loads(made.stdout.splitlines()[-1])
         taken = []
         for _ in range(rounds):
@@ -51,7 +53,7 @@ def main() -> None:
             server.start()
             first, again = visit(server, session), visit(server, session)
             taken.append(first)
-            print(f"first page {words(first)}; the same page again {words(again)}; load {os.getloadavg()[0]:.1f}")
+            print(f"first page {words(first)}; again {words(again)}; load {os.getloadavg()[0]:.1f}")
         print(f"best first page: {words(min(taken))}")
 
 

@@ -12,7 +12,8 @@ os.umask(0o077)  # what it writes is nobody else's
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
 application = get_wsgi_application()
 limit_connections("web")
-# Django prepares a namespace's addresses at the first link to it, 0.1 s for all of them: here, not on the first page.
+# Django prepares a namespace's addresses at the first link to it. That takes 0.1 s for all of them: now, not
+# while the first page waits.
 for _namespace in get_resolver().namespace_dict:
     with contextlib.suppress(NoReverseMatch):
         reverse(f"{_namespace}:-")

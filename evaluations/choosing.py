@@ -1,6 +1,5 @@
 """What is scored, and by how many processes: for the commands and for the job alike."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +12,7 @@ from metrics.errors import MetricError
 from metrics.metric import Metric
 from metrics.profiles import profile as profile_named
 from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.working import cores
 
 #: What a metric may need of a table, by the field of `metrics.texts.Answers`: our field, and in words.
 _NEEDS = {
@@ -102,6 +102,12 @@ def processes_for(asked: int, *, small: bool) -> int:
 
     One for what is `small`: it is done before others have started.
     """
-    if asked or small:
-        return asked or 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return asked or (1 if small else cores())
+
+
+def scoring_processes(asked: int, chosen: Chosen, *, small: bool) -> int:
+    """The same for scoring; 0 leaves it to the scoring, which begins alone.
+
+    Where models score, every process loads them: this one, or the others, but not both.
+    """
+    return processes_for(asked, small=small) if chosen.models else asked

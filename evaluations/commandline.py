@@ -52,7 +52,7 @@ def add_metrics(parser: ArgumentParser) -> None:
         type=_processes,
         default=0,
         metavar="N",
-        help="to score with (default: as many as there are cores); the result is always the same",
+        help="to work with (default: one for each core where it is worth it); the result is always the same",
     )
 
 

@@ -9,7 +9,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from evaluations.choosing import Chosen, processes_for
+from evaluations.choosing import Chosen, processes_for, scoring_processes
 from evaluations.scored import Scored, scored
 from evaluations.tables.gathering import Gathered, gather
 from evaluations.tables.rows import CHUNK, Answered, batches
@@ -96,7 +96,7 @@ def evaluation_of(
         gathered,
         chosen.metrics,
         chosen.tokeniser,
-        processes=processes_for(options.processes, small=len(gathered) < 5 * CHUNK),
+        processes=scoring_processes(options.processes, chosen, small=len(gathered) < 5 * CHUNK),
         progress=lambda done: progress(done, len(gathered), "Answers scored"),
         keep_rows=_NEEDS_ROWS in plan.protocols,
         crews=crews,

@@ -98,6 +98,7 @@ def score_chunks(
     `chunks` is called for every pass over the data and must give the same chunks each time. `progress` hears
     how many candidates are scored so far. With more than one process, metrics must come from
     `metrics.metric` (or be picklable), and MetricError says so if they do not, or if a process was killed.
+    0 processes: this one, and one for each core where the work turns out to be worth their start.
     `crews` makes other crews than processes of this machine.
     """
     names = [metric.name for metric in metrics]

@@ -1,7 +1,9 @@
 """Who does the work: this process, or several others with the same metrics."""
 
 import multiprocessing
+import os
 import pickle
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -9,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from types import TracebackType
 from typing import Protocol, TypeVar
 
@@ -23,6 +26,8 @@ __all__ = ["Crew", "Crews", "Part", "crew"]
 
 #: Chunks under way for each process: one that it works on, and one that waits for it.
 AHEAD = 2
+#: Seconds of work after which other processes are started: about what it takes until they work.
+PATIENCE = 1.0
 
 
 class Crew(Protocol):
@@ -41,13 +46,14 @@ HEAVIEST = 1 << 22
 
 def lighter(answers: Answers) -> Iterator[Answers]:
     """A chunk in parts that long texts do not make too heavy: at least one, each of one answer at least."""
+    whole = sum(map(len, answers.candidates)) + sum(map(len, chain.from_iterable(answers.references)))
+    if whole <= HEAVIEST:
+        yield answers
+        return
     sizes = [
         len(candidate) + sum(map(len, references))
         for candidate, references in zip(answers.candidates, answers.references, strict=True)
     ]
-    if sum(sizes) <= HEAVIEST:
-        yield answers
-        return
     first, weight = 0, 0
     for place, size in enumerate(sizes):
         if weight + size > HEAVIEST and place > first:
@@ -163,6 +169,62 @@ class Processes:
             ) from error
 
 
+@dataclass(eq=False)
+class Growing:
+    """Begins in this process, and goes on in others once the work has taken longer than their start does.
+
+    How much work there is shows only while it is done: chunks are read as they are scored, and a chunk of one
+    metric takes a thousand times as long as that of another. This way it never takes twice the shortest time.
+    """
+
+    here: Here
+    number: int
+    patience: float
+    _taken: float = 0.0
+    _others: Processes | None = None
+
+    def __enter__(self) -> "Growing":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._others is not None:
+            self._others.__exit__(kind, error, trace)
+
+    def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
+        """For each chunk what each metric's survey finds in it."""
+        rest = iter(chunks)
+        yield from self._alone(self.here.survey_one, rest)
+        if self._others is not None:
+            yield from self._others.survey(rest)
+
+    def score(self, chunks: Iterable[Answers]) -> Iterator[list[Part]]:
+        """For each chunk what each metric says of it."""
+        rest = iter(chunks)
+        yield from self._alone(self.here.score_one, rest)
+        if self._others is not None:
+            yield from self._others.score(rest)
+
+    def _alone(self, work: Callable[[Answers], R], chunks: Iterator[Answers]) -> Iterator[R]:
+        """Ends where others take over, or with the last chunk."""
+        for answers in chunks:
+            begun = time.perf_counter()
+            found = work(answers)
+            self._taken += time.perf_counter() - begun
+            yield found
+            if self._taken >= self.patience and self.number > 1 and _can_be_sent(self.here):
+                self._others = Processes(self.here, self.number).__enter__()
+                return
+
+
+def _can_be_sent(here: Here) -> bool:
+    try:
+        return bool(_packed(here))
+    except MetricError:
+        return False
+
+
 def _packed(here: Here) -> bytes:
     for metric in here.metrics:
         try:
@@ -175,9 +237,16 @@ def _packed(here: Here) -> bytes:
     return pickle.dumps(here)
 
 
+def cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def crew(
     metrics: Sequence[Metric], found: Sequence[object], processes: int = 1
 ) -> AbstractContextManager[Crew]:
-    """Who scores under these metrics, given what their surveys found."""
+    """Who scores under these metrics, given what their surveys found; 0 processes: as many as it is worth."""
     here = Here(metrics, found)
-    return nullcontext(here) if processes <= 1 else Processes(here, processes)
+    if not processes:
+        return Growing(here, cores(), PATIENCE)
+    return nullcontext(here) if processes == 1 else Processes(here, processes)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.choosing import Chosen, choose, processes_for
+from evaluations.choosing import Chosen, choose, scoring_processes
 from evaluations.learning.sources import ALL, Material
 from evaluations.scored import Progress, scored
 from evaluations.tables.gathering import Gathered, gather
@@ -47,7 +47,7 @@ def measured(
         gathered,
         chosen.metrics,
         chosen.tokeniser,
-        processes=processes_for(processes, small=len(material) * len(chosen.metrics) < _SMALL),
+        processes=scoring_processes(processes, chosen, small=len(material) * len(chosen.metrics) < _SMALL),
         progress=progress,
     )
     judged = gathered.judged(

@@ -107,11 +107,16 @@ class _Pa:
         known = {references: self.kept.get(references) if keeps else None for references in sets}
         weights = {references: weight for references, weight in known.items() if weight is not None}
         new = [references for references in known if references not in weights]
-        for references, table in zip(new, self._tables([(one, one) for one in new], found), strict=True):
+        for references, table in zip(new, self._among(new, found), strict=True):
             weights[references] = importance_of(table, itself=self.itself)
             if keeps:
                 self.kept.put(references, weights[references], len(references))
         return weights
+
+    def _among(self, sets: Sequence[References], found: Any) -> list[Floats]:
+        return (
+            self._tables([(one, one) for one in sets], found) if self.fast is None else self.fast.among(sets)
+        )
 
     def _tables(self, sets: Sequence[tuple[Sequence[str], References]], found: Any) -> list[Floats]:
         return by_pairs(self.base, found)(sets) if self.fast is None else self.fast(sets)

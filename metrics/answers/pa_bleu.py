@@ -2,13 +2,15 @@
 
 A table holds how often each n-gram of k references stands in each of them. A candidate's n-grams are looked
 up once; the minimum with the table's rows gives the clipped counts with all k references at the same time.
+References among each other need no look-up: the minimum of two counts is how many t = 1, 2, … both reach, so
+their clipped counts are products of matrices of zeros and ones.
 Tables are made, and candidates looked up, for as many questions at a time as a block holds.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -18,17 +20,21 @@ from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import Kept
 from metrics.errors import MetricError
 from metrics.metric import Floats
+from metrics.tokens.runs import cut
 from metrics.tokens.tokeniser import Tokeniser
 
 Counts = npt.NDArray[np.int64]
+Hits = Counts | Floats
 #: Of hits (m, n), totals (m, n), candidate lengths (m) and reference lengths (m): BLEU of each (m).
-Combine = Callable[[Counts, Counts, Counts, Counts], Floats]
+Combine = Callable[[Hits, Counts, Counts, Counts], Floats]
 Words = Sequence[str]
 #: Codes of a block must lie below this.
 MOST = 2**62
 #: Cells of clipped counts, and reference sets, that a block may have; a few MB.
 CELLS = 2**16
 SETS = 256
+#: Zeros and ones that are multiplied at a time; 8 MB.
+ONES = 2**20
 #: Bytes of tables that are kept: a few thousand questions with 20 references of 20 words.
 KEPT = 2**27
 
@@ -64,20 +70,33 @@ class PairBleu:
     def __call__(self, sets: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Floats]:
         """Per set of n candidates and k references a table of values (n, k)."""
         tables = self._tables([tuple(references) for _, references in sets])
-        split = self.tokeniser.split
-        candidates = [[split(text) for text in texts] for texts, _ in sets]
+        candidates = split_sets([texts for texts, _ in sets], self.tokeniser)
         return similarities(tables, candidates, self.how.n, partial(bleu, how=self.how))
+
+    def among(self, sets: Sequence[tuple[str, ...]]) -> list[Floats]:
+        """Per set of k references a table of values (k, k): BLEU of each with each of them alone."""
+        return own_similarities(self._tables(sets), self.how.n, partial(bleu, how=self.how))
 
     def _tables(self, sets: Sequence[tuple[str, ...]]) -> list[Table]:
         known = {references: self.kept.get(references) for references in sets}
         tables = {references: table for references, table in known.items() if table is not None}
         new = [references for references in known if references not in tables]
-        split = self.tokeniser.split
-        made = tables_of([[split(text) for text in references] for references in new], self.how.n)
+        made = tables_of(split_sets(new, self.tokeniser), self.how.n)
         for references, table in zip(new, made, strict=True):
             self.kept.put(references, table, table.size)
             tables[references] = table
         return [tables[references] for references in sets]
+
+
+def split_sets(sets: Sequence[Sequence[str]], tokeniser: Tokeniser) -> list[list[list[str]]]:
+    """The tokens of each text of each set; all texts are cut at once where the tokeniser can."""
+    if tokeniser.runs is None:
+        return [[tokeniser.split(text) for text in texts] for texts in sets]
+    numbers, starts, words = cut([text for texts in sets for text in texts], tokeniser.runs)
+    tokens = list(map(words[:].__getitem__, numbers.tolist()))
+    bounds = starts.tolist()
+    texts = iter([tokens[begin:end] for begin, end in pairwise(bounds)])
+    return [list(islice(texts, len(every))) for every in sets]
 
 
 def tables_of(sets: Sequence[Sequence[Words]], order: int) -> list[Table]:
@@ -116,15 +135,29 @@ def similarities(
     return [np.concatenate(every) if len(every) > 2 else every[-1] for every in values]
 
 
+def own_similarities(tables: Sequence[Table], order: int, combine: Combine) -> list[Floats]:
+    """Per reference set the BLEU of each of its k references with each of them alone (k, k)."""
+    spans = [0] * len(tables)
+    cells = [table.counts.size for table in tables]
+    values: list[Floats] = []
+    for block in _blocks(spans, cells, ONES):
+        used = tables[block]
+        sizes = [len(table.lengths) for table in used]
+        owners = np.repeat(np.arange(len(used)), sizes)
+        lengths = np.concatenate([table.lengths for table in used])
+        values += _values(used, owners, lengths, _own_hits(used, order), combine)
+    return values
+
+
 def _numbered(references: Sequence[Words]) -> dict[str, int]:
     return {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(references)), 1)}
 
 
-def _blocks(spans: Sequence[int], cells: Sequence[int]) -> Iterator[slice]:
+def _blocks(spans: Sequence[int], cells: Sequence[int], most: int = CELLS) -> Iterator[slice]:
     """Runs of sets whose codes and cells have room together."""
     start, span, size = 0, 0, 0
     for place, (more, cell) in enumerate(zip(spans, cells, strict=True)):
-        if place > start and (span + more >= MOST or size + cell > CELLS or place - start >= SETS):
+        if place > start and (span + more >= MOST or size + cell > most or place - start >= SETS):
             yield slice(start, place)
             start, span, size = place, 0, 0
         span, size = span + more, size + cell
@@ -173,11 +206,7 @@ def _similarities(
 ) -> list[Floats]:
     sizes = [len(given) for given in candidates]
     owners = np.repeat(np.arange(len(tables)), sizes)
-    n, k = len(owners), max(len(table.lengths) for table in tables)
-    lengths = np.fromiter((len(text) for given in candidates for text in given), np.int64, n)
-    references = np.ones((len(tables), k), np.int64)
-    for place, table in enumerate(tables):
-        references[place, : len(table.lengths)] = table.lengths
+    lengths = np.fromiter((len(text) for given in candidates for text in given), np.int64, len(owners))
     ids = [
         table.words.get(word, 0)
         for table, given in zip(tables, candidates, strict=True)
@@ -185,17 +214,50 @@ def _similarities(
         for word in text
     ]
     grams = _grams(ids, lengths, _bases([table.words for table in tables])[owners], order)
+    return _values(tables, owners, lengths, _hits(tables, owners, grams, order), combine)
+
+
+def _values(
+    tables: Sequence[Table], owners: Counts, lengths: Counts, hits: Hits, combine: Combine
+) -> list[Floats]:
+    """Per table the values of its texts from their clipped counts (n, k, order); `owners` are sorted."""
+    n, k, order = hits.shape
+    references = np.ones((len(tables), k), np.int64)
+    for place, table in enumerate(tables):
+        references[place, : len(table.lengths)] = table.lengths
     values = combine(
-        _hits(tables, owners, grams, order).reshape(n * k, order),
+        hits.reshape(n * k, order),
         np.repeat(np.maximum(lengths[:, None] - np.arange(order), 0), k, axis=0),
         np.repeat(lengths, k),
         references[owners].reshape(n * k),
     ).reshape(n, k)
-    ends = np.cumsum(sizes)
+    bounds = np.searchsorted(owners, np.arange(len(tables) + 1)).tolist()
     return [
-        values[end - size : end, : len(table.lengths)]
-        for table, size, end in zip(tables, sizes, ends, strict=True)
+        values[begin:end, : len(table.lengths)]
+        for table, (begin, end) in zip(tables, pairwise(bounds), strict=True)
     ]
+
+
+def _own_hits(tables: Sequence[Table], order: int) -> Floats:
+    """Clipped counts (n, k, order) of all references with those of their own table."""
+    sizes = [len(table.lengths) for table in tables]
+    firsts = _before(sizes).tolist()
+    counts = _counts(tables, max(sizes))
+    cells = np.concatenate([table.orders + np.intp(place * order) for place, table in enumerate(tables)])
+    hits = np.zeros((sum(sizes), order, counts.shape[1]))
+    rows = np.arange(len(counts))
+    for times in range(1, int(counts.max(initial=0)) + 1):
+        if times > 1:  # few n-grams are that often in one text
+            rows = np.unique(np.flatnonzero(counts.reshape(-1) >= times) // counts.shape[1])
+        ones = (counts[rows] >= times).astype(np.float64)
+        begins = np.searchsorted(cells[rows], np.arange(len(tables) * order + 1)).tolist()
+        for cell, (begin, end) in enumerate(pairwise(begins)):
+            if begin < end:
+                place, n = divmod(cell, order)
+                first, size = firsts[place], sizes[place]
+                part = ones[begin:end, :size]
+                hits[first : first + size, n, :size] += part.T @ part
+    return hits.swapaxes(1, 2)
 
 
 def _hits(tables: Sequence[Table], owners: Counts, grams: "_Grams", order: int) -> Counts:

@@ -76,10 +76,7 @@ def belongs_to_letters(character: str) -> bool:
 
 def cut(texts: Sequence[str], rule: Runs) -> tuple[Ids, Places, Sequence[str]]:
     """Texts as numbers: (numbers of all tokens, start of each text and the end, token of each number)."""
-    cased = list(map(composed, texts))
-    if rule.lower:
-        cased = list(map(str.lower, cased))
-    whole = "\n".join(cased)
+    cased, whole = _joined(texts, rule)
     points, offsets = _characters(whole)
     first, last = _bounds(_kinds_of(points), rule)
     if rule.alone == "all":
@@ -92,6 +89,17 @@ def cut(texts: Sequence[str], rule: Runs) -> tuple[Ids, Places, Sequence[str]]:
     where[ids] = np.arange(len(ids))
     words = Words(whole, first[where], last[where])
     return ids.astype(np.int32), np.searchsorted(first, starts).astype(np.intp), words
+
+
+def _joined(texts: Sequence[str], rule: Runs) -> tuple[Sequence[str], str]:
+    """Texts in the form of the rule, each as long as it is there, and one after another."""
+    whole = "\n".join(texts)
+    if whole.isascii():  # which is composed, and as long in lower case
+        return texts, whole.lower() if rule.lower else whole
+    cased = list(map(composed, texts))
+    if rule.lower:
+        cased = list(map(str.lower, cased))
+    return cased, "\n".join(cased)
 
 
 def _bounds(kinds: npt.NDArray[np.uint8], rule: Runs) -> tuple[Places, Places]:

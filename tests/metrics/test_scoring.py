@@ -4,10 +4,10 @@ import signal
 import numpy as np
 import pytest
 
-from metrics import Answers, MetricError, metric
+from metrics import Answers, MetricError, metric, working
 from metrics.metric import Measured, Metric, Survey
 from metrics.scoring import in_chunks, score, score_chunks
-from metrics.working import lighter
+from metrics.working import Growing, Here, lighter
 from tests.metrics.answers.drawn import WORDS
 
 NAMES = ("bleu-1", "bleu-4", "rouge-1-stem", "rouge-l", "chrf", "exact", "f1", "length")
@@ -200,6 +200,49 @@ def fails(chunk, found):
 
 def kills(chunk, found):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def tell_process(chunk, found):
+    return Measured(np.full(len(chunk), float(os.getpid())))
+
+
+TELLS_PROCESS = Metric("process", "Process", "metric:process", tell_process)
+
+
+def processes_of(metric, *, patience):
+    with Growing(Here([metric], [None]), 2, patience) as crew:
+        return [int(part.values[0]) for [part] in crew.score(answers_of(1) for _ in range(5))]
+
+
+def test_work_that_takes_no_time_is_done_in_this_process_alone():
+    assert processes_of(TELLS_PROCESS, patience=float("inf")) == [os.getpid()] * 5
+
+
+def test_work_that_goes_on_is_done_by_others_after_the_first_chunk():
+    first, *rest = processes_of(TELLS_PROCESS, patience=0)
+
+    assert first == os.getpid()
+    assert len(rest) == 4
+    assert os.getpid() not in rest
+
+
+def test_a_metric_that_cannot_travel_stays_where_the_number_of_processes_is_left_open():
+    at_home = Metric("mine", "Mine", "metric:mine", lambda *given: tell_process(*given))  # noqa: PLW0108
+
+    assert processes_of(at_home, patience=0) == [os.getpid()] * 5
+
+
+def test_an_open_number_of_processes_gives_the_same_bits(monkeypatch):
+    monkeypatch.setattr(working, "cores", lambda: 2)
+    monkeypatch.setattr(working, "PATIENCE", 0.0)
+    answers = answers_of(60, systems=["one", "two"] * 30)
+    metrics = [metric("bleu-4"), metric("cider")]
+
+    alone = score_chunks(in_chunks(answers, 17), metrics)
+    grown = score_chunks(in_chunks(answers, 17), metrics, processes=0)
+
+    assert bits(whole(grown, ["bleu-4", "cider"])) == bits(whole(alone, ["bleu-4", "cider"]))
+    assert grown.corpus() == alone.corpus()
 
 
 def test_the_error_of_a_metric_in_another_process_is_its_own():

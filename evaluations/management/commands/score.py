@@ -53,7 +53,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _score(self, options: dict[str, Any]) -> None:
-        from evaluations.choosing import choose, processes_for  # noqa: PLC0415  # numpy comes with it
+        from evaluations.choosing import choose, scoring_processes  # noqa: PLC0415  # numpy comes with it
         from evaluations.scored import Tally, stream  # noqa: PLC0415  # numpy comes with it
         from evaluations.tables.opening import opened  # noqa: PLC0415
         from evaluations.writing.means import facts_of, show  # noqa: PLC0415  # not to parse arguments
@@ -79,7 +79,7 @@ class Command(BaseCommand):
                 models=commandline.models_of(options),
             )
             tally = Tally()
-            processes = processes_for(options["processes"], small=_is_small(options["file"]))
+            processes = scoring_processes(options["processes"], chosen, small=_is_small(options["file"]))
             with bar() as progress, tempfile.TemporaryFile() as held:
                 parts = stream(
                     table,

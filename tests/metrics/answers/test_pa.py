@@ -1,5 +1,7 @@
 """Phrasing-aware metrics against the independently computed Table 2 of Mitra et al. (2016)."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -256,3 +258,26 @@ def test_signatures_say_what_is_weighted_and_how():
     assert metric("pa-bleu-4", "distillery-2016").signature == (
         "metric:pa-bleu-4|v:1|imp:sum|self:yes|of:bleu-4|v:1|tok:distillery-fit|n:4|smooth:none|eff:no|refs:clip"
     )
+
+
+def test_importance_is_that_of_references_looked_up_as_candidates():
+    sets = [
+        ("the cat the cat sat", "the cat sat on the mat", "a dog", "", "the the the"),
+        ("one",),
+        ("किताब ले लो", "किताब", "é é", "e\u0301 é", "किताब ले लो"),
+    ]
+    for smoothing in ("exp", "kpqa", "none"):
+        pairs = PairBleu(Bleu(4, smoothing), tokeniser("default"))
+        looked_up = pairs([(references, references) for references in sets])
+        assert [one.tobytes() for one in pairs.among(sets)] == [one.tobytes() for one in looked_up]
+
+
+def test_all_texts_of_all_sets_are_cut_at_once():
+    def split(text):
+        raise AssertionError(f"{text!r} was cut alone")
+
+    at_once = replace(tokeniser("default"), split=split)
+    pairs = PairBleu(Bleu(4), at_once)
+
+    assert pairs.among([("a b", "a b"), ("c",)])[0].tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    assert pairs([(["a b"], ["a b"])])[0].tolist() == [[1.0]]
