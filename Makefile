@@ -17,6 +17,7 @@ NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots \
 		learned_commands.py report_page.py score_command.py table_reading.py) \
 	$(addprefix annotation/importing/test_,bad_input.py formats.py sampling.py screening.py tables.py) \
 	$(addprefix releases/test_,describing.py formats_of_others.py privacy_rules.py verifying.py) \
+	$(addprefix contracts/test_,scores.py startup.py surface.py) \
 	judgments/test_filter_command.py study/test_reading.py test_repository.py test_style_sheets.py test_docker.py test_examples.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
@@ -24,7 +25,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-head
 INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients check lock landed-migrations version-dumps benchmark clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients check lock landed-migrations contracts version-dumps benchmark clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -71,6 +72,9 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 
 landed-migrations: env-dev ## freeze new migrations: add their digests to tests/upgrades/landed_migrations.txt
 	$(BIN)/python -m tests.upgrades.landed
+
+contracts: env-dev ## write what must stay as it is, as text files, after a change that is meant (ARGS="tests/contracts -k urls")
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m tests.contracts.write $(ARGS)
 
 version-dumps: env-dev ## keep databases of this version for the tests of upgrades, when it is released
 	$(BIN)/python .ci/services.py -- $(BIN)/python -m tests.upgrades.dump

@@ -1,22 +1,18 @@
 """What holds for the whole repository: locks, documentation, layout, and what must never be committed."""
 
-import ast
 import re
-import subprocess
 import tomllib
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
+from tests import names
+from tests.repository import ROOT, find_variables, list_packages, read_texts
 from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
 
-ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-IGNORED = {".git", ".venv", "var", "node_modules", "__pycache__"}
 LONGEST_MODULE = 500
 
 # Joined from parts, so that this file does not hold what it looks for.
@@ -38,41 +34,9 @@ REGISTRIES = [
 CHECKOUTS = ["/".join(parts) for parts in (("", "work", "main"), ("", "work", "shared"), ("", "root", ""))]
 
 
-@cache
-def committed_files() -> list[Path]:
-    """Files that git knows or would add; everything in the folder where there is no git."""
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listing.returncode == 0:
-        paths = [ROOT / line for line in listing.stdout.splitlines()]
-    else:
-        paths = [path for path in ROOT.rglob("*") if not IGNORED & set(path.relative_to(ROOT).parts)]
-    return [path for path in paths if path.is_file()]
-
-
-def texts() -> Iterator[tuple[str, str]]:
-    """Relative name and content of every committed text file."""
-    for path in committed_files():
-        try:
-            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
-
-
-def rooms() -> list[str]:
-    """Packages of the project, as they stand in the folder."""
-    outside = {"tests", "benchmarks"}
-    return sorted(path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name not in outside)
-
-
 def documentation() -> str:
     """README and docs in one text."""
-    return "\n".join(text for name, text in texts() if name.endswith(".md"))
+    return "\n".join(text for name, text in read_texts() if name.endswith(".md"))
 
 
 def code_in(markdown: str) -> str:
@@ -83,12 +47,12 @@ def code_in(markdown: str) -> str:
 
 
 def test_no_file_names_a_package_registry():
-    found = [(name, host) for name, text in texts() for host in REGISTRIES if host in text]
+    found = [(name, host) for name, text in read_texts() for host in REGISTRIES if host in text]
     assert found == []
 
 
 def test_no_file_names_a_folder_of_somebodys_machine():
-    found = [(name, folder) for name, text in texts() for folder in CHECKOUTS if folder in text]
+    found = [(name, folder) for name, text in read_texts() for folder in CHECKOUTS if folder in text]
     assert found == []
 
 
@@ -134,36 +98,17 @@ def locked_text(name: str) -> str:
 
 def test_every_room_stands_in_the_import_contract_the_type_check_and_the_package():
     importlinter = PROJECT["tool"]["importlinter"]
-    layers = [room for layer in importlinter["contracts"][0]["layers"] for room in layer.split(" | ")]
+    layers = [package for layer in importlinter["contracts"][0]["layers"] for package in layer.split(" | ")]
     packaged = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
-    assert sorted(importlinter["root_packages"]) == rooms()
-    assert sorted(layers) == rooms()
-    assert sorted(pattern.removesuffix("*") for pattern in packaged) == rooms()
-    assert set(rooms()) <= set(PROJECT["tool"]["mypy"]["files"])
-
-
-def variables_read() -> set[str]:
-    """Names of the environment variables that our rooms read by a name written in the code."""
-    found = set()
-    for name, text in texts():
-        if not name.endswith(".py") or name.split("/")[0] not in rooms():
-            continue
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Call) and node.args:
-                reads = re.match(r"(env\.\w+|os\.getenv|os\.environ\.get)$", ast.unparse(node.func))
-                first = node.args[0]
-            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-                reads, first = re.match(r"os\.environ$", ast.unparse(node.value)), node.slice
-            else:
-                continue
-            if reads and isinstance(first, ast.Constant) and isinstance(first.value, str):
-                found.add(first.value)
-    return found
+    assert sorted(importlinter["root_packages"]) == list_packages()
+    assert sorted(layers) == list_packages()
+    assert sorted(pattern.removesuffix("*") for pattern in packaged) == list_packages()
+    assert set(list_packages()) <= set(PROJECT["tool"]["mypy"]["files"])
 
 
 def test_the_operators_page_names_every_environment_variable():
     page = (ROOT / "docs/operator.md").read_text(encoding="utf-8")
-    variables = variables_read() - {"DJANGO_SETTINGS_MODULE"}
+    variables = find_variables().keys() - {"DJANGO_SETTINGS_MODULE"}
     assert {"DATA_DIR", "SECRET_KEY", "DATABASE_URL", "MARKETPLACE_TEST_TOKEN"} <= variables
     assert sorted(name for name in variables if f"`{name}`" not in page) == []
 
@@ -171,8 +116,9 @@ def test_the_operators_page_names_every_environment_variable():
 def test_every_command_is_documented():
     commands = {
         Path(name).stem
-        for name, _ in texts()
-        if re.fullmatch(r"\w+/management/commands/[a-z]\w*\.py", name) and name.split("/")[0] in rooms()
+        for name, _ in read_texts()
+        if re.fullmatch(r"\w+/management/commands/[a-z]\w*\.py", name)
+        and name.split("/")[0] in list_packages()
     }
     assert commands
     code = code_in(documentation())
@@ -197,7 +143,7 @@ def test_every_make_target_is_explained_by_make_help():
 
 def test_links_between_pages_lead_somewhere():
     dead = []
-    for name, text in texts():
+    for name, text in read_texts():
         if name.endswith(".md"):
             targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text)
             folder = (ROOT / name).parent
@@ -205,11 +151,26 @@ def test_links_between_pages_lead_somewhere():
     assert dead == []
 
 
+def test_no_class_module_or_function_gets_a_name_that_says_nothing():
+    assert names.find_faults() == [], "Choose a noun (docs/glossary.md), or a verb with its object."
+
+
+@pytest.mark.parametrize(
+    ("word", "refused"),
+    [
+        *[(word, True) for word in ("Shown", "Asked", "Anew", "Waiting", "passed", "together", "gathering")],
+        *[(word, False) for word in ("Seed", "FilterPreview", "ranking", "judging", "needs", "asked_for")],
+    ],
+)
+def test_a_bare_participle_is_told_from_a_noun(word, refused):
+    assert names.is_participle(word) == refused
+
+
 def test_no_module_is_longer_than_a_reader_can_hold():
     outside = ("tests/", "benchmarks/")
     lengths = {
         name: text.count("\n")
-        for name, text in texts()
+        for name, text in read_texts()
         if name.endswith(".py") and not name.startswith(outside) and "/migrations/" not in name
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
