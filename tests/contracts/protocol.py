@@ -90,7 +90,7 @@ class Recorder:
         headers = "; ".join(f"{name}: {value}" for name, value in sorted(kept.items()))
         self.lines += [f"> {self._named(request)}", f"< {response.status_code} {self._named(headers)}"]
         if body:
-            self.lines.append(f"< {self._named(response.content.decode())}")
+            self.lines.append(f"< {self._named(_sort_keys(response.content))}")
         self.lines.append("")
 
     def _named(self, text: str) -> str:
@@ -104,6 +104,13 @@ class Recorder:
             self._counts[kind] = self._counts.get(kind, 0) + 1
             self._names[found[0]] = f"{kind}-{self._counts[kind]}"
         return self._names[found[0]]
+
+
+def _sort_keys(content: bytes) -> str:
+    """An answer with its keys in order: PostgreSQL gives stored JSON back in an order of its own."""
+    value = json.loads(content)
+    assert content == json.dumps(value).encode(), "JSON as Python's json writes it"
+    return json.dumps(value, sort_keys=True)
 
 
 _HEADERS = {"Content-Type", "x-amzn-RequestId", "Retry-After", "Allow"}
