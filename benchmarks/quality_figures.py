@@ -9,9 +9,9 @@ from quality.alpha import alpha_of
 from quality.attention import check_verdicts
 from quality.crossfit import cross_fitted
 from quality.crowds import CROWDS, Study, simulated
+from quality.expected_alpha import expected_alpha
 from quality.interval import Over, alpha_interval
 from quality.kappa import WorkerKappas, pooled
-from quality.likened import likened_alpha
 from quality.nulls import null_alpha
 from quality.p913 import adjusted
 from quality.ratings import Mask
@@ -114,7 +114,7 @@ def _about_z(study: Study, done: Run, seed: int) -> Figures:
     null = null_alpha(study.ratings, KPQA_2021, permutations=10, seed=seed).after
     return {
         "null": _known(null.value),
-        "expected": _known(likened_alpha(study.ratings, KPQA_2021, crowds=5, seed=seed).after.value),
+        "expected": _known(expected_alpha(study.ratings, KPQA_2021, crowds=5, seed=seed).after.value),
         "capped": float(done.capped_items.mean()),
     }
 

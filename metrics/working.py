@@ -170,7 +170,7 @@ class Processes:
 
 
 @dataclass(eq=False)
-class Growing:
+class GrowingCrew:
     """Begins in this process, and goes on in others once the work has taken longer than their start does.
 
     How much work there is shows only while it is done: chunks are read as they are scored, and a chunk of one
@@ -183,7 +183,7 @@ class Growing:
     _taken: float = 0.0
     _others: Processes | None = None
 
-    def __enter__(self) -> "Growing":
+    def __enter__(self) -> "GrowingCrew":
         return self
 
     def __exit__(
@@ -248,5 +248,5 @@ def crew(
     """Who scores under these metrics, given what their surveys found; 0 processes: as many as it is worth."""
     here = Here(metrics, found)
     if not processes:
-        return Growing(here, cores(), PATIENCE)
+        return GrowingCrew(here, cores(), PATIENCE)
     return nullcontext(here) if processes == 1 else Processes(here, processes)

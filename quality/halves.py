@@ -57,13 +57,13 @@ def doubled(ratings: Ratings, second: Mask) -> Ratings:
         ratings.items * 2 + half,
         ratings.workers * 2 + half,
         ratings.scores,
-        _Doubled(ratings.item_names),
-        _Doubled(ratings.worker_names),
+        _DoubledNames(ratings.item_names),
+        _DoubledNames(ratings.worker_names),
         ratings.scale,
     )
 
 
-class _Doubled(Sequence[str]):
+class _DoubledNames(Sequence[str]):
     """Every name twice, without a copy."""
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ _MOST_ROUNDS = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Adjusted:
+class AdjustedScores:
     """`quality` per item, `bias` and `inconsistency` (standard deviation) per worker, in points of the scale.
 
     nan for items and workers without ratings. `rounds` it took; `settled` is false if the qualities were
@@ -41,14 +41,14 @@ class Adjusted:
     settled: bool
 
 
-def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> Adjusted:
+def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> AdjustedScores:
     """Adjusted quality of every item, with each worker's bias (positive: rates high) and inconsistency."""
     from scipy.sparse import csr_array  # noqa: PLC0415  # slow to import; only this needs it here
 
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     if not len(ratings):
         none = np.full(ratings.n_workers, np.nan)
-        return Adjusted(np.full(ratings.n_items, np.nan), none, none.copy(), 0, True)
+        return AdjustedScores(np.full(ratings.n_items, np.nan), none, none.copy(), 0, True)
     middle = float(ratings.scores.mean())
     scores: Floats = ratings.scores.astype(np.float64) - middle
     shape, places = (ratings.n_items, ratings.n_workers), (ratings.items, ratings.workers)
@@ -78,7 +78,7 @@ def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> Adjusted:
         settled = bool(np.nanmax(np.abs(quality - before)) < _STILL)
     shift = float(np.nanmean(bias))
     unit = float(ratings.scale.unit)
-    return Adjusted(
+    return AdjustedScores(
         (quality + shift + middle) * unit, (bias - shift) * unit, np.sqrt(variance) * unit, rounds, settled
     )
 

@@ -53,7 +53,7 @@ def ratings_for(one: float | None, reliability: float) -> Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ScoreSpread:
     """What the size of a comparison depends on, in points of the scale.
 
     `sd_difference`: how much the true difference of two systems varies from item to item. `sd_rating`: how
@@ -64,13 +64,13 @@ class Spread:
     sd_rating: float
 
 
-def variance_of_difference(spread: Spread, ratings: int) -> float:
+def variance_of_difference(spread: ScoreSpread, ratings: int) -> float:
     """Variance of one item's difference of two means of so many ratings each."""
     return spread.sd_difference**2 + 2 * spread.sd_rating**2 / ratings
 
 
 def items_for_systems(
-    spread: Spread, *, ratings: int, difference: float, power: float = 0.8, level: float = 0.05
+    spread: ScoreSpread, *, ratings: int, difference: float, power: float = 0.8, level: float = 0.05
 ) -> int:
     """Items that two systems must both answer so that a true difference of their means is found.
 
@@ -87,7 +87,7 @@ def items_for_systems(
 
 
 def power_for_systems(
-    spread: Spread, *, items: int, ratings: int, difference: float, level: float = 0.05
+    spread: ScoreSpread, *, items: int, ratings: int, difference: float, level: float = 0.05
 ) -> float:
     """Chance that so many items show a true difference of two systems: the paired z test, two-sided."""
     from scipy.special import ndtr, ndtri  # noqa: PLC0415 - only planning needs scipy
@@ -97,7 +97,7 @@ def power_for_systems(
     return float(ndtr(shift - critical) + ndtr(-shift - critical))
 
 
-def spread_of(first: Sums, second: Sums) -> Spread | Figure:
+def spread_of(first: Sums, second: Sums) -> ScoreSpread | Figure:
     """The spread from a pilot: sums of two systems, row i of both being the same question.
 
     The variance of the observed differences holds the raters' scatter too; that part is subtracted (not below
@@ -116,4 +116,4 @@ def spread_of(first: Sums, second: Sums) -> Spread | Figure:
         return Figure(None, NO_PAIRS)
     differences = first.mean[both] - second.mean[both]
     scatter = rating * float((1 / first.n[both] + 1 / second.n[both]).mean())
-    return Spread(sqrt(max(float(differences.var(ddof=1)) - scatter, 0.0)), sqrt(rating))
+    return ScoreSpread(sqrt(max(float(differences.var(ddof=1)) - scatter, 0.0)), sqrt(rating))

@@ -17,10 +17,10 @@ from quality.alpha import Level, alpha_of, coincidences, from_coincidences, pear
 from quality.cautions import warnings_of
 from quality.counts import value_counts
 from quality.crossfit import FOLDS, cross_fitted
+from quality.expected_alpha import ExpectedAlpha, expected_alpha
 from quality.figure import Figure
 from quality.icc import ONE_ITEM, one_way
 from quality.interval import alpha_interval
-from quality.likened import Likened, likened_alpha
 from quality.nulls import Null, null_alpha
 from quality.p913 import adjusted
 from quality.quoting import cautions_about, refusal
@@ -196,12 +196,12 @@ def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
         return with_reasons({**said, "ci": None}, {"ci": _NO_Z})
     said = _stage(task, stages["after_z"])
     null = null_alpha(stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed)
-    like = likened_alpha(stages["after_workers"], task.recipe, crowds=task.repeats(_CROWDS), seed=task.seed)
+    like = expected_alpha(stages["after_workers"], task.recipe, crowds=task.repeats(_CROWDS), seed=task.seed)
     said = _joined(said, {"null": null.after, "expected": like.after})
     return {**said, **_about(null, like)}
 
 
-def _about(null: Null, like: Likened) -> dict[str, Any]:
+def _about(null: Null, like: ExpectedAlpha) -> dict[str, Any]:
     return {
         "null_sd": null.sd,
         "null_before": null.before.value,

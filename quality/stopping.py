@@ -32,7 +32,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class ItemPrecision:
     """Per item: `enough` ratings?, the `half_width` of its interval (nan without ratings), those `missing`.
 
     `missing` fills up to `least` at once and then asks one by one.
@@ -43,13 +43,13 @@ class Standing:
     missing: Whole
 
 
-def precision(sums: Sums, rule: Rule, *, half_width: float = 0.8) -> Standing:
+def precision(sums: Sums, rule: Rule, *, half_width: float = 0.8) -> ItemPrecision:
     """Enough when the mean is known to +- `half_width`."""
     widths = half_widths(sums, rule)
     return _standing(sums, rule, widths, widths <= half_width)
 
 
-def decision(sums: Sums, rule: Rule, *, threshold: float = 3.5) -> Standing:
+def decision(sums: Sums, rule: Rule, *, threshold: float = 3.5) -> ItemPrecision:
     """Enough when the interval lies on one side of `threshold`: is the answer at least that good or not?"""
     widths = half_widths(sums, rule)
     return _standing(sums, rule, widths, np.abs(sums.mean - threshold) > widths)
@@ -67,7 +67,7 @@ def half_widths(sums: Sums, rule: Rule) -> Floats:
     return quantiles[which] * np.sqrt(variance_of_mean)
 
 
-def _standing(sums: Sums, rule: Rule, widths: Floats, sure: Mask) -> Standing:
+def _standing(sums: Sums, rule: Rule, widths: Floats, sure: Mask) -> ItemPrecision:
     enough = ((sums.n >= rule.least) & sure) | (sums.n >= rule.most)
     missing = np.where(enough, 0, np.maximum(rule.least - sums.n, 1)).astype(np.int64)
-    return Standing(enough, widths, missing)
+    return ItemPrecision(enough, widths, missing)

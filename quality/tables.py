@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quality import kappa
-from quality.p913 import Adjusted
+from quality.p913 import AdjustedScores
 from quality.ratings import Ratings
 from quality.recipes import Z
 from quality.run import DUPLICATE, RESPONSE_Z, Checks, Run
@@ -77,7 +77,7 @@ def removed_ratings(ratings: Ratings, done: Run) -> list[Row]:
     ]
 
 
-def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted) -> list[Row]:
+def workers(ratings: Ratings, done: Run, checks: Checks | None, model: AdjustedScores) -> list[Row]:
     """A row per worker with ratings: kappas, checks, bias, inconsistency, verdict."""
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     kept = np.bincount(ratings.workers[done.kept], minlength=ratings.n_workers)
@@ -148,7 +148,7 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: Adjusted)
     return rows
 
 
-def items(ratings: Ratings, scores: ItemScores, model: Adjusted) -> list[Row]:
+def items(ratings: Ratings, scores: ItemScores, model: AdjustedScores) -> list[Row]:
     """A row per item with ratings: how many, the scores from what was kept, and the adjusted score."""
     rows = []
     unscored = _NO_WORKER_RATING if model.settled else NOT_SETTLED

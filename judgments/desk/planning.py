@@ -97,10 +97,10 @@ def _agreement(request: HttpRequest, seat: StageSeat, alpha: float | None, answe
 
 
 def _systems(request: HttpRequest, seat: StageSeat, now: Live) -> dict[str, Any]:
-    from quality.planning import Spread  # noqa: PLC0415 - numpy
+    from quality.planning import ScoreSpread  # noqa: PLC0415 - numpy
 
     own = selectors.spread_of_stage(seat.stage, now)
-    known = own if isinstance(own, Spread) else None
+    known = own if isinstance(own, ScoreSpread) else None
     usual = {
         "difference": 0.2,
         "sd_difference": round(known.sd_difference, 3) if known else _SD_DIFFERENCE,
@@ -110,7 +110,7 @@ def _systems(request: HttpRequest, seat: StageSeat, now: Live) -> dict[str, Any]
     form, values = _form(SystemsForm, request, usual)
     found = []
     if values:
-        spread = Spread(values["sd_difference"], values["sd_rating"])
+        spread = ScoreSpread(values["sd_difference"], values["sd_rating"])
         found = selectors.designs(seat.stage, spread, values["difference"], values["power"])
     return {"systems_form": form, "designs": found, "own_spread": known, "wanted": values}
 

@@ -13,7 +13,7 @@ from judgments.selectors.ratings import scale_of
 
 if TYPE_CHECKING:
     from quality.figure import Figure
-    from quality.planning import Spread
+    from quality.planning import ScoreSpread
 
 #: Judges per answer that the table of two systems shows.
 JUDGES = (1, 2, 3, 5, 7, 10, 15)
@@ -49,7 +49,7 @@ def cost(stage: Stage, answers: int, judges: int) -> int:
     return ceil(answers / stage.units_per_hit) * per_hit
 
 
-def designs(stage: Stage, spread: "Spread", difference: float, power: float) -> list[Design]:
+def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float) -> list[Design]:
     """Designs that find a true difference of two systems' means with this power."""
     from quality.planning import items_for_systems  # noqa: PLC0415 - scipy
 
@@ -81,11 +81,11 @@ def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:
     ]
 
 
-def spread_of_stage(stage: Stage, now: Live) -> "Spread | Figure | None":
+def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
     import numpy as np  # noqa: PLC0415
 
-    from quality.planning import Spread, spread_of  # noqa: PLC0415 - numpy
+    from quality.planning import ScoreSpread, spread_of  # noqa: PLC0415 - numpy
     from quality.sums import Sums  # noqa: PLC0415 - numpy
 
     names = [row.system for row in sorted(now.systems, key=lambda row: (-row.items, row.system))[:2]]
@@ -111,6 +111,6 @@ def spread_of_stage(stage: Stage, now: Live) -> "Spread | Figure | None":
         return Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
 
     found, unit = spread_of(sums(names[0]), sums(names[1])), float(scale.unit)
-    if not isinstance(found, Spread):
+    if not isinstance(found, ScoreSpread):
         return found
-    return Spread(found.sd_difference * unit, found.sd_rating * unit)
+    return ScoreSpread(found.sd_difference * unit, found.sd_rating * unit)

@@ -9,7 +9,7 @@ from judgments.models import FilterRun, Score, Verdict
 from judgments.services.deciding import Decided
 
 if TYPE_CHECKING:
-    from quality.p913 import Adjusted
+    from quality.p913 import AdjustedScores
     from quality.scores import ItemScores
 
 _MOST_WORDS = 300
@@ -20,7 +20,7 @@ class Scores:
     """Scores of all items, plain and allowing for workers."""
 
     items: "ItemScores"
-    adjusted: "Adjusted"
+    adjusted: "AdjustedScores"
 
 
 def scores_of(decided: Decided) -> Scores:

@@ -7,7 +7,7 @@ import pytest
 from metrics import Answers, MetricError, metric, working
 from metrics.metric import Measured, Metric, Survey
 from metrics.scoring import in_chunks, score, score_chunks
-from metrics.working import Growing, Here, lighter
+from metrics.working import GrowingCrew, Here, lighter
 from tests.metrics.answers.drawn import WORDS
 
 NAMES = ("bleu-1", "bleu-4", "rouge-1-stem", "rouge-l", "chrf", "exact", "f1", "length")
@@ -210,7 +210,7 @@ TELLS_PROCESS = Metric("process", "Process", "metric:process", tell_process)
 
 
 def processes_of(metric, *, patience):
-    with Growing(Here([metric], [None]), 2, patience) as crew:
+    with GrowingCrew(Here([metric], [None]), 2, patience) as crew:
         return [int(part.values[0]) for [part] in crew.score(answers_of(1) for _ in range(5))]
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from quality.figure import Figure
 from quality.planning import (
-    Spread,
+    ScoreSpread,
     items_for_systems,
     power_for_systems,
     ratings_for,
@@ -43,7 +43,7 @@ def test_ratings_until_a_reliability_is_reached():
 
 def test_items_for_two_systems():
     for case in golden("power")["items_two_systems_paired"]:
-        spread = Spread(case["sd_true_diff"], case["sd_rating"])
+        spread = ScoreSpread(case["sd_true_diff"], case["sd_rating"])
         items = items_for_systems(
             spread,
             ratings=case["n_raters"],
@@ -55,13 +55,13 @@ def test_items_for_two_systems():
 
 
 def test_items_help_more_than_raters():
-    spread = Spread(1.55, 0.95)
+    spread = ScoreSpread(1.55, 0.95)
 
     assert [items_for_systems(spread, ratings=n, difference=0.2) for n in (1, 3, 10)] == [826, 590, 507]
 
 
 def test_so_many_items_have_the_power_they_were_asked_for():
-    spread = Spread(1.55, 0.95)
+    spread = ScoreSpread(1.55, 0.95)
 
     assert power_for_systems(spread, items=590, ratings=3, difference=0.2) == pytest.approx(0.8, abs=0.001)
     assert power_for_systems(spread, items=590, ratings=3, difference=0) == pytest.approx(0.05)
@@ -96,4 +96,4 @@ def test_a_pilot_with_one_rating_each_gives_no_spread():
 
 def test_a_difference_of_nothing_is_refused():
     with pytest.raises(ValueError, match="needs a difference"):
-        items_for_systems(Spread(1.0, 1.0), ratings=3, difference=0)
+        items_for_systems(ScoreSpread(1.0, 1.0), ratings=3, difference=0)

@@ -9,8 +9,8 @@ import pytest
 from quality.alpha import alpha_of
 from quality.crossfit import cross_fitted
 from quality.crowds import CROWDS, Crowd, simulated
+from quality.expected_alpha import expected_alpha
 from quality.halves import splits_of_ratings
-from quality.likened import likened_alpha
 from quality.nulls import null_alpha, permuted
 from quality.quotes import quotes
 from quality.quoting import cautions_about
@@ -95,9 +95,9 @@ def test_a_crowd_of_the_same_raw_alpha_comes_out_of_z_as_this_one_does(name):
     for seed in range(3):
         ratings = simulated(CROWDS[name], items=300, per_item=10, workers=60, seed=seed).ratings
         kept = ratings.only(run(ratings, KPQA_2021).kept)
-        likened = likened_alpha(ratings, KPQA_2021, crowds=5, seed=seed)
-        assert likened.before.value == pytest.approx(alpha_of(ratings).value, abs=0.01)
-        assert likened.after.value == pytest.approx(alpha_of(kept).value, abs=0.05)
+        expected = expected_alpha(ratings, KPQA_2021, crowds=5, seed=seed)
+        assert expected.before.value == pytest.approx(alpha_of(ratings).value, abs=0.01)
+        assert expected.after.value == pytest.approx(alpha_of(kept).value, abs=0.05)
 
 
 def test_reliability_is_that_of_the_means_where_workers_have_few_ratings():

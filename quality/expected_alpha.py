@@ -23,7 +23,7 @@ _STEPS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Likened:
+class ExpectedAlpha:
     """Mean alphas of the made crowds before and after the filter, and the spread of the second."""
 
     before: Figure
@@ -32,19 +32,19 @@ class Likened:
     crowds: int
 
 
-def likened_alpha(
+def expected_alpha(
     ratings: Ratings, recipe: Recipe, *, level: Level = "interval", crowds: int = 10, seed: int = 0
-) -> Likened:
+) -> ExpectedAlpha:
     """Alpha that the recipe's response filter makes of crowds whose alpha is that of `ratings`."""
     raw = alpha_of(ratings, level)
     if raw.value is None:
-        return Likened(raw, raw, None, 0)
+        return ExpectedAlpha(raw, raw, None, 0)
     rng = generator(seed, "crowds of the same agreement")
     made = [_crowd(ratings, raw.value, level, rng) for _ in range(crowds)]
     before = [alpha_of(each, level) for each in made]
     after = [alpha_of(each.only(~respond(each, recipe).mask), level) for each in made]
     values = [figure.value for figure in after if figure.value is not None]
-    return Likened(
+    return ExpectedAlpha(
         _mean(before),
         _mean(after),
         float(np.std(values, ddof=1)) if len(values) > 1 else None,
