@@ -358,9 +358,16 @@ CROSS_ENCODER = env.text("CROSS_ENCODER")
 METRIC_MODELS = Path(env.text("METRIC_MODELS", str(DATA_DIR / "models")))
 BERTSCORE_ENCODER = env.text("BERTSCORE_ENCODER")
 
+# Files that every host needs: s3://bucket/prefix or a folder that all hosts see; empty: there is one host.
+DATA_STORAGE = env.text("DATA_STORAGE").rstrip("/")
+DATA_S3_ENDPOINT = env.text("DATA_S3_ENDPOINT")
+DATA_S3_REGION = env.text("DATA_S3_REGION")
+DATA_S3_ACCESS_KEY = env.text("DATA_S3_ACCESS_KEY")
+DATA_S3_SECRET_KEY = env.text("DATA_S3_SECRET_KEY")
+
 # Releases: where their files are kept, a folder or s3://bucket/prefix.
-RELEASES_STORAGE = env.text("RELEASES_STORAGE", str(DATA_DIR / "releases"))
-RELEASES_S3_ENDPOINT = env.text("RELEASES_S3_ENDPOINT")
-RELEASES_S3_REGION = env.text("RELEASES_S3_REGION")
-RELEASES_S3_ACCESS_KEY = env.text("RELEASES_S3_ACCESS_KEY")
-RELEASES_S3_SECRET_KEY = env.text("RELEASES_S3_SECRET_KEY")
+RELEASES_STORAGE = env.text("RELEASES_STORAGE", f"{DATA_STORAGE or DATA_DIR}/releases")
+RELEASES_S3_ENDPOINT = env.text("RELEASES_S3_ENDPOINT", DATA_S3_ENDPOINT)
+RELEASES_S3_REGION = env.text("RELEASES_S3_REGION", DATA_S3_REGION)
+RELEASES_S3_ACCESS_KEY = env.text("RELEASES_S3_ACCESS_KEY", DATA_S3_ACCESS_KEY)
+RELEASES_S3_SECRET_KEY = env.text("RELEASES_S3_SECRET_KEY", DATA_S3_SECRET_KEY)

@@ -13,8 +13,9 @@ from typing import Any, BinaryIO
 from django.conf import settings
 
 from evaluations.models import Evaluation
-from releases.rooms import room
-from releases.storage import inside, shelf
+from releases.storage import shelf
+from storage.rooms import room
+from storage.shelves import inside
 
 #: What an evaluation offers, in the order of its page.
 FILES = ("report.html", "report.json", "scores.csv", "table.tex")

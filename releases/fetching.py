@@ -9,6 +9,7 @@ from releases import storage
 from releases.errors import ReleaseError
 from releases.manifest import MANIFEST, SUMS
 from releases.models import Release
+from storage.shelves import inside
 
 
 @contextmanager
@@ -23,7 +24,7 @@ def fetched(release: Release) -> Iterator[Path]:
         return
     with storage.workroom() as folder:
         for path in [*release.files.values_list("path", flat=True), MANIFEST, SUMS]:
-            target = folder / storage.inside(path)
+            target = folder / inside(path)
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with storage.open_at(release, path) as file, target.open("wb") as copy:

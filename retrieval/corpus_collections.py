@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from retrieval.copies import readable_folder
 from retrieval.engine import Engine
 from retrieval.engines import engine_of
 from retrieval.models import Corpus, Passage, WordNetwork
-from retrieval.networks import network_folder, opened
+from retrieval.networks import opened
 from retrieval.text.titles import with_title
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class CorpusCollection:
     def network(self) -> "Network | None":
         """Its word proximity network. NetworkBrokenError where its files cannot be used."""
         row: WordNetwork | None = getattr(self.corpus, "network", None)
-        return None if row is None else opened(network_folder(row))
+        return None if row is None else opened(readable_folder(row))
 
     @property
     def evidence(self) -> "Evidence | None":

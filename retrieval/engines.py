@@ -5,14 +5,15 @@ from pathlib import Path
 
 from django.conf import settings
 
+from retrieval.copies import readable_folder, working_folder
 from retrieval.engine import Engine
 from retrieval.errors import CorpusError
 from retrieval.models import Corpus, Index
 
 
 def folder_of(index: Index) -> Path:
-    """The folder of an index, below `indexes/` of the data folder. Work on the corpus is locked there too."""
-    return Path(settings.DATA_DIR) / "indexes" / index.location
+    """The folder in which this host builds an index. Work on the corpus is locked there too."""
+    return working_folder(index)
 
 
 def engine_of(corpus: Corpus) -> Engine:
@@ -26,7 +27,7 @@ def engine_named(name: str, corpus: Corpus) -> Engine:
     if name == "tantivy":
         from retrieval.engine.embedded import TantivyEngine  # noqa: PLC0415  # heavy
 
-        return TantivyEngine(folder_of(corpus.index), corpus.language, what=what)
+        return TantivyEngine(readable_folder(corpus.index), corpus.language, what=what)
     if name == "opensearch":
         from retrieval.engine.cluster import cluster  # noqa: PLC0415  # heavy
         from retrieval.engine.opensearch import OpenSearchEngine  # noqa: PLC0415  # heavy

@@ -20,6 +20,14 @@ class Corpus(models.Model):
     adding_after = models.BigIntegerField(
         null=True, blank=True, help_text="While passages are added or removed: the last one that counts."
     )
+    held_by = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Which process of which host changes it.",
+    )
+    held_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "slug"], name="corpus_slug_in_project")]
@@ -86,6 +94,13 @@ class Index(models.Model):
     last_passage = models.BigIntegerField(default=0, help_text="Highest key that it holds.")
     built_at = models.DateTimeField(null=True, blank=True)
     note = models.CharField(max_length=300, blank=True)
+    published = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Digest of the state in the storage of all hosts; empty: on one host only.",
+    )
 
     def __str__(self) -> str:
         return f"{self.engine} of {self.corpus_id}"
@@ -109,6 +124,13 @@ class WordNetwork(models.Model):
     )
     built_at = models.DateTimeField(null=True, blank=True)
     note = models.CharField(max_length=300, blank=True)
+    published = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Digest of the state in the storage of all hosts; empty: on one host only.",
+    )
 
     def __str__(self) -> str:
         return f"network of {self.corpus_id}"

@@ -6,8 +6,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.conf import settings
-
+from retrieval.copies import readable_folder, working_folder
 from retrieval.errors import NoNetworkError
 from retrieval.models import Corpus, WordNetwork
 
@@ -23,8 +22,8 @@ _open: dict[tuple[int, Path], tuple[_Seen, "Network"]] = {}
 
 
 def network_folder(network: WordNetwork) -> Path:
-    """The folder of a network, below `networks/` of the data folder."""
-    return Path(settings.DATA_DIR) / "networks" / network.location
+    """The folder in which this host builds a network."""
+    return working_folder(network)
 
 
 def network_of(corpus: Corpus) -> "Network | None":
@@ -33,7 +32,7 @@ def network_of(corpus: Corpus) -> "Network | None":
     NetworkBrokenError where its files cannot be used. What a search began with stays as it was for it.
     """
     row = WordNetwork.objects.filter(corpus=corpus).first()
-    return None if row is None else opened(network_folder(row))
+    return None if row is None else opened(readable_folder(row))
 
 
 def opened(folder: Path) -> "Network | None":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.db.models import Count, QuerySet
+from django.utils import timezone
 
 from projects.models import Project
 from retrieval.engine.lock import is_held
@@ -23,6 +24,14 @@ class CorpusFacts:
     corpus: Corpus
     passages: int
     building: bool
+
+
+def is_building(corpus: Corpus) -> bool:
+    """Whether somebody changes the corpus at this moment, on this host or on another."""
+    held_until = corpus.held_until
+    return is_held(folder_of(corpus.index) / "work") or (
+        held_until is not None and held_until > timezone.now()
+    )
 
 
 def corpus_named(project: Project, slug: str) -> Corpus:
@@ -66,7 +75,4 @@ def searchable(project: Project) -> list[Corpus]:
 def corpus_facts(project: Project) -> list[CorpusFacts]:
     """Corpora with how many passages each has, and whether somebody works on it at this moment."""
     corpora = corpora_of(project).annotate(held=Count("passages"))
-    return [
-        CorpusFacts(corpus, corpus.held, building=is_held(folder_of(corpus.index) / "work"))
-        for corpus in corpora
-    ]
+    return [CorpusFacts(corpus, corpus.held, building=is_building(corpus)) for corpus in corpora]

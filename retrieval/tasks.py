@@ -1,6 +1,7 @@
 """Jobs of this room: counting a part of a corpus."""
 
 from datetime import timedelta
+from typing import Any
 
 from jobs.registry import handler
 from jobs.runner import JobContext
@@ -8,6 +9,6 @@ from retrieval.services.sharding import SHARD, count_one
 
 
 @handler(SHARD, longest=timedelta(hours=12))
-def count_shard(context: JobContext) -> None:
+def count_shard(context: JobContext) -> dict[str, Any]:
     """Count some passages for the network that somebody builds."""
-    count_one(context)
+    return count_one(context)

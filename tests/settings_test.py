@@ -24,6 +24,7 @@ for name in (
     "MARKETPLACE_TEST_TOKEN",
     "METRICS_TOKEN",
     "LOG_FORMAT",
+    "DATA_STORAGE",
     "RELEASES_STORAGE",
     "CROSS_ENCODER",
     "METRIC_MODELS",

@@ -8,7 +8,9 @@ from typing import BinaryIO, Protocol
 from django.conf import settings
 
 from distillery.backup.folder import Kept, digest_of, write_file
+from evaluations.learned import shelf as shelf_of_models
 from releases.storage import shelf
+from storage.shared import SharedStore, shared_store
 
 
 class Store(Protocol):
@@ -56,6 +58,24 @@ class Folder:
                 half.replace(place)
 
 
+class Models(Folder):
+    """Models of learned metrics, those that other hosts published among them."""
+
+    def __init__(self) -> None:
+        super().__init__("models", Path(settings.METRIC_MODELS))
+
+    def paths(self) -> Iterator[str]:
+        """Their files, fetched where they are missing here."""
+        shelf_of_models.shelf()
+        yield from super().paths()
+
+    def put_back(self, source: Path) -> None:
+        """For all hosts."""
+        super().put_back(source)
+        for each in shelf_of_models.shelf():
+            shelf_of_models.publish(each)
+
+
 class Shelf:
     """The storage of releases: a folder or a bucket."""
 
@@ -78,13 +98,37 @@ class Shelf:
                 shelf().keep(f"{release.parent.name}/{release.name}", release, move=False)
 
 
+class SharedFolder:
+    """Files below one name in the storage that all hosts share."""
+
+    def __init__(self, name: str, store: SharedStore) -> None:
+        self.name, self._store = name, store
+
+    def paths(self) -> Iterator[str]:
+        """Names below the folder's."""
+        for name, _ in self._store.names(self.name):
+            yield name.removeprefix(f"{self.name}/")
+
+    def open(self, path: str) -> BinaryIO:
+        """The file."""
+        return self._store.open(f"{self.name}/{path}")
+
+    def put_back(self, source: Path) -> None:
+        """One after another; a run that was killed is repeated."""
+        for each in sorted(source.rglob("*")):
+            name = f"{self.name}/{each.relative_to(source).as_posix()}"
+            if each.is_file() and self._store.size(name) is None:
+                self._store.put(name, each)
+
+
 def stores() -> list[Store]:
-    """All of them. Uploads come first and last in a backup: see `saving`."""
-    return [
-        Shelf(),
-        Folder("models", Path(settings.METRIC_MODELS)),
-        Folder("imports", Path(settings.DATA_DIR) / "imports"),
-    ]
+    """All of them. Uploads come first and last in a backup: see `saving`.
+
+    Indexes and networks are not among them: they are built again from the database.
+    """
+    if shared_store().is_shared:
+        return [Shelf(), Models(), SharedFolder("imports", shared_store())]
+    return [Shelf(), Models(), Folder("imports", Path(settings.DATA_DIR) / "imports")]
 
 
 def digest_in(store: Store, path: str) -> Kept | None:

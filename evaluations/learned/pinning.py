@@ -13,7 +13,8 @@ from metrics.learned.chosen import BERTSCORE
 
 
 def pinned(kept: Kept) -> Pinned:
-    """A model as a plan holds it."""
+    """A model as a plan holds it; the host that computes the plan may be another one."""
+    shelf.publish(kept)
     return Pinned(kind=kept.kind, name=kept.name, digest=kept.digest)
 
 

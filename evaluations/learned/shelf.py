@@ -1,8 +1,13 @@
 """The models in METRIC_MODELS: its sub-folders, by name.
 
-A name from an address, a form or an option is looked up in this list, and never made part of a path.
+A name from an address, a form or an option is looked up in this list, and never made part of a path. With
+several hosts a model that was chosen for an evaluation, or published by hand, is in their shared storage, and
+a host that lacks it fetches it when models are listed.
 """
 
+import json
+import logging
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,9 +20,13 @@ from metrics.errors import MetricError
 from metrics.learned.chosen import KINDS
 from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
 from metrics.learned.kpqa.training.checkpoints import ENDING
+from storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
+from storage.shared import SharedStore, shared_store
 
+logger = logging.getLogger(__name__)
 #: More than anybody has; a page lists no more.
 MOST = 200
+_CURRENT = "current.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,7 @@ def shelf() -> list[Kept]:
 
     What is being trained is none yet.
     """
+    _fetch_missing()
     try:
         folders = sorted(
             each
@@ -65,6 +75,51 @@ def named(name: str) -> Kept | None:
 def of_kind(kind: str) -> list[Kept]:
     """Those of a kind that can be used, as far as cards tell."""
     return [each for each in shelf() if each.kind == kind and not each.wrong]
+
+
+def publish(kept: Kept) -> None:
+    """Have all hosts have this model; nothing happens where they do."""
+    store = shared_store()
+    if (
+        kept.wrong
+        or not store.is_shared
+        or (_published(store).get(kept.name) or {}).get("model") == kept.digest
+    ):
+        return
+    bundle = publish_bundle(
+        store, f"models/{kept.name}", kept.folder, [each.name for each in kept.folder.iterdir()]
+    )
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as note:
+        json.dump({"model": kept.digest, "bundle": bundle}, note)
+        note.flush()
+        store.put(f"models/{kept.name}/{_CURRENT}", Path(note.name))
+    prune_bundles(store, f"models/{kept.name}", {bundle})
+
+
+def _published(store: SharedStore) -> dict[str, dict[str, str]]:
+    """What the shared storage has, by name."""
+    found = {}
+    for name, _ in store.names("models"):
+        parts = name.split("/")
+        if parts[2:] == [_CURRENT]:
+            with store.open(name) as note:
+                found[parts[1]] = json.loads(note.read())
+    return found
+
+
+def _fetch_missing() -> None:
+    """Have here what other hosts published; a folder that is here is never changed."""
+    store, root = shared_store(), Path(settings.METRIC_MODELS)
+    if not store.is_shared:
+        return
+    for name, published in _published(store).items():
+        if (root / name).exists():
+            continue
+        try:
+            fetch_bundle(store, f"models/{name}", published["bundle"], root / name)
+            (root / name / FETCHED).unlink()
+        except (FileNotFoundError, DamagedBundleError):
+            logger.warning("The model %s could not be fetched from the shared storage.", name, exc_info=True)
 
 
 def damage(kept: Kept) -> str:

@@ -26,8 +26,10 @@ from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
 from retrieval.reading.splitting import LONGEST_DOCUMENT, split
+from retrieval.services.corpus_lease import CorpusLease
 from retrieval.services.identity import SAME_ID, Identified, Identity, Item, items_of
 from retrieval.services.inserting import insert
+from retrieval.services.publishing import publish_index, take_up, withdraw
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
 from retrieval.text.windows import Splitting
 from tables.rowcounts import RowCounts
@@ -165,7 +167,7 @@ def add_file(
     `progress` hears how many passages are in and how many bytes of the file are done, after each batch;
     `told` hears of each repetition. `commit` runs what makes the passages count, in a transaction.
     """
-    with working_on(corpus):
+    with working_on(corpus) as lease:
         _take_back(corpus)
         last = counting_passages(corpus).aggregate(last=Max("pk"))["last"] or 0
         added = read = used = 0
@@ -178,25 +180,30 @@ def add_file(
                 while batch := _some(items):
                     read += len(batch)
                     rows = [row for item in ids.passed(batch) for row in item.passages]
-                    if not file.faults and insert(corpus, passed := watch.passed(rows), file):
-                        added += len(passed)
-                        used += len({row.line for row, _ in passed})
+                    with lease.guarded():
+                        if not file.faults and insert(corpus, passed := watch.passed(rows), file):
+                            added += len(passed)
+                            used += len({row.line for row, _ in passed})
                     progress(added, file.bytes_done)
             if file.faults:
                 raise file.refused()
             left_out = ids.found.known + ids.found.left_out
             counts = RowCounts(read, used, 0, read - used - left_out, left_out)
             done = Added(added, ids.found.known, watch.found, counts, ids.found)
-            commit(lambda: _count_them(corpus, file, done, actor))
+            commit(lambda: _count_them(corpus, file, done, actor, lease))
         except BaseException:
-            corpus.refresh_from_db(fields=["adding_after"])
-            _take_back(corpus)
+            if lease.is_ours():
+                corpus.refresh_from_db(fields=["adding_after"])
+                _take_back(corpus)
             raise
         return done
 
 
-def _count_them(corpus: Corpus, file: PassageFile, done: Added, actor: Any) -> dict[str, Any]:
+def _count_them(
+    corpus: Corpus, file: PassageFile, done: Added, actor: Any, lease: CorpusLease
+) -> dict[str, Any]:
     """Let the new passages count, in the transaction around this call."""
+    lease.check()
     _say(corpus, adding_after=None)
     Index.objects.filter(corpus=corpus).update(state=Index.State.STALE)
     WordNetwork.objects.filter(corpus=corpus).update(state=WordNetwork.State.STALE)
@@ -258,7 +265,9 @@ def delete_passages(*, corpus: Corpus, keys: Sequence[str], actor: Any = None) -
         try:
             engine = engine_of(corpus)
             engine.delete(numbers)
-            Index.objects.filter(corpus=corpus).update(passages=engine.count())
+            Index.objects.filter(corpus=corpus).update(
+                passages=engine.count(), published=publish_index(corpus.index)
+            )
         except NotIndexedError:
             pass
         except (IndexBrokenError, EngineError, NoRoomError):
@@ -272,6 +281,9 @@ def remove_corpus(*, corpus: Corpus, actor: Any = None) -> None:
         _say(corpus, adding_after=0)
         _take_back(corpus)
         engine_of(corpus).drop()
+        withdraw(corpus.index)
+        for network in WordNetwork.objects.filter(corpus=corpus):
+            withdraw(network)
         remove_network(corpus)
         with transaction.atomic():
             record(project=corpus.project, action="corpus.removed", subject=corpus.slug, actor=actor)
@@ -290,11 +302,13 @@ def counting_passages(corpus: Corpus) -> Any:  # a QuerySet whose rows depend on
 
 
 @contextmanager
-def working_on(corpus: Corpus) -> Iterator[None]:
+def working_on(corpus: Corpus) -> Iterator[CorpusLease]:
     """Be the only one who changes the passages or the index of this corpus; BusyError if somebody else is."""
-    with only_writer(folder_of(corpus.index) / "work", f"the corpus {corpus.slug!r}"):
+    locked = only_writer(folder_of(corpus.index) / "work", f"the corpus {corpus.slug!r}")
+    with locked, CorpusLease(corpus).held() as lease:
         corpus.refresh_from_db(fields=["adding_after"])
-        yield
+        take_up(corpus)
+        yield lease
 
 
 def chunks(items: Sequence[Some], size: int) -> Iterator[Sequence[Some]]:

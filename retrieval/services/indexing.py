@@ -12,6 +12,7 @@ from retrieval.engines import engine_named, engine_of
 from retrieval.errors import IndexBrokenError, NotIndexedError, RetrievalError
 from retrieval.models import Corpus, Index
 from retrieval.services.corpora import counting_passages, working_on
+from retrieval.services.publishing import publish_index
 
 #: Passages read from the database at a time.
 READ_AT_ONCE = 5_000
@@ -37,11 +38,13 @@ def build_index(
     built anew there, and answers here until that is done. `progress` hears how many passages it has read so
     far.
     """
-    with working_on(corpus):
+    with working_on(corpus) as lease:
         corpus.index.refresh_from_db()
         Index.objects.filter(corpus=corpus).update(state=Index.State.BUILDING, note="")
         try:
             built = _build(corpus, anew, progress)
+            lease.check()
+            published = publish_index(corpus.index)
         except BaseException as error:
             note = (str(error) or type(error).__name__)[:300]
             Index.objects.filter(corpus=corpus).update(state=Index.State.FAILED, note=note)
@@ -53,6 +56,7 @@ def build_index(
             last_passage=engine_of(corpus).highest(),
             built_at=timezone.now(),
             note=built.reason,
+            published=published,
         )
         return built
 

@@ -14,6 +14,7 @@ from retrieval.networks import network_folder
 from retrieval.services.corpora import working_on
 from retrieval.services.counting import Counter, passages_of, together
 from retrieval.services.differing import Difference, Options, difference
+from retrieval.services.publishing import publish_network
 
 if TYPE_CHECKING:
     from retrieval.network import Network, Progress
@@ -52,7 +53,7 @@ def build_network(
     Searches are answered all the time, by the old state until the new one is complete. BusyError while
     somebody else changes the corpus.
     """
-    with working_on(corpus):
+    with working_on(corpus) as lease:
         row = _row_of(corpus)
         options = options or Options.of(row.options)
         _say(row, state=WordNetwork.State.BUILDING, note="")
@@ -60,12 +61,14 @@ def build_network(
             network, built = _build(
                 corpus, row, anew=anew, options=options, counter=counter or together(1), progress=progress
             )
+            lease.check()
+            published = publish_network(row)
         except BaseException as error:
             _say(row, state=WordNetwork.State.FAILED, note=(str(error) or type(error).__name__)[:300])
             raise
         with transaction.atomic():
             kept = {**options.as_dict(), **_described(network)}
-            _say(row, **_facts(network), options=kept, note=built.reason)
+            _say(row, **_facts(network), options=kept, note=built.reason, published=published)
             if built.added or built.removed or built.reason:
                 record(
                     project=corpus.project,

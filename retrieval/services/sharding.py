@@ -2,7 +2,8 @@
 
 Each shard is a durable job. Whoever builds the network does those that no worker has taken, one after the
 other, and then merges them; so a build comes to its end without any worker, and a shard of a worker that dies
-is done by another. All of them need the same data folder.
+is done by another. A worker of the same host leaves its shard in the builder's folder, one of another host in
+the storage that all hosts share.
 """
 
 import secrets
@@ -11,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import Sum
@@ -25,6 +26,9 @@ from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages
 from retrieval.services.counting import Counter, numbers_of, passages_of, together
+from storage.bundles import fetch_bundle, prune_bundles, publish_bundle
+from storage.rooms import room
+from storage.shared import shared_store
 
 if TYPE_CHECKING:
     from retrieval.network.building import Progress
@@ -54,9 +58,11 @@ def over_workers(shards: int, *, still_ours: Callable[[], None] = lambda: None) 
                     reconcile()
                     reconciled = time.monotonic()
                 progress(Progress("counting", _counted(jobs)))
+            _fetch_shards(jobs, scratch)
         finally:
             for pk in Job.objects.filter(pk__in=jobs, state__in=OPEN_STATES).values_list("pk", flat=True):
                 cancel(job_id=pk)
+            prune_bundles(shared_store(), _bundle_name(scratch.relative_to(settings.DATA_DIR)), ())
         return [Segment.open(scratch / str(number)) for number in range(len(jobs))]
 
     return count
@@ -73,15 +79,26 @@ def as_many_as_needed(
     return counter(corpus, scratch, progress)
 
 
-def count_one(context: JobContext) -> None:
-    """Count the shard of a job into its folder; the handler of SHARD."""
+def count_one(context: JobContext) -> dict[str, Any]:
+    """Count the shard of a job into its folder, or publish it; the handler of SHARD."""
+    given, store = context.payload, shared_store()
+    scratch = Path(settings.DATA_DIR) / given["scratch"]
+    corpus = Corpus.objects.filter(pk=given["corpus"]).first()
+    if corpus is not None and scratch.is_dir():
+        _count_into(scratch, corpus, context)
+        return {}
+    if corpus is None or not store.is_shared:
+        raise PermanentError("The build that wanted this shard is over.")
+    with room(Path(settings.DATA_DIR) / "building", "shard-") as made:
+        _count_into(made, corpus, context)
+        name = _bundle_name(Path(given["scratch"]))
+        return {"bundle": publish_bundle(store, name, made, [str(given["number"])])}
+
+
+def _count_into(scratch: Path, corpus: Corpus, context: JobContext) -> None:
     from retrieval.network.shards import count_shard  # noqa: PLC0415  # heavy
 
     given = context.payload
-    scratch = Path(settings.DATA_DIR) / given["scratch"]
-    corpus = Corpus.objects.filter(pk=given["corpus"]).first()
-    if corpus is None or not scratch.is_dir():
-        raise PermanentError("The build that wanted this shard is over.")
     target, mine = scratch / str(given["number"]), scratch / f"{given['number']}-{secrets.token_hex(8)}"
     passages = 0
 
@@ -102,6 +119,23 @@ def count_one(context: JobContext) -> None:
         raise PermanentError(f"It cannot be written: {error}.") from error
     finally:
         shutil.rmtree(mine, ignore_errors=True)
+
+
+def _fetch_shards(jobs: Sequence[int], scratch: Path) -> None:
+    """Have here what other hosts counted."""
+    results = dict(Job.objects.filter(pk__in=jobs).values_list("pk", "result"))
+    name = _bundle_name(scratch.relative_to(settings.DATA_DIR))
+    for number, pk in enumerate(jobs):
+        target, bundle = scratch / str(number), (results[pk] or {}).get("bundle")
+        if bundle and not target.exists():
+            fetched = scratch / f"fetched-{number}"
+            fetch_bundle(shared_store(), name, bundle, fetched)
+            (fetched / str(number)).rename(target)
+
+
+def _bundle_name(scratch: Path) -> str:
+    """Of the shards of one build, whose folder below the data folder is given."""
+    return f"shards/{'-'.join(scratch.parts)}"
 
 
 def _enqueued(corpus: Corpus, scratch: Path, shards: int) -> list[int]:

@@ -14,13 +14,13 @@ from django.utils import timezone
 from jobs import services as jobs
 from jobs.models import Job, JobState
 from projects.models import Event
-from releases import rooms
 from releases.errors import ReleaseError
 from releases.models import Release
 from releases.options import Options
 from releases.services import building, releasing
 from releases.services.planning import give_up_dead
 from releases.services.shelving import give_up, stuck
+from storage import rooms
 from tests.releases.crash import HOUR, POINTS
 from tests.releases.world import make_world
 from tests.server import ROOT, new_database

@@ -10,14 +10,12 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.table import Table
 
 from projects.models import Project
-from retrieval.engine.lock import is_held
-from retrieval.engines import folder_of
 from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import write_table
 from retrieval.management.progress import watched_steps
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_of
-from retrieval.selectors import corpora_of, corpus_called
+from retrieval.selectors import corpora_of, corpus_called, is_building
 from retrieval.services.corpora import counting_passages
 from retrieval.services.counting import together
 from retrieval.services.differing import Options
@@ -120,7 +118,7 @@ class Command(BaseCommand):
         facts = []
         for corpus in corpora:
             row = WordNetwork.objects.filter(corpus=corpus).first() or WordNetwork(state="none")
-            held = is_held(folder_of(corpus.index) / "work")
+            held = is_building(corpus)
             broken_off = row.state == WordNetwork.State.BUILDING and not held
             facts.append(
                 {

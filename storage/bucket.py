@@ -15,17 +15,21 @@ from storages.backends.s3 import S3Storage
 
 #: Bytes that a small read asks for at once.
 _BUFFER = 1 << 18
-_MISSING = {"404", "NoSuchKey", "NotFound"}
+#: Codes of an answer that there is no such object.
+MISSING = {"404", "NoSuchKey", "NotFound"}
 
 
 @cache
-def storage_for(bucket: str) -> S3Storage:
-    """The storage of a bucket, with endpoint and keys of the settings; without keys, as boto3 finds them."""
+def storage_for(bucket: str, names: str = "RELEASES_S3") -> S3Storage:
+    """The storage of a bucket, with endpoint and keys of the settings whose names begin so.
+
+    Without keys, as boto3 finds them.
+    """
     given = {
-        "endpoint_url": settings.RELEASES_S3_ENDPOINT,
-        "region_name": settings.RELEASES_S3_REGION,
-        "access_key": settings.RELEASES_S3_ACCESS_KEY,
-        "secret_key": settings.RELEASES_S3_SECRET_KEY,
+        "endpoint_url": getattr(settings, f"{names}_ENDPOINT"),
+        "region_name": getattr(settings, f"{names}_REGION"),
+        "access_key": getattr(settings, f"{names}_ACCESS_KEY"),
+        "secret_key": getattr(settings, f"{names}_SECRET_KEY"),
     }
     return S3Storage(
         bucket_name=bucket,
@@ -48,11 +52,16 @@ class Reader(io.RawIOBase):
     @classmethod
     def at(cls, bucket: str, key: str) -> BinaryIO:
         """The object of this key, buffered; FileNotFoundError where there is none."""
-        found = storage_for(bucket).bucket.Object(key)
+        return cls.of(storage_for(bucket), key)
+
+    @classmethod
+    def of(cls, storage: S3Storage, key: str) -> BinaryIO:
+        """The same, of a storage."""
+        found = storage.bucket.Object(key)
         try:
             size = int(found.content_length)
         except ClientError as error:
-            if error.response.get("Error", {}).get("Code") in _MISSING:
+            if error.response.get("Error", {}).get("Code") in MISSING:
                 raise FileNotFoundError(key) from error
             raise
         return cast("BinaryIO", io.BufferedReader(cls(found, size), _BUFFER))

@@ -1,0 +1,126 @@
+"""Where the files of an index or a network are on this host.
+
+The host that builds has them in its own folder, below `indexes/` or `networks/` of its data folder. With
+several hosts it publishes each finished state to their shared storage, and a host that needs the state keeps
+a copy below `copies/`, which may be removed at any time.
+"""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.conf import settings
+
+from retrieval.engine.lock import only_writer
+from retrieval.errors import IndexBrokenError, NetworkBrokenError, NoNetworkError, NotIndexedError
+from retrieval.models import Index, WordNetwork
+from storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
+from storage.shared import SharedStore, shared_store
+
+#: How long a search waits for another process of this host that fetches the same files, in seconds.
+_PATIENCE = 600.0
+_PUBLISHED = "published"
+
+
+def kind_of(row: Index | WordNetwork) -> str:
+    """The folder of the data folder that has such files."""
+    return "indexes" if isinstance(row, Index) else "networks"
+
+
+def bundle_name(row: Index | WordNetwork) -> str:
+    """What its published states are called in the shared storage."""
+    return f"{kind_of(row)}/{row.location}"
+
+
+def working_folder(row: Index | WordNetwork) -> Path:
+    """The folder in which this host builds."""
+    return Path(settings.DATA_DIR) / kind_of(row) / row.location
+
+
+def copies_folder(row: Index | WordNetwork) -> Path:
+    """The folder with copies of states that other hosts published."""
+    return Path(settings.DATA_DIR) / "copies" / kind_of(row) / row.location
+
+
+def readable_folder(row: Index | WordNetwork) -> Path:
+    """The folder with the state that answers, fetched where another host has built it.
+
+    NotIndexedError or NoNetworkError where it is not to be had, IndexBrokenError or NetworkBrokenError where
+    it is damaged.
+    """
+    store, working = shared_store(), working_folder(row)
+    if not store.is_shared or not row.published or row.published in published_states(working):
+        return working
+    place = copies_folder(row) / row.published
+    return place if is_fetched(place) else _fetched(store, row)
+
+
+def published_states(working: Path) -> list[str]:
+    """Digests of published states that a working folder is not older than."""
+    try:
+        return (working / _PUBLISHED).read_text(encoding="ascii").split()
+    except FileNotFoundError:
+        return []
+
+
+def note_published(working: Path, digests: Iterable[str]) -> None:
+    """Remember them, whole or not at all."""
+    half = working / f".{_PUBLISHED}"
+    half.write_text("\n".join(digests), encoding="ascii")
+    half.replace(working / _PUBLISHED)
+
+
+def remove_copies(row: Index | WordNetwork) -> None:
+    """Remove what this host fetched, and the note of what it published."""
+    shutil.rmtree(copies_folder(row), ignore_errors=True)
+    (working_folder(row) / _PUBLISHED).unlink(missing_ok=True)
+
+
+def _fetched(store: SharedStore, row: Index | WordNetwork) -> Path:
+    root = copies_folder(row)
+    with only_writer(root / "lock", f"a copy of the {row}", patience=_PATIENCE):
+        former = sorted(_copies(root), key=lambda path: path.stat().st_mtime, reverse=True)
+        try:
+            _fetch(store, row, former)
+        except FileNotFoundError:
+            # A newer state may have taken its place since the row was read.
+            row.refresh_from_db(fields=["published"])
+            try:
+                _fetch(store, row, former)
+            except FileNotFoundError as error:
+                raise _missing(row) from error
+        for old in former[1:]:
+            if old.name != row.published:
+                shutil.rmtree(old, ignore_errors=True)
+    _remove_strangers(kind_of(row))
+    return root / row.published
+
+
+def _fetch(store: SharedStore, row: Index | WordNetwork, like: list[Path]) -> None:
+    place = copies_folder(row) / row.published
+    if is_fetched(place):
+        return
+    try:
+        fetch_bundle(store, bundle_name(row), row.published, place, like=like)
+    except DamagedBundleError as error:
+        kind = IndexBrokenError if isinstance(row, Index) else NetworkBrokenError
+        raise kind(f"{error} Build it again.") from error
+
+
+def _copies(root: Path) -> list[Path]:
+    return [each for each in root.iterdir() if is_fetched(each)]
+
+
+def _missing(row: Index | WordNetwork) -> NotIndexedError | NoNetworkError:
+    if isinstance(row, Index):
+        return NotIndexedError("The index is not in the shared storage. Run manage.py index build.")
+    return NoNetworkError("The network is not in the shared storage. Run manage.py wpn build.")
+
+
+def _remove_strangers(kind: str) -> None:
+    """Remove copies of what was removed since."""
+    model = Index if kind == "indexes" else WordNetwork
+    there = set(model.objects.values_list("location", flat=True))
+    for each in (Path(settings.DATA_DIR) / "copies" / kind).iterdir():
+        if each.name not in there:
+            shutil.rmtree(each, ignore_errors=True)

@@ -1,0 +1,200 @@
+"""Single files that every host may need, in the one storage that all hosts share.
+
+Without DATA_STORAGE there is one host, its data folder holds everything, and nothing here does anything.
+"""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from django.conf import settings
+from django.core.files import File
+
+from storage.shelves import bucket_place, inside
+
+_PIECE = 1 << 20
+
+
+class SharedStore(Protocol):
+    """Files by name. A name ends in the file's own part, such as `imports/7/0f3a`."""
+
+    is_shared: bool
+
+    def put(self, name: str, source: Path) -> None:
+        """Have a copy of a file there, whole or not at all, in place of what is there."""
+
+    def size(self, name: str) -> int | None:
+        """How many bytes a file has; None where there is none."""
+
+    def open(self, name: str) -> BinaryIO:
+        """A file to read; FileNotFoundError where there is none."""
+
+    def delete(self, name: str) -> None:
+        """Remove a file, if it is there."""
+
+    def names(self, below: str) -> Iterator[tuple[str, datetime]]:
+        """Names of all files below a folder, and since when each is there."""
+
+
+class NoStore:
+    """One host: nothing is shared, and nothing is asked for."""
+
+    is_shared = False
+
+    def put(self, name: str, source: Path) -> None:
+        """Nothing to do."""
+
+    def size(self, name: str) -> int | None:
+        """None."""
+        return None
+
+    def open(self, name: str) -> BinaryIO:
+        """There is nothing."""
+        raise FileNotFoundError(name)
+
+    def delete(self, name: str) -> None:
+        """Nothing to do."""
+
+    def names(self, below: str) -> Iterator[tuple[str, datetime]]:
+        """None."""
+        return iter(())
+
+
+@dataclass(frozen=True, slots=True)
+class FolderStore:
+    """A folder that all hosts see under the same or another path."""
+
+    root: Path
+    is_shared = True
+
+    def put(self, name: str, source: Path) -> None:
+        """Copy beside its place, then rename."""
+        place = self.root / inside(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        half = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+        try:
+            with source.open("rb") as file, half.open("wb") as into:
+                _copy(file, into)
+            half.replace(place)
+        finally:
+            half.unlink(missing_ok=True)
+
+    def size(self, name: str) -> int | None:
+        """Of the file."""
+        try:
+            return (self.root / inside(name)).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def open(self, name: str) -> BinaryIO:
+        """The file."""
+        return (self.root / inside(name)).open("rb")
+
+    def delete(self, name: str) -> None:
+        """Remove the file."""
+        (self.root / inside(name)).unlink(missing_ok=True)
+
+    def names(self, below: str) -> Iterator[tuple[str, datetime]]:
+        """The files, without those that are being put there."""
+        for each in sorted((self.root / inside(below)).rglob("[!.]*")):
+            try:
+                if each.is_file():
+                    since = datetime.fromtimestamp(each.stat().st_mtime, UTC)
+                    yield each.relative_to(self.root).as_posix(), since
+            except FileNotFoundError:
+                continue
+
+
+@dataclass(frozen=True, slots=True)
+class BucketStore:
+    """Objects below a prefix of a bucket."""
+
+    bucket: str
+    prefix: str
+    is_shared = True
+
+    def put(self, name: str, source: Path) -> None:
+        """Upload, in parts where it is large."""
+        with source.open("rb") as file:
+            self._storage().save(self._key(name), File(file))
+
+    def size(self, name: str) -> int | None:
+        """Of the object."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - boto3, only where it is the storage
+
+        from storage.bucket import MISSING  # noqa: PLC0415
+
+        try:
+            return int(self._storage().bucket.Object(self._key(name)).content_length)
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") in MISSING:
+                return None
+            raise
+
+    def open(self, name: str) -> BinaryIO:
+        """A reader of the object."""
+        from storage.bucket import Reader  # noqa: PLC0415
+
+        return Reader.of(self._storage(), self._key(name))
+
+    def delete(self, name: str) -> None:
+        """Delete the object."""
+        self._storage().delete(self._key(name))
+
+    def names(self, below: str) -> Iterator[tuple[str, datetime]]:
+        """The objects."""
+        prefix = self._key(below) + "/"
+        for each in self._storage().bucket.objects.filter(Prefix=prefix):
+            yield str(each.key)[len(prefix) - len(below) - 1 :], each.last_modified
+
+    def _storage(self) -> Any:  # an S3Storage
+        from storage.bucket import storage_for  # noqa: PLC0415
+
+        return storage_for(self.bucket, "DATA_S3")
+
+    def _key(self, name: str) -> str:
+        path = inside(name).as_posix()
+        return f"{self.prefix}/{path}" if self.prefix else path
+
+
+def shared_store() -> SharedStore:
+    """The storage of this installation's hosts."""
+    return _store(settings.DATA_STORAGE)
+
+
+@cache
+def _store(place: str) -> SharedStore:
+    if not place:
+        return NoStore()
+    if "://" in place:
+        return BucketStore(*bucket_place("DATA_STORAGE", place))
+    return FolderStore(Path(place).absolute())
+
+
+def fetch(store: SharedStore, name: str, target: Path) -> str:
+    """Have a copy of a file here, whole or not at all; its SHA-256. FileNotFoundError where there is none."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    half = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with store.open(name) as file, half.open("wb") as into:
+            digest = _copy(file, into)
+        half.replace(target)
+    finally:
+        half.unlink(missing_ok=True)
+    return digest
+
+
+def _copy(source: BinaryIO, into: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while piece := source.read(_PIECE):
+        digest.update(piece)
+        into.write(piece)
+    into.flush()
+    os.fsync(into.fileno())
+    return digest.hexdigest()
