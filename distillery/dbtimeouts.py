@@ -1,7 +1,8 @@
 """How long PostgreSQL lets one of our statements run, wait for a lock, or leave a transaction open.
 
 Without limits one stuck transaction blocks every web thread in turn. The web server and jobs workers have
-limits of their own; management commands, `migrate` among them, have none.
+limits of their own; management commands, `migrate` among them, have none. A pooler gives a connection of the
+server to many clients in turn, so there the limits are the database's own to set.
 """
 
 from typing import Any
@@ -18,6 +19,8 @@ _SQL = (
 
 def limit_connections(part: str) -> None:
     """Have every connection of this process from now on keep the limits of this part ("web" or "jobs")."""
+    if settings.DATABASE_DIRECT_URL:
+        return
     limits = settings.DATABASE_TIMEOUTS[part]
 
     def limit(connection: BaseDatabaseWrapper, **_: Any) -> None:

@@ -147,6 +147,17 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;",
     }
+# Where DATABASE_URL names a pooler in transaction mode (PgBouncer): the database itself. Then nothing is used
+# that belongs to a session, and backups go past the pooler.
+DATABASE_DIRECT_URL = env.address(
+    "DATABASE_DIRECT_URL", {"postgres", "postgresql", "pgsql"}, "postgres://user:password@host/name"
+)
+if DATABASE_DIRECT_URL:
+    if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
+        raise ImproperlyConfigured(
+            "DATABASE_DIRECT_URL is set, and DATABASE_URL names no pooler of PostgreSQL."
+        )
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 # Seconds that PostgreSQL lets a statement run, wait for a lock, and a transaction lie idle; 0: no limit.
 DATABASE_TIMEOUTS = {
     "web": (
@@ -163,6 +174,8 @@ DATABASE_TIMEOUTS = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.address("REDIS_URL", {"redis", "rediss", "unix"}, "redis://host:6379/0")
+# Where rates are counted, for all hosts; empty: by each process for itself.
+RATES_URL = REDIS_URL
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.broker:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (

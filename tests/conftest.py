@@ -121,9 +121,11 @@ def _figures_are_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     from django.core.cache import cache
 
     from crowd.selectors import keeping
+    from rates import limits
 
     monkeypatch.setattr(keeping, "CHEAP_SECONDS", float("inf"))
     cache.clear()
+    limits().forget_all()  # type: ignore[attr-defined]  # those of this process
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,7 @@ for name in (
     "MARKETPLACE_TEST_TOKEN",
     "METRICS_TOKEN",
     "LOG_FORMAT",
+    "DATABASE_DIRECT_URL",
     "DATA_STORAGE",
     "RELEASES_STORAGE",
     "CROSS_ENCODER",
@@ -45,4 +46,6 @@ from distillery.settings import DATA_DIR, DATABASES  # noqa: E402
 if DATABASES["default"]["ENGINE"] == "distillery.sqlite3":
     # A file, not memory: threads and processes share it as they do in an installation.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+# Tests that count rates over processes name a Redis themselves.
+RATES_URL = ""
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,26 +1,21 @@
-"""A token bucket: calls to one endpoint wait here for their turn, across the threads of a process."""
+"""A token bucket: calls to one account of a marketplace wait here for their turn, on all hosts."""
 
-import threading
 import time
+
+from rates import limits
 
 
 class TokenBucket:
     """Lets `rate` calls per second pass, and up to `burst` at once after a pause; rate 0 lets all pass."""
 
-    def __init__(self, rate: float, burst: int) -> None:
-        self._rate, self._burst = rate, burst
-        self._level, self._at = float(burst), time.monotonic()
-        self._lock = threading.Lock()
+    def __init__(self, name: str, rate: float, burst: int) -> None:
+        self._name, self._rate, self._burst = name, rate, burst
 
     def wait(self) -> float:
         """Wait for one's turn; the seconds waited."""
         if not self._rate:
             return 0.0
-        with self._lock:
-            now = time.monotonic()
-            self._level = min(self._burst, self._level + (now - self._at) * self._rate) - 1
-            self._at = now
-            pause = max(0.0, -self._level / self._rate)
+        pause = limits().take(self._name, rate=self._rate, burst=self._burst, owe=True)
         if pause:
             time.sleep(pause)
         return pause
@@ -28,5 +23,4 @@ class TokenBucket:
     def penalise(self, seconds: float) -> None:
         """Hold everybody back for a while: the endpoint said that it was too much."""
         if self._rate:
-            with self._lock:
-                self._level = min(self._level, -seconds * self._rate)
+            limits().drain(self._name, rate=self._rate, burst=self._burst, seconds=seconds)

@@ -5,6 +5,7 @@ on marketplaces, sections 1 and 5): an error that says a token was used before i
 attempt; anything but a clear answer is Unknown.
 """
 
+import hashlib
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +112,8 @@ class MTurkAdapter:
         self._client.meta.events.register("before-call.mturk", tell_request_id)
         self._secret = account.secret
         self._currency = account.currency
-        self._bucket = TokenBucket(account.rate, account.burst)
+        whose = hashlib.sha256(f"{account.endpoint_url} {account.access_key}".encode()).hexdigest()
+        self._bucket = TokenBucket(f"marketplace:{whose[:32]}", account.rate, account.burst)
 
     @property
     def endpoint_url(self) -> str:

@@ -1,12 +1,12 @@
 """How much arrives from one address where no marketplace proves who it is."""
 
-from django.core.cache import cache
 from django.http import HttpRequest
 
 from accounts.addresses import address_of
 from crowd.models import Hit
+from rates import limits
 
-#: Per address: tasks opened, and bytes of drafts, within so many seconds. Each process counts for itself.
+#: Per address: tasks opened, and bytes of drafts, within so many seconds.
 WITHIN_SECONDS = 60
 MOST_ARRIVALS = 60
 MOST_ARRIVALS_AT_ONE_HIT = 20
@@ -27,10 +27,4 @@ def may_save(request: HttpRequest) -> bool:
 
 
 def _more(name: str, amount: int) -> int:
-    if cache.add(name, amount, WITHIN_SECONDS):
-        return amount
-    try:
-        return cache.incr(name, amount)
-    except ValueError:  # it ended between the two
-        cache.set(name, amount, WITHIN_SECONDS)
-        return amount
+    return limits().count(name, amount, within_s=WITHIN_SECONDS)

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import dj_database_url
+from django.conf import settings
 from django.db import connection
 
 from distillery.backup.folder import BackupError, Progress
@@ -143,16 +145,23 @@ def restore_postgres(file: Path) -> None:
     """Fill the empty database in one transaction."""
     connection.close()
     options = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"]
-    _run([_program("pg_restore", at_least=0), *options, f"--dbname={_settings()['NAME']}", str(file)])
+    _run([_program("pg_restore", at_least=0), *options, f"--dbname={_direct_settings()['NAME']}", str(file)])
 
 
 def _settings() -> dict[str, Any]:
     return {**connection.settings_dict, "NAME": str(connection.settings_dict["NAME"])}
 
 
+def _direct_settings() -> dict[str, Any]:
+    """Past a pooler: what pg_dump sets for its session would stay with a connection that others get next."""
+    if not settings.DATABASE_DIRECT_URL:
+        return _settings()
+    return {"OPTIONS": {}, **dj_database_url.parse(settings.DATABASE_DIRECT_URL)}
+
+
 def _run(command: Sequence[str], *, connect: bool = True) -> None:
     """Run a tool of PostgreSQL; where it is told by variables, no password stands on a command line."""
-    given = _settings()
+    given = _direct_settings()
     place = {
         "PGHOST": given["HOST"],
         "PGPORT": given["PORT"],

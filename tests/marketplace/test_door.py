@@ -15,6 +15,7 @@ from marketplace.protocol import limiter
 from marketplace.services import accesskeys, assignments, people
 from marketplace.services.payables import set_payment_note
 from marketplace.sweep import sweep
+from rates import limits
 
 from .conftest import QUESTION, make_hit, make_requester
 from .test_protocol import signed
@@ -31,7 +32,7 @@ HIT_TYPE = {
 
 @pytest.fixture(autouse=True)
 def _no_guesses():
-    limiter._guesses.clear()
+    limits().forget_all()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 
 from crowd.adapters.mturk import MTurkAdapter
@@ -12,6 +11,7 @@ from crowd.services import unproven
 from crowd.services.arrivals import arrive
 from crowd.taskpage import pace
 from poll.models import Vote
+from rates import limits
 from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db
@@ -128,16 +128,15 @@ def test_an_answer_is_stored_though_strangers_took_the_place_of_its_arrival(hit)
 
 
 def test_one_address_opens_and_saves_so_much_and_no_more(hit):
-    cache.clear()
     visitor = Visitor(hit)
     opened = [
         visitor.open(assignmentId=f"3A{n}").status_code for n in range(pace.MOST_ARRIVALS_AT_ONE_HIT + 1)
     ]
     assert set(opened[:-1]) == {200}
     assert opened[-1] == 429
-    cache.clear()
+    limits().forget_all()
     ticket = visitor.ticket()
-    cache.set("drafts:127.0.0.1", pace.MOST_SAVED)
+    limits().count("drafts:127.0.0.1", pace.MOST_SAVED, within_s=60)
     assert visitor.save(ticket, {"0|choice": "Blue"}).status_code == 429
 
 

@@ -172,12 +172,15 @@ def shown_url(address: str, port: int) -> str:
 def one_at_a_time() -> Iterator[None]:
     """Let one process migrate while others that start at the same moment wait."""
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-            try:
+        # A transaction of a connection of its own: behind a pooler no session outlasts its transaction.
+        beside = connection.copy()
+        try:
+            beside.set_autocommit(False)
+            with beside.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [MIGRATION_LOCK])
                 yield
-            finally:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+        finally:
+            beside.close()
     else:
         with (settings.DATA_DIR / "migrate.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
