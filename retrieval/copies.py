@@ -15,7 +15,7 @@ from retrieval.engine.lock import only_writer
 from retrieval.errors import IndexBrokenError, NetworkBrokenError, NoNetworkError, NotIndexedError
 from retrieval.models import Index, WordNetwork
 from storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
-from storage.shared import SharedStore, shared_store
+from storage.store import SharedStore, shared_store
 
 #: How long a search waits for another process of this host that fetches the same files, in seconds.
 _PATIENCE = 600.0

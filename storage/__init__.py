@@ -2,7 +2,7 @@
 
 rooms.py     folders to work in that are gone afterwards
 shelves.py   whole folders of files by name: releases and evaluations
-shared.py    single files that every host may need: uploads, parts of bundles
+store.py     single files that every host may need: uploads, parts of bundles
 bundles.py   states of a folder, published under the digest of their list of files
 bucket.py    S3-compatible storage through django-storages
 """

@@ -17,8 +17,8 @@ import tempfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from storage.shared import SharedStore, fetch
 from storage.shelves import inside
+from storage.store import SharedStore, fetch
 
 _LIST = re.compile(r"([0-9a-f]{64})\.json")
 _Listed = dict[str, dict[str, str | int]]

@@ -10,7 +10,7 @@ from django.conf import settings
 from distillery.backup.folder import Kept, digest_of, write_file
 from evaluations.learned import shelf as shelf_of_models
 from releases.storage import shelf
-from storage.shared import SharedStore, shared_store
+from storage.store import SharedStore, shared_store
 
 
 class Store(Protocol):

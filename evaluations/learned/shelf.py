@@ -21,7 +21,7 @@ from metrics.learned.chosen import KINDS
 from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
 from metrics.learned.kpqa.training.checkpoints import ENDING
 from storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
-from storage.shared import SharedStore, shared_store
+from storage.store import SharedStore, shared_store
 
 logger = logging.getLogger(__name__)
 #: More than anybody has; a page lists no more.

@@ -29,7 +29,7 @@ from retrieval.reading.splitting import LONGEST_DOCUMENT, split
 from retrieval.services.corpus_lease import CorpusLease
 from retrieval.services.identity import SAME_ID, Identified, Identity, Item, items_of
 from retrieval.services.inserting import insert
-from retrieval.services.publishing import publish_index, take_up, withdraw
+from retrieval.services.publication import publish_index, take_up, withdraw
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
 from retrieval.text.windows import Splitting
 from tables.rowcounts import RowCounts

@@ -16,7 +16,7 @@ from retrieval.engine import lock
 from retrieval.errors import BusyError
 from retrieval.models import Corpus
 from storage.hosts import host_id
-from storage.shared import shared_store
+from storage.store import shared_store
 
 #: After so many seconds without a sign the other host counts as dead.
 LEASE = timedelta(seconds=30)

@@ -12,7 +12,7 @@ from retrieval.engines import engine_named, engine_of
 from retrieval.errors import IndexBrokenError, NotIndexedError, RetrievalError
 from retrieval.models import Corpus, Index
 from retrieval.services.corpora import counting_passages, working_on
-from retrieval.services.publishing import publish_index
+from retrieval.services.publication import publish_index
 
 #: Passages read from the database at a time.
 READ_AT_ONCE = 5_000

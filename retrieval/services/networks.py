@@ -14,7 +14,7 @@ from retrieval.networks import network_folder
 from retrieval.services.corpora import working_on
 from retrieval.services.counting import Counter, passages_of, together
 from retrieval.services.differing import Difference, Options, difference
-from retrieval.services.publishing import publish_network
+from retrieval.services.publication import publish_network
 
 if TYPE_CHECKING:
     from retrieval.network import Network, Progress

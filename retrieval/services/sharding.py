@@ -28,7 +28,7 @@ from retrieval.services.corpora import counting_passages
 from retrieval.services.counting import Counter, numbers_of, passages_of, together
 from storage.bundles import fetch_bundle, prune_bundles, publish_bundle
 from storage.rooms import room
-from storage.shared import shared_store
+from storage.store import shared_store
 
 if TYPE_CHECKING:
     from retrieval.network.building import Progress

@@ -25,7 +25,7 @@ from retrieval.services.corpora import delete_passages, remove_corpus, working_o
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
 from retrieval.services.sharding import SHARD, over_workers
-from storage.shared import shared_store
+from storage.store import shared_store
 from tests.retrieval.network.worlds import passages
 from tests.retrieval.world import add, make_corpus, make_project
 

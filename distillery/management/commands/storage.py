@@ -10,8 +10,8 @@ from evaluations.learned import shelf
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus, Index, WordNetwork
 from retrieval.services.corpora import working_on
-from retrieval.services.publishing import publish_index, publish_network
-from storage.shared import SharedStore, shared_store
+from retrieval.services.publication import publish_index, publish_network
+from storage.store import SharedStore, shared_store
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from storage.bundles import DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
-from storage.shared import fetch, shared_store
+from storage.store import fetch, shared_store
 
 
 @pytest.fixture
