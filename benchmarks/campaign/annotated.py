@@ -24,10 +24,10 @@ from annotation.models import (
 from annotation.scopes import distil, judge
 from annotation.services.importing import import_queries
 from annotation.units import of_query
-from benchmarks.bulk import Table
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
 from crowd.models import Stage
+from tables.bulk import BulkTable
 
 _PER_HIT = 5
 _PASSAGES = 10
@@ -105,7 +105,7 @@ def fates(world: World, keys: Sequence[int]) -> dict[int, _STATUS]:
 def screened(world: World, stage: Stage, fate: dict[int, _STATUS]) -> None:
     """Votes of four editors about every query but those that wait."""
     crowd = Crowd(world, stage, world.editors, 2)
-    votes = Table(
+    votes = BulkTable(
         ScreeningVote, "stage_id", "assignment_id", "query_id", "unambiguous", "answerable", "intent",
         "excluded_kind", "sensitive", "adult",
     )  # fmt: skip
@@ -130,13 +130,15 @@ def _vote(status: _STATUS, number: int) -> tuple[object, ...]:
 def curated(world: World, stage: Stage, texts: Texts, fate: dict[int, _STATUS]) -> None:
     """Candidate passages, choices of three editors, and the sets that come of them."""
     crowd = Crowd(world, stage, world.editors, 8)
-    candidates = Table(CandidatePassage, "query_id", "rank", "origin", "key", "text", "title", "url", "page")
-    selections = Table(
+    candidates = BulkTable(
+        CandidatePassage, "query_id", "rank", "origin", "key", "text", "title", "url", "page"
+    )
+    selections = BulkTable(
         PassageSelection, "stage_id", "assignment_id", "query_id", "answerable", "passages", "conflicts",
         "highlights",
     )  # fmt: skip
-    sets = Table(CuratedSet, "query_id", "rule", "stage_id", "created_at")
-    members = Table(CuratedPassage, "curated_set_id", "candidate_id", "position")
+    sets = BulkTable(CuratedSet, "query_id", "rule", "stage_id", "created_at")
+    members = BulkTable(CuratedPassage, "curated_set_id", "candidate_id", "position")
     passed = (_STATUS.ANSWERED, _STATUS.CURATED)
     asked = [key for key, status in fate.items() if status in (*passed, *(_STATUS.UNANSWERABLE, "disputed"))]
     for key in asked:
@@ -179,13 +181,13 @@ def answered(world: World, stage: Stage, texts: Texts, fate: dict[int, _STATUS])
     """Answers with their flags and the reviewers' decisions; some are held out."""
     crowd = Crowd(world, stage, world.writers, 15)
     chance, done = world.chance, Written()
-    answers = Table(
+    answers = BulkTable(
         Answer, "stage_id", "assignment_id", "worker_id", "query_id", "text", "state", "created_at",
         "checked_at",
     )  # fmt: skip
-    flags = Table(AnswerFlag, "answer_id", "name", "value", "limit", "evidence", "created_at")
-    reviews = Table(AnswerReview, "answer_id", "actor_id", "action", "reason", "at")
-    apart = Table(HeldOutWorker, "query_id", "worker_id", "seed", "created_at")
+    flags = BulkTable(AnswerFlag, "answer_id", "name", "value", "limit", "evidence", "created_at")
+    reviews = BulkTable(AnswerReview, "answer_id", "actor_id", "action", "reason", "at")
+    apart = BulkTable(HeldOutWorker, "query_id", "worker_id", "seed", "created_at")
     done.queries = [key for key, status in fate.items() if status in (_STATUS.ANSWERED, _STATUS.CURATED)]
     held_out = set(done.queries[:: max(1, len(done.queries) // max(1, world.size.held_out))])
     waiting, seen = set(list(held_out)[: world.size.held_out]), Counter[int]()
@@ -230,7 +232,9 @@ def answered(world: World, stage: Stage, texts: Texts, fate: dict[int, _STATUS])
 
 def settled(world: World, fate: dict[int, _STATUS]) -> None:
     """Each query's status, with the steps of its way."""
-    steps = Table(QueryStep, "query_id", "at", "stage_id", "actor_id", "before", "after", "reason", "details")
+    steps = BulkTable(
+        QueryStep, "query_id", "at", "stage_id", "actor_id", "before", "after", "reason", "details"
+    )
     by_reason: dict[tuple[str, str], list[int]] = {}
     many = f"It has {world.size.answers_per_query} answers."
     for key, status in fate.items():

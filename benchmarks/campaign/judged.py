@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.scopes import distil
-from benchmarks.bulk import Table
 from benchmarks.campaign.annotated import Written
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
@@ -13,6 +12,7 @@ from judgments import units
 from judgments.kinds.judging_config import judging_config
 from judgments.models import AttentionCheck, Candidate, CandidateSource, CheckAnswer, Judgment, System
 from judgments.services.checks import ensure_checks
+from tables.bulk import BulkTable
 
 _PER_HIT = 10
 _SPAM, _HONEST_BIAS, _NOISE = 0.12, 0.37, 0.8
@@ -29,7 +29,7 @@ def systems(world: World, texts: Texts, written: Written) -> list[tuple[int, int
     )  # fmt: skip
     programs = [_system(world, f"system-{number}", "program") for number in range(world.size.systems)]
     people = _system(world, System.PEOPLE, "human") if written.held_out else None
-    table = Table(
+    table = BulkTable(
         Candidate, "query_id", "system_id", "source_id", "answer_id", "text", "aside", "aside_reason",
         "line", "created_at",
     )  # fmt: skip
@@ -76,10 +76,10 @@ def judged(world: World, stage: Stage, candidates: list[tuple[int, int]]) -> Non
     chance = world.chance
     careless = {judge for judge in world.judges if chance.random() < _SPAM}
     bias = {judge: chance.gauss(0, _HONEST_BIAS) for judge in world.judges}
-    judgments = Table(
+    judgments = BulkTable(
         Judgment, "stage_id", "assignment_id", "worker_id", "candidate_id", "score", "comment", "at"
     )
-    passes = Table(CheckAnswer, "check_item_id", "assignment_id", "worker_id", "score", "passed", "at")
+    passes = BulkTable(CheckAnswer, "check_item_id", "assignment_id", "worker_id", "score", "passed", "at")
     for bundle in _bundles(candidates):
         quality = {key: chance.choice((1.2, 1.5, 3.0, 4.6, 4.8)) for key, _ in bundle}
         check, accepted = chance.choice(checks) if checks else (0, [])

@@ -16,7 +16,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Answer, Query
-from benchmarks.bulk import Table
 from benchmarks.campaign import annotated, judged
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Size, World, people
@@ -26,6 +25,7 @@ from crowd.services.stages import create_stage
 from judgments.models import Judgment, Verdict
 from projects.models import Event, Project
 from projects.services import create_project
+from tables.bulk import BulkTable
 
 NAME = "campaign"
 PASSWORD = "a password for measurements"
@@ -98,7 +98,7 @@ def _make_stages(world: World) -> None:
 
 def _events(world: World) -> None:
     """The rounds of every stage, each of which says what it settled."""
-    table = Table(Event, "project_id", "at", "actor_id", "action", "subject", "details")
+    table = BulkTable(Event, "project_id", "at", "actor_id", "action", "subject", "details")
     for stage in world.stages.values():
         for number in range(max(5, world.size.queries // 8)):
             table.add(world.project.pk, world.at(30), None, "stage.settled", stage.slug, {"round": number})

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from benchmarks.bulk import Table
 from crowd.models import (
     Assignment,
     Claim,
@@ -23,6 +22,7 @@ from crowd.models import (
 from crowd.services.publishing import listing
 from crowd.services.quoting import fee, sizes
 from projects.models import Project
+from tables.bulk import BulkTable
 
 _CAPITALS = string.ascii_uppercase + string.digits
 LONG = timedelta(days=365)
@@ -79,7 +79,7 @@ class World:
 
 def people(world: World, endpoint: int) -> None:
     """Editors who screen and curate, writers, judges: three groups, so that nobody sees their own work."""
-    table = Table(Worker, "endpoint_id", "external_id", "simulated", "first_seen_at")
+    table = BulkTable(Worker, "endpoint_id", "external_id", "simulated", "first_seen_at")
     total = world.size.queries
     for group, count in (
         (world.editors, max(30, total // 40)),
@@ -108,28 +108,28 @@ class Crowd:
     def __init__(self, world: World, stage: Stage, pool: Sequence[int], first_day: float) -> None:
         self.world, self.stage, self.pool, self._day = world, stage, pool, first_day
         self._weights = [world.chance.lognormvariate(0, 0.45) for _ in pool]
-        self._hits = Table(
+        self._hits = BulkTable(
             Hit, "stage_id", "key", "ordinal", "places", "reward_cents", "fee_cents", "external_id",
             "state", "wave", "part", "part_count", "published_at", "expires_at", "synced_at",
         )  # fmt: skip
-        self._units = Table(HitUnit, "hit_id", "unit", "role", "position")
-        self._work = Table(
+        self._units = BulkTable(HitUnit, "hit_id", "unit", "role", "position")
+        self._work = BulkTable(
             Assignment, "stage_id", "hit_id", "worker_id", "external_id", "state", "arrived_at", "stored_at",
             "submitted_at", "auto_approve_at", "decided_at", "receipt", "draft", "response", "telemetry",
             "failed_checks", "held", "note",
         )  # fmt: skip
-        self._claims = Table(Claim, "stage_id", "unit", "worker_id", "assignment_id")
-        self._operations = Table(
+        self._claims = BulkTable(Claim, "stage_id", "unit", "worker_id", "assignment_id")
+        self._operations = BulkTable(
             MarketOperation, "id", "endpoint_id", "endpoint_url", "stage_id", "hit_id", "assignment_id",
             "kind", "target", "purpose", "payload", "amount_cents", "fee_cents", "state", "attempts",
             "planned_at", "not_before", "first_sent_at", "finished_at", "result_ref", "request_id",
             "needs_person",
         )  # fmt: skip
-        self._ledger = Table(
+        self._ledger = BulkTable(
             LedgerEntry, "stage_id", "operation_id", "hit_id", "assignment_id", "kind", "cents", "fee_cents",
             "reason", "at",
         )  # fmt: skip
-        self._exclusions = Table(Exclusion, "worker_id", "scope", "reason", "created_at")
+        self._exclusions = BulkTable(Exclusion, "worker_id", "scope", "reason", "created_at")
         self._ordinal = self._spent = self._reserved = 0
 
     def draw(self, count: int) -> list[int]:

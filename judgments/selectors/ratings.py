@@ -19,6 +19,7 @@ from judgments.models import Candidate, CheckAnswer, Judgment
 from judgments.units import of_candidate
 from projects.models import Project
 from quality.scale import Scale
+from tables.bulk import integer_columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     Keys = npt.NDArray[np.int64]
 
 _CHUNK = 10_000
+#: Keys between the lowest and the highest that a table may have however few keys there are.
+_SPAN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,24 +94,43 @@ def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
         .order_by("pk")
         .values_list("pk", "candidate_id", "worker_id", "assignment_id", "score")
     )
-    names = ("judgment", "candidate", "worker", "assignment", "score")
-    table = np.fromiter(rows.iterator(chunk_size=_CHUNK), dtype=[(name, np.int64) for name in names])
-    candidates, items = np.unique(table["candidate"], return_inverse=True)
-    workers, who = np.unique(table["worker"], return_inverse=True)
+    judgments, candidate, worker, assignments, scores = integer_columns(rows, "i8", "i8", "i8", "i8", "i2")
+    candidates, items = _codes_of(candidate)
+    workers, who = _codes_of(worker)
     return StageRatings(
         Ratings(
-            items.astype(np.int32),
-            who.astype(np.int32),
-            table["score"].astype(np.int16),
+            items,
+            who,
+            scores.astype(np.int16, copy=False),
             [of_candidate(key) for key in candidates.tolist()],
             names_of(workers.tolist()),
             scale_of(stage),
         ),
-        table["judgment"].copy(),
-        table["assignment"].copy(),
+        judgments.astype(np.int64, copy=False),
+        assignments.astype(np.int64, copy=False),
         candidates,
         workers,
     )
+
+
+def _codes_of(keys: "npt.NDArray[np.integer]") -> "tuple[Keys, npt.NDArray[np.int32]]":
+    """The different keys in their order, and for each key its place among them.
+
+    Keys of one project lie close together, so that a table of all between them is mostly smaller than what
+    sorting them takes.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    low = int(keys.min()) if len(keys) else 0
+    span = int(keys.max()) - low + 1 if len(keys) else 0
+    if span > 2 * len(keys) + _SPAN:
+        found, codes = np.unique(keys, return_inverse=True)
+        return found.astype(np.int64, copy=False), codes.astype(np.int32)
+    there = np.zeros(span, dtype=np.bool_)
+    there[keys - low] = True
+    places = np.cumsum(there, dtype=np.int32)
+    places -= 1
+    return np.flatnonzero(there) + low, places[keys - low]
 
 
 def names_of(workers: Sequence[int]) -> list[str]:

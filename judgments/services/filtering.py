@@ -16,7 +16,7 @@ from crowd.models import LedgerEntry, Stage
 from crowd.services.publishing import publish_pending
 from crowd.services.quoting import quote
 from judgments.errors import FilteringError, FiltersChangedError, NothingMissingError
-from judgments.models import FilterRun, Score, Verdict
+from judgments.models import FilterRun
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filterjobs, reporting, verdicts
 from judgments.services.deciding import Decided, decide, recipe_named, stored_parameters
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Preview", "apply", "check_seen", "preview", "top_up", "undo"]
 
 State = FilterRun.State
-#: Rows written in one statement's batch.
-_BATCH = 2_000
 _STEPS = 3
 #: Says how far it is: steps done, of how many, and what is done now.
 Progress = Callable[[int, int, str], object]
@@ -124,8 +122,8 @@ def _stored(  # noqa: PLR0917 - made in one place
         created_by=actor,
         created_at=begun,
     )
-    Verdict.objects.bulk_create(verdicts.verdicts_of(decided, run), batch_size=_BATCH)
-    Score.objects.bulk_create(verdicts.rows_of(scores, decided, run), batch_size=_BATCH)
+    verdicts.store_verdicts(decided, run)
+    verdicts.store_scores(scores, decided, run)
     record(
         project=stage.project,
         action="filter.applied",

@@ -15,14 +15,13 @@ from annotation.services.recounts import in_words
 from crowd.counting import not_counting
 from crowd.models import Assignment, Stage
 from crowd.selectors.keeping import is_large
-from judgments.models import CheckAnswer, FilterRun, Judgment, Score, Verdict
+from judgments.models import CheckAnswer, FilterRun, Judgment
 from judgments.services import filterjobs, reporting, verdicts
 from judgments.services.deciding import Decided, decide, recipe_named
 from projects.services import record
 
 State = FilterRun.State
 Progress = Callable[[int, int, str], object]
-_BATCH = 2_000
 _STEPS = 2
 
 
@@ -116,10 +115,9 @@ def _stored(run: FilterRun, why: str, state: str, decided: Decided) -> bool:
     before, counts = now.summary.get("counts", {}), verdicts.counts_of(decided)
     now.verdicts.all().delete()
     now.scores.all().delete()
-    Verdict.objects.bulk_create(verdicts.verdicts_of(decided, now), batch_size=_BATCH)
+    verdicts.store_verdicts(decided, now)
     if len(decided.columns.ratings):
-        scores = verdicts.scores_of(decided)
-        Score.objects.bulk_create(verdicts.rows_of(scores, decided, now), batch_size=_BATCH)
+        verdicts.store_scores(verdicts.scores_of(decided), decided, now)
     now.summary = {
         **now.summary,
         "counts": counts,

@@ -1,16 +1,20 @@
 """What a recipe decided as rows of the database: verdicts about workers and judgments, and scores."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgments.models import FilterRun, Score, Verdict
 from judgments.services.deciding import Decided
+from tables.bulk import BATCH, insert_columns
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from quality.p913 import AdjustedScores
     from quality.scores import ItemScores
+    from quality.verdicts import Verdicts
 
 _MOST_WORDS = 300
 
@@ -48,70 +52,116 @@ def counts_of(decided: Decided) -> dict[str, int]:
     }
 
 
-def verdicts_of(decided: Decided, stored: FilterRun) -> Iterator[Verdict]:
-    """One verdict per removed or undetermined worker, and one per removed judgment."""
-    yield from _about_workers(decided, stored)
-    yield from _about_judgments(decided, stored)
+def store_verdicts(decided: Decided, run: FilterRun) -> None:
+    """One row per removed or undetermined worker, then one per removed judgment.
+
+    The caller holds a transaction.
+    """
+    _store_about_workers(decided, run)
+    _store_about_judgments(decided, run)
 
 
-def _about_workers(decided: Decided, stored: FilterRun) -> Iterator[Verdict]:
-    run, keys = decided.run, decided.columns.workers
-    for place, verdict in enumerate(run.verdicts):
-        mine = run.removed_by == place
-        for worker in (mine | (verdict.undetermined & ~run.removed_workers)).nonzero()[0].tolist():
-            yield Verdict(
-                run=stored,
-                worker_id=int(keys[worker]),
-                rule=verdict.rule,
-                removes=bool(mine[worker]),
-                value=number(verdict.value[worker]),
-                reason=verdict.reason(worker)[:_MOST_WORDS],
-            )
-
-
-def _about_judgments(decided: Decided, stored: FilterRun) -> Iterator[Verdict]:
-    run, columns = decided.run, decided.columns
-    because = run.removed_because(columns.ratings)
-    for row in (~run.kept).nonzero()[0].tolist():
-        worker, place = int(columns.ratings.workers[row]), int(because[row])
-        verdict = Verdict(
-            run=stored,
-            worker_id=int(columns.workers[worker]),
-            judgment_id=int(columns.judgments[row]),
-            rule=run.reasons[place],
-        )
-        if 0 < place <= len(run.verdicts):
-            about = run.verdicts[place - 1]
-            verdict.value, verdict.reason = number(about.value[worker]), about.reason(worker)[:_MOST_WORDS]
-        elif place == 0:
-            verdict.reason = "repeats an earlier judgment of the same worker on the same answer"
-        else:
-            verdict.value, verdict.rank = number(run.z[row]), int(run.rank[row])
-            verdict.reason = (
-                f"lies {abs(run.z[row]):.2f} standard deviations from the mean of its answer; "
-                f"the limit is {run.recipe.z_limit:g}"
-            )
-        yield verdict
-
-
-def rows_of(scores: Scores, decided: Decided, stored: FilterRun) -> Iterator[Score]:
-    """One score per candidate that has judgments."""
-    items = scores.items
-    for code, key in enumerate(decided.columns.candidates.tolist()):
-        yield Score(
-            run=stored,
-            candidate_id=key,
-            n_raw=int(items.n_raw[code]),
-            n_kept=int(items.n_kept[code]),
-            mean=number(items.mean[code]),
-            sd=number(items.sd[code]),
-            median=number(items.median[code]),
-            trimmed=number(items.trimmed[code]),
-            adjusted=number(scores.adjusted.quality[code]) if scores.adjusted.settled else None,
+def _store_about_workers(decided: Decided, run: FilterRun) -> None:
+    found, keys = decided.run, decided.columns.workers
+    for place, verdict in enumerate(found.verdicts):
+        mine = found.removed_by == place
+        about = (mine | (verdict.undetermined & ~found.removed_workers)).nonzero()[0]
+        insert_columns(
+            Verdict,
+            {
+                "run_id": run.pk,
+                "worker_id": keys[about].tolist(),
+                "judgment_id": None,
+                "rule": verdict.rule,
+                "removes": mine[about].tolist(),
+                "value": numbers(verdict.value[about]),
+                "rank": None,
+                "reason": [verdict.reason(worker)[:_MOST_WORDS] for worker in about.tolist()],
+            },
         )
 
 
-def number(value: Any) -> float | None:
-    """A float that a row can hold: None for nan."""
-    plain = float(value)
-    return None if isnan(plain) else plain
+def _store_about_judgments(decided: Decided, run: FilterRun) -> None:
+    """In the order of submission, some at a time."""
+    found, columns = decided.run, decided.columns
+    because = found.removed_because(columns.ratings)
+    removed = (~found.kept).nonzero()[0]
+    by_worker = [_Reasons(verdict) for verdict in found.verdicts]
+    by_z: dict[float, str] = {}
+    for start in range(0, len(removed), BATCH):
+        rows = removed[start : start + BATCH]
+        workers, z, rank = columns.ratings.workers[rows], numbers(found.z[rows]), found.rank[rows].tolist()
+        value: list[float | None] = []
+        reason: list[str] = []
+        for at, (place, worker) in enumerate(zip(because[rows].tolist(), workers.tolist(), strict=True)):
+            if 0 < place <= len(by_worker):
+                rank[at] = None
+                value.append(by_worker[place - 1].value[worker])
+                reason.append(by_worker[place - 1][worker])
+            elif place == 0:
+                rank[at] = None
+                value.append(None)
+                reason.append("repeats an earlier judgment of the same worker on the same answer")
+            else:
+                measured = z[at]
+                value.append(measured)
+                if measured not in by_z:
+                    by_z[measured] = _beyond(measured, found.recipe.z_limit)
+                reason.append(by_z[measured])
+        insert_columns(
+            Verdict,
+            {
+                "run_id": run.pk,
+                "worker_id": columns.workers[workers].tolist(),
+                "judgment_id": columns.judgments[rows].tolist(),
+                "rule": [found.reasons[place] for place in because[rows].tolist()],
+                "removes": True,
+                "value": value,
+                "rank": rank,
+                "reason": reason,
+            },
+        )
+
+
+class _Reasons(dict[int, str]):
+    """One rule's reasons by the worker's code, each put into words once; `value` is what it measured."""
+
+    def __init__(self, verdict: "Verdicts") -> None:
+        super().__init__()
+        self._verdict = verdict
+        self.value = numbers(verdict.value)
+
+    def __missing__(self, worker: int) -> str:
+        self[worker] = reason = self._verdict.reason(worker)[:_MOST_WORDS]
+        return reason
+
+
+def _beyond(z: float | None, limit: float) -> str:
+    away = float("nan") if z is None else abs(z)
+    return f"lies {away:.2f} standard deviations from the mean of its answer; the limit is {limit:g}"
+
+
+def store_scores(scores: Scores, decided: Decided, run: FilterRun) -> None:
+    """One row per candidate that has judgments; in the caller's transaction."""
+    items, candidates = scores.items, decided.columns.candidates
+    for start in range(0, len(candidates), BATCH):
+        some = slice(start, start + BATCH)
+        insert_columns(
+            Score,
+            {
+                "run_id": run.pk,
+                "candidate_id": candidates[some].tolist(),
+                "n_raw": items.n_raw[some].tolist(),
+                "n_kept": items.n_kept[some].tolist(),
+                "mean": numbers(items.mean[some]),
+                "sd": numbers(items.sd[some]),
+                "median": numbers(items.median[some]),
+                "trimmed": numbers(items.trimmed[some]),
+                "adjusted": numbers(scores.adjusted.quality[some]) if scores.adjusted.settled else None,
+            },
+        )
+
+
+def numbers(values: "npt.NDArray[np.floating]") -> list[float | None]:
+    """Floats that rows can hold: None for nan."""
+    return [None if isnan(value) else value for value in values.tolist()]

@@ -243,18 +243,23 @@ def test_the_run_notes_the_newest_judgment_that_it_saw(place, me):
 
 
 def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
-    first = apply(place, me)
+    first = apply(place, me, "none")
+    stored = filtering.verdicts.store_scores
 
-    def dies(*_, **__):
+    def dies(*given):
+        stored(*given)
+        assert Verdict.objects.exclude(run=first).exists()
+        assert Score.objects.exclude(run=first).exists()
         raise RuntimeError("power cut")
 
-    monkeypatch.setattr(filtering.Score.objects, "bulk_create", dies)
+    monkeypatch.setattr(filtering.verdicts, "store_scores", dies)
     with pytest.raises(RuntimeError):
-        apply(place, me, "none")
+        apply(place, me)
     first.refresh_from_db()
     assert first.state == "in force"
     assert FilterRun.objects.count() == 1
-    assert Verdict.objects.exclude(run=first).count() == 0
+    assert not Verdict.objects.exclude(run=first).exists()
+    assert not Score.objects.exclude(run=first).exists()
 
 
 def test_applying_asks_for_the_report_to_be_made_again(place, me):
