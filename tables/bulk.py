@@ -143,7 +143,7 @@ def _insert(
 ) -> None:
     """One batch of rows as columns."""
     name = connection.ops.quote_name(model._meta.db_table)
-    names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    names = ", ".join(connection.ops.quote_name(field.column or "") for field in fields)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             texts = [map(_text_of(field), column) for field, column in zip(fields, columns, strict=True)]

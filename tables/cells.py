@@ -6,7 +6,10 @@ Each such place gets an apostrophe, also where it has some already. `unguarded` 
 table can be read back as it was.
 """
 
+import csv
+import io
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 
@@ -20,8 +23,17 @@ Cell = str | int | float | Decimal | None
 
 def cell(text: str) -> str:
     """The text as a cell that no spreadsheet runs: with an apostrophe before what would begin a formula."""
-    guarded = _INSIDE.sub(r"\1'\2", text)
+    guarded = text
+    if ";" in text or "\n" in text or "\r" in text:  # else nothing inside of it is guarded
+        guarded = _INSIDE.sub(r"\1'\2", text)
     return f"'{guarded}" if _BEGINNING.match(text) else guarded
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows of cells as lines of a CSV file."""
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows(rows)
+    return out.getvalue()
 
 
 def unguarded(text: str) -> str:

@@ -14,7 +14,6 @@ The address says everything: `?state=open&q=ada&order=-name&page=2`, and with `&
 come as a file. What an address has no meaning for counts as not said.
 """
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -27,7 +26,7 @@ from django.db.models.expressions import OrderBy
 from django.http import HttpRequest, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from tables.cells import plain
+from tables.cells import csv_text, plain
 from tables.laterows import late
 
 #: Rows of a page.
@@ -288,22 +287,13 @@ def stream(
     return answer
 
 
-class _Echo:
-    """A file for the CSV writer that keeps nothing."""
-
-    def write(self, line: str) -> str:
-        """The line itself."""
-        return line
-
-
 def _lines(grid: Grid, rows: Rows, complete: Complete, first_line: str) -> Iterator[str]:
     columns = [(column.name, column.value) for column in grid.columns if column.value is not None]
-    writer = csv.writer(_Echo())
     if first_line:
         yield f"# {first_line}\n"
-    yield writer.writerow([name for name, _ in columns])
+    yield csv_text([[name for name, _ in columns]])
     source: Iterator[Any] = (
         iter(rows.iterator(chunk_size=AT_ONCE)) if isinstance(rows, QuerySet) else iter(rows)
     )
     while some := list(islice(source, AT_ONCE)):
-        yield "".join(writer.writerow([plain(value(row)) for _, value in columns]) for row in complete(some))
+        yield csv_text([plain(value(row)) for _, value in columns] for row in complete(some))

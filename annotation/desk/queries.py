@@ -1,6 +1,5 @@
 """Pages of a project's queries: the table, its download, one query's history, out and back again."""
 
-import csv
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -24,7 +23,7 @@ from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, poste
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
 from crowd.errors import CrowdError
-from tables.cells import cell
+from tables.cells import cell, csv_text
 from tables.grids import Choices
 from tables.keys import chosen_keys
 
@@ -87,21 +86,12 @@ def download(request: HttpRequest, seat: Seat) -> StreamingHttpResponse:
     return answer
 
 
-class _Echo:
-    """A file for the CSV writer that keeps nothing."""
-
-    def write(self, line: str) -> str:
-        """The line itself."""
-        return line
-
-
 def _lines(found: Any) -> Iterator[str]:
-    writer = csv.writer(_Echo())
-    yield writer.writerow((*_COLUMNS, *_COUNTS))
+    yield csv_text([(*_COLUMNS, *_COUNTS)])
     rows = found.values_list(*_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
     while some := list(islice(rows, _AT_ONCE)):
         done = selectors.progress(row[0] for row in some)
-        yield "".join(writer.writerow(_cells(row, done.get(row[0], Progress()))) for row in some)
+        yield csv_text(_cells(row, done.get(row[0], Progress())) for row in some)
 
 
 def _cells(row: tuple[Any, ...], done: Progress) -> Iterator[str | int | float | None]:

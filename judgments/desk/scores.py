@@ -1,6 +1,5 @@
 """The desk's table of scores, and its download."""
 
-import csv
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from judgments.selectors import scores as selectors
 from judgments.selectors.live import in_force
 from judgments.selectors.simulated import random_scores_caution
 from judgments.selectors.stamps import stamp_for_pages
-from tables.cells import cell
+from tables.cells import cell, csv_text
 from tables.grids import Asked, Choices, page_of
 
 _COLUMNS = (
@@ -64,14 +63,6 @@ def _rows(request: HttpRequest, seat: StageSeat) -> tuple[FilterRun | None, Any,
     return None, rows, asked
 
 
-class _Echo:
-    """A file for the CSV writer that keeps nothing."""
-
-    def write(self, line: str) -> str:
-        """The line itself."""
-        return line
-
-
 @require_safe
 @on_stage()
 def scores_csv(request: HttpRequest, seat: StageSeat) -> StreamingHttpResponse:
@@ -84,12 +75,8 @@ def scores_csv(request: HttpRequest, seat: StageSeat) -> StreamingHttpResponse:
 
 
 def _lines(run: FilterRun | None, rows: Any) -> Iterator[str]:
-    writer = csv.writer(_Echo())
     title = run.summary.get("title", run.recipe) if run else "none"
     yield f"# {signature('mean-of-kept', recipe=title, sd='sample', trimmed=0.2, adjusted='p913-12.6')}\n"
-    yield writer.writerow(_COLUMNS)
-    for row in selectors.lines(rows):
-        query = row.candidate.query
-        texts = (cell(query.key), cell(query.text), cell(row.candidate.system.name), cell(row.candidate.text))
-        figures = (row.n_raw, row.n_kept, row.mean, row.sd, row.median, row.trimmed, row.adjusted)
-        yield writer.writerow((row.candidate_id, *texts, *figures))
+    yield csv_text([_COLUMNS])
+    for some in selectors.written_scores(rows):
+        yield csv_text((row[0], *map(cell, row[1:5]), *row[5:]) for row in some)

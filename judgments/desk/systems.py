@@ -1,6 +1,5 @@
 """Pages of a project's systems: the table, one system with its answers, its download, one answer."""
 
-import csv
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -25,7 +24,7 @@ from judgments.selectors import candidates as selectors
 from judgments.selectors.answers_of_systems import Filters, Said
 from judgments.selectors.references import reference_texts
 from judgments.services import candidates as services
-from tables.cells import cell
+from tables.cells import cell, csv_text
 from tables.grids import Asked
 
 FOLDER = "judgments"
@@ -163,21 +162,12 @@ def download(request: HttpRequest, seat: Seat, *, pk: int) -> StreamingHttpRespo
     return answer
 
 
-class _Echo:
-    """A file for the CSV writer that keeps nothing."""
-
-    def write(self, line: str) -> str:
-        """The line itself."""
-        return line
-
-
 def _lines(rows: Any) -> Iterator[str]:
-    writer = csv.writer(_Echo())
-    yield writer.writerow((*_COLUMNS, "judgments", "mean"))
+    yield csv_text([(*_COLUMNS, "judgments", "mean")])
     found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
     while some := list(islice(found, _AT_ONCE)):
         said = answers.said(pk for pk, *_ in some)
-        yield "".join(writer.writerow(_cells(values, said.get(pk, Said()))) for pk, *values in some)
+        yield csv_text(_cells(values, said.get(pk, Said())) for pk, *values in some)
 
 
 def _cells(values: list[Any], said: Said) -> Iterator[str | int | float | None]:

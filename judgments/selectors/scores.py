@@ -22,6 +22,7 @@ _BY: dict[str, tuple[str, ...]] = {
     "query": ("candidate__query",),
 }
 _AT_ONCE = 1000
+_TEXTS = ("query__key", "query__text", "system__name", "text")
 _COLUMNS = ("candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted")
 
 
@@ -94,11 +95,22 @@ def with_candidates(rows: Sequence[tuple[Any, ...]]) -> list[ScoreRow]:
     return [ScoreRow(*(*row, known[row[0]])) for row in rows]
 
 
-def lines(rows: QuerySet[Any, tuple[Any, ...]] | Sequence[tuple[Any, ...]]) -> Iterator[ScoreRow]:
-    """All rows with their candidates, a thousand in memory at a time."""
-    source = iter(rows) if isinstance(rows, list) else rows.iterator(chunk_size=_AT_ONCE)  # type: ignore[union-attr]
-    while some := list(islice(source, _AT_ONCE)):
-        yield from with_candidates(some)
+def written_scores(
+    rows: QuerySet[Any, tuple[Any, ...]] | Sequence[tuple[Any, ...]],
+) -> Iterator[list[tuple[Any, ...]]]:
+    """All rows as (candidate, query's key and text, system, answer, figures …), some at a time."""
+    if isinstance(rows, QuerySet):
+        key, *figures = _COLUMNS
+        source = rows.values_list(key, *(f"candidate__{name}" for name in _TEXTS), *figures)
+        wide = source.iterator(chunk_size=_AT_ONCE)
+        while block := list(islice(wide, _AT_ONCE)):
+            yield block
+        return
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        found = Candidate.objects.filter(pk__in=[row[0] for row in some]).values_list("pk", *_TEXTS)
+        texts = {pk: rest for pk, *rest in found}
+        yield [(row[0], *texts[row[0]], *row[1:]) for row in some]
 
 
 def systems(stage: Stage) -> list[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import to_json
+
 from releases.source import Source, by_split
 from releases.tables import RECORDS, Kind, Table
 
@@ -59,3 +61,45 @@ def records(source: Source, table: Table, split: str) -> Iterator[Any]:
     )
     with reader:
         yield from reader
+
+
+def json_texts(lists: Any) -> Any:
+    """A column of lists as texts of JSON, made column by column; what is not known is an empty list."""
+    import pyarrow as pa  # noqa: PLC0415 - the same
+    from pyarrow import compute  # noqa: PLC0415 - the same
+
+    if not len(lists.flatten()):
+        return pa.repeat(pa.scalar("[]"), len(lists))
+    return compute.fill_null(_lists_as_json(lists), "[]")
+
+
+def _as_json(values: Any) -> Any:
+    """Each value as JSON; what is not known is null."""
+    import pyarrow as pa  # noqa: PLC0415 - the same
+    from pyarrow import compute  # noqa: PLC0415 - the same
+
+    if pa.types.is_list(values.type):
+        return compute.fill_null(_lists_as_json(values), "null")
+    if pa.types.is_struct(values.type):
+        parts: list[Any] = []
+        for number, (field, inner) in enumerate(zip(values.type, values.flatten(), strict=True)):
+            parts += [f'{"," if number else "{"}"{field.name}":', _as_json(inner)]
+        whole = compute.binary_join_element_wise(*parts, "}", "")
+        return compute.if_else(values.is_null(), "null", whole) if values.null_count else whole
+    coded = values.dictionary_encode(null_encoding="encode")
+    texts = pa.array([to_json(value).decode() for value in coded.dictionary.to_pylist()], pa.string())
+    return texts.take(coded.indices)
+
+
+def _lists_as_json(lists: Any) -> Any:
+    """Lists as JSON, null where there is none."""
+    import pyarrow as pa  # noqa: PLC0415 - the same
+    from pyarrow import compute  # noqa: PLC0415 - the same
+
+    lengths = compute.fill_null(compute.list_value_length(lists), 0).to_numpy()
+    ends = pa.array([0, *lengths.cumsum().tolist()], pa.int32())
+    joined = compute.binary_join(pa.ListArray.from_arrays(ends, _as_json(lists.flatten())), ",")
+    whole = compute.binary_join_element_wise("[", joined, "]", "")
+    return (
+        compute.if_else(lists.is_null(), pa.scalar(None, pa.string()), whole) if lists.null_count else whole
+    )

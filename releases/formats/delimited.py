@@ -8,9 +8,7 @@ wrote.
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import to_json
-
-from releases.formats.arrow import records, schema_of
+from releases.formats.arrow import json_texts, records, schema_of
 from releases.formats.registry import Written
 from releases.source import Progress, Source
 from releases.tables import Kind, Table
@@ -66,7 +64,7 @@ def _cells(batch: Any, table: Table) -> Any:
         if column.kind in _PLAIN:
             made.append(values)
         else:
-            made.append(_guarded(values) if column.kind == Kind.TEXT else _as_json(values))
+            made.append(_guarded(values) if column.kind == Kind.TEXT else json_texts(values))
     return pa.record_batch(made, schema=_cells_of(table))
 
 
@@ -80,11 +78,3 @@ def _guarded(texts: Any) -> Any:
     if not compute.any(runs).as_py():
         return texts
     return compute.if_else(runs, compute.binary_join_element_wise("'", texts, ""), texts)
-
-
-def _as_json(lists: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - the same
-
-    return pa.array(
-        ["[]" if not value else to_json(value).decode() for value in lists.to_pylist()], pa.string()
-    )

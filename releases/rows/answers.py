@@ -28,7 +28,7 @@ def taken(scope: Scope) -> QuerySet[Any]:
 def answer_rows(scope: Scope) -> Batches:
     """Rows of the table `answers` in the order of writing; two or three statements per batch."""
     columns = (
-        taken(scope)
+        scope.of_queries(taken(scope))
         .order_by("pk")
         .values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities"), "state", "aside")
     )

@@ -11,9 +11,11 @@ def candidate_rows(scope: Scope) -> Batches:
 
     An answer of people that was held out is blacked out wherever the answer itself is.
     """
-    rows = Candidate.objects.using(scope.using).filter(system__project=scope.project).order_by("pk")
-    columns = rows.values_list(
-        "pk", "answer_id", "answer__worker_id", "system__kind", "text", "opinion", "aside"
+    rows = Candidate.objects.using(scope.using).filter(system__project=scope.project)
+    columns = (
+        scope.of_queries(rows)
+        .order_by("pk")
+        .values_list("pk", "answer_id", "answer__worker_id", "system__kind", "text", "opinion", "aside")
     )
     hidden = scope.redactions.of
     for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):

@@ -29,7 +29,8 @@ def _of_stage(scope: Scope, judged: Judged) -> Batches:
     numbers = numbers_of(scale_of(stage))
     for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
         scope.passed_over.pop((stage.slug, why), None)
-    rows = good(Judgment.objects.using(scope.using).filter(stage=stage), stage).order_by("pk")
+    rows = scope.of_candidates(good(Judgment.objects.using(scope.using).filter(stage=stage), stage))
+    rows = rows.order_by("pk")
     columns = rows.values_list("pk", "candidate_id", "worker_id", "score", as_text("aspects"))
     for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
         names = scope.people.names({row[2] for row in some if row[1] in scope.candidates})

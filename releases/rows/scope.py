@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from annotation.models import CuratedPassage, Query
 from crowd.models import Stage
@@ -18,6 +19,7 @@ from releases.rows.people import People
 from releases.rows.redactions import Redactions
 from releases.splits import assigned, groups
 
+Rows = TypeVar("Rows", bound=Model)
 #: Rows of one batch, and queries of one batch, which are larger.
 AT_ONCE, QUERIES_AT_ONCE = 5_000, 200
 #: Why answers of systems, and the ratings of them, are not in a release.
@@ -36,10 +38,11 @@ class Judged:
 class Scope:
     """One state of a project's data. `queries` are key and split by primary key, in its order.
 
-    `include` are the groups that were brought in. `candidates` are id, query's key, system and split by
-    primary key, `without` says why others are not in, `asides` counts those that are in by why nobody judges
-    them. Once they were read, `held_out` is how many answers are no references, and `passed_over` counts
-    ratings that are not in by stage and reason.
+    `include` are the groups that were brought in. With `few` only rows of these queries are read, not all of
+    the project. `candidates` are id, query's key, system and split by primary key, `without` says why others
+    are not in, `asides` counts those that are in by why nobody judges them. Once they were read, `held_out`
+    is how many answers are no references, and `passed_over` counts ratings that are not in by stage and
+    reason.
     """
 
     project: Project
@@ -49,11 +52,20 @@ class Scope:
     queries: dict[int, tuple[str, str]]
     judged: tuple[Judged, ...]
     include: tuple[str, ...] = ()
+    few: bool = False
     candidates: dict[int, tuple[str, str, str, str]] = field(default_factory=dict)
     without: dict[int, str] = field(default_factory=dict)
     asides: Counter[str] = field(default_factory=Counter)
     held_out: int = 0
     passed_over: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def of_queries(self, rows: QuerySet[Rows], query: str = "query") -> QuerySet[Rows]:
+        """Rows of these queries alone where they are few; all rows where they are most of the project's."""
+        return rows.filter(**{f"{query}__in": list(self.queries)}) if self.few else rows
+
+    def of_candidates(self, rows: QuerySet[Rows]) -> QuerySet[Rows]:
+        """Rows of these candidates alone where they are few."""
+        return rows.filter(candidate__in=list(self.candidates)) if self.few else rows
 
 
 def scope_of(project: Project, options: Options, using: str) -> Scope:
@@ -74,15 +86,14 @@ def scope_of(project: Project, options: Options, using: str) -> Scope:
     return scope
 
 
-def find_candidates(scope: Scope, queries: Iterable[int] | None = None) -> None:
-    """Look up which answers of systems are in, of all queries or of these.
+def find_candidates(scope: Scope) -> None:
+    """Look up which answers of systems are in.
 
     An answer that was held out is one of the system `human`, and is in only where the answer itself is.
     """
-    rows = Candidate.objects.using(scope.using).filter(system__project=scope.project).order_by("pk")
-    written = answers_of(scope.project, scope.using).filter(candidate__isnull=False)
-    if queries is not None:
-        rows, written = rows.filter(query__in=queries), written.filter(query__in=queries)
+    every = Candidate.objects.using(scope.using).filter(system__project=scope.project).order_by("pk")
+    rows = scope.of_queries(every)
+    written = scope.of_queries(answers_of(scope.project, scope.using).filter(candidate__isnull=False))
     not_taken = set(written.exclude(why__in=inside(scope.include)).values_list("pk", flat=True))
     systems: dict[str, str] = {}
     columns = rows.values_list("pk", "query_id", "answer_id", "aside", "system__name")

@@ -37,7 +37,8 @@ def score_rows(scope: Scope) -> Batches:
 
 
 def _of_run(scope: Scope, judged: Judged) -> Batches:
-    rows = Score.objects.using(scope.using).filter(run=judged.run).order_by("candidate_id")
+    rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged.run))
+    rows = rows.order_by("candidate_id")
     columns = rows.values_list(
         "candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted"
     )
@@ -118,7 +119,8 @@ def _figures(judged: Judged, given: Sequence[list[dict[str, Any]]]) -> Iterator[
 
 
 def _elsewhere(scope: Scope) -> Batches:
-    rows = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
+    every = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
+    rows = scope.of_candidates(every)
     columns = rows.order_by("candidate_id").values_list("candidate_id", "mean", "n", "ratings")
     for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
         batch = []

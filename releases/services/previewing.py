@@ -55,7 +55,8 @@ def preview(project: Project, options: Options) -> Preview:
     In a large project the rows are of a few queries alone. Which split they are in depends on all queries, so
     the build says it.
     """
-    few = released(project, DEFAULT_DB_ALIAS, options.include).count() <= _FEW
+    # Not all of them are counted: why a query goes in is looked up answer by answer.
+    few = released(project, DEFAULT_DB_ALIAS, options.include).order_by()[: _FEW + 1].count() <= _FEW
     scope = scope_of(project, options, DEFAULT_DB_ALIAS) if few else _some(project, options)
     glimpses = [Glimpse(filled.table, _first(filled)) for filled in tables_of(scope).values()]
     return Preview(glimpses, not few and options.shares[0] < 1, len(scope.redactions))
@@ -83,8 +84,9 @@ def _some(project: Project, options: Options) -> Scope:
         {pk: (key, split) for pk, key in queries},
         tuple(judged),
         options.include,
+        few=True,
     )
-    find_candidates(scope, tuple(scope.queries))
+    find_candidates(scope)
     return scope
 
 

@@ -41,10 +41,10 @@ def test_connections_of_each_part_have_their_limits(part, shown):
     try:
         with connection.cursor() as cursor:
             found = []
-            for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
+            for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "jit"):
                 cursor.execute(f"SHOW {name}")
                 found.append(cursor.fetchone()[0])
-        assert found == shown
+        assert found == [*shown, "off"]
     finally:
         dbtimeouts.connection_created.disconnect(dispatch_uid="distillery.dbtimeouts")
         connections.close_all()
