@@ -25,7 +25,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-head
 INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients check lock landed-migrations contracts version-dumps benchmark clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients check check-types check-code check-imports check-django check-repository lock landed-migrations contracts version-dumps benchmark clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -46,20 +46,30 @@ test-services: env-dev ## the same tests on PostgreSQL and Redis, started for th
 	$(BIN)/python .ci/services.py -- $(PYTEST) $(SPREAD) -m "$(NOT_HERE)" $(NO_DATABASE)
 
 test-browser: env-dev ## the tests that drive chromium
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m browser
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m browser $(if $(findstring tests/,$(ARGS)),,tests/browser)
 
 test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m clients tests/clients_of_others
 
-check: env-dev ## linters, types, import floors, migrations, settings
+check: check-types check-code check-imports check-django check-repository ## linters, types, import floors, migrations, settings
+
+check-types: env-dev ## of these, types
+	$(BIN)/mypy
+
+check-code: env-dev ## of these, style of Python and shell
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py makemigrations --check --dry-run
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py check
 	@if command -v shellcheck >/dev/null; then echo "shellcheck .ci/run docker/prepare"; shellcheck .ci/run docker/prepare; \
 	else echo "shellcheck is not installed: shell scripts were not checked"; fi
+
+check-imports: env-dev ## of these, the floors of imports
+	$(BIN)/lint-imports --no-cache
+
+check-django: env-dev ## of these, migrations and settings
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py makemigrations --check --dry-run
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py check
+
+check-repository: env-dev ## of these, what the repository says of itself
 	$(BIN)/pytest tests/test_docker.py tests/test_repository.py
 
 lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest versions)

@@ -27,6 +27,7 @@ def main() -> None:
         except (Exception, SystemExit) as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
+    os._exit(0)  # as in tests/inside.py
 
 
 if __name__ == "__main__":

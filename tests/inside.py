@@ -62,3 +62,4 @@ def serve(commands: Mapping[str, Callable[..., Any]]) -> None:
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
+    os._exit(0)  # taking all of Django apart takes a quarter of the time that starting it took

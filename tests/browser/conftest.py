@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.annotating import Annotating
 from tests.clients import Requester, external_question, post_form
@@ -28,6 +28,9 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 PASSWORD = "seven green kettles"
+#: How long a page may take, clicked or looked at: an answer comes at once or never, but machines can be busy.
+PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
 
 TASK = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Task</title></head><body>
@@ -95,7 +98,7 @@ def context_of(chromium: Browser, server: RunningServer) -> Iterator[Callable[..
 
     def make(**options: Any) -> BrowserContext:
         context = chromium.new_context(base_url=server.url, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE_MS)
         context.on("weberror", lambda error: complaints.append(str(error.error)))
         context.on(
             "console",
