@@ -78,6 +78,7 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	requirements/dev.in -o requirements/dev.txt
 	$(COMPILE) -c requirements/dev.txt requirements/torch.in -o requirements/torch.txt
 	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
+	$(COMPILE) -c requirements/dev.txt requirements/otel.in -o requirements/otel.txt
 	$(COMPILE) --config-file requirements/clients.toml requirements/clients.in -o requirements/clients.txt
 
 landed-migrations: env-dev ## freeze new migrations: add their digests to tests/upgrades/landed_migrations.txt

@@ -2,7 +2,8 @@
 
     {"at": "2026-11-22T17:04:11Z", "event": "key.made", "actor": "olga", "address": "192.0.2.7", …}
 
-For whoever watches an installation with a program: every line has `at`, `event`, `actor` and `address`.
+For whoever watches an installation with a program: every line has `at`, `event`, `actor` and `address`, and
+the `request_id` that the settings' formatter adds.
 """
 
 import json
@@ -30,7 +31,7 @@ def log(event: str, **about: object) -> None:
         "address": now.address,
     }
     line |= {name: str(value)[:_LONGEST] for name, value in about.items()}
-    logger.info(json.dumps(line, ensure_ascii=True))
+    logger.info(json.dumps(line, ensure_ascii=True), extra={"event": line})
 
 
 def connect() -> None:

@@ -12,6 +12,8 @@ class Contact:
     answers: int = 0
     trouble: str = ""
     is_down: bool = False
+    #: Nothing was asked, because a restore keeps all calls back.
+    is_held: bool = False
 
     def note_answer(self) -> None:
         """The marketplace itself said something, be it a refusal."""

@@ -261,7 +261,7 @@ TABLES = (
         "=id kind",
         "state kind",
     ),
-    Shown(jobs.WorkerHeartbeat, "name started_at seen_at", "name"),
+    Shown(jobs.WorkerHeartbeat, "name started_at seen_at polled_at", "name"),
     Shown(retrieval.Corpus, "slug project title language created_at", "slug title", related="project"),
     Shown(retrieval.Index, "corpus engine state generation passages built_at", "", "state", related="corpus"),
     Shown(

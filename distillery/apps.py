@@ -37,7 +37,18 @@ class DistilleryConfig(AppConfig):
             from distillery.monitoring import counting  # noqa: PLC0415
 
             counting.connect()
-        own = (checks.check_hosts, checks.check_public_url, checks.check_secret_key, variables.check_names)
+        if settings.TRACES:
+            from distillery.monitoring import traces  # noqa: PLC0415
+
+            traces.connect()
+        own = (
+            checks.check_hosts,
+            checks.check_public_url,
+            checks.check_ping_url,
+            checks.check_tracing,
+            checks.check_secret_key,
+            variables.check_names,
+        )
         for check in own:
             register(check)
 

@@ -27,15 +27,17 @@ from django.http.request import validate_host
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from crowd.services.endpoints import is_safe
 from distillery.celery import app as celery_app
 from distillery.finding import Finding, Level
+from distillery.monitoring import traces
 from distillery.restored import dispatching, secret_key
 from distillery.schema import inspect_schema
 from distillery.workchecks import failed_jobs, ledger, outages, silent_jobs, worker
 from retrieval.errors import RetrievalError
 
 LEAST_SECRET_LENGTH = 32
-LOW_DISK_BYTES, NO_DISK_BYTES = 1 << 30, 100 << 20
+LOW_DISK_BYTES = 1 << 30
 TOLERATED_SKEW = timedelta(seconds=5)
 OLDEST_POSTGRES = 140000
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -111,6 +113,32 @@ def check_public_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> 
             )
         )
     return found
+
+
+def check_ping_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """PING_URL is https, as all that is called outside; the sentence does not tell it, for it is a secret."""
+    if not settings.PING_URL or is_safe(settings.PING_URL):
+        return []
+    return [
+        django_checks.Error(
+            "PING_URL is not an https address (http is for this machine only).",
+            hint="Write it as the monitor shows it, such as https://hc-ping.example.org/your-id.",
+            id="distillery.E006",
+        )
+    ]
+
+
+def check_tracing(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Where a collector is named, its client is installed."""
+    if not settings.TRACES or traces.is_installed():
+        return []
+    return [
+        django_checks.Error(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and OpenTelemetry is not installed.",
+            hint="pip install '.[otel]' in the folder of Distillery, or unset the variable.",
+            id="distillery.E007",
+        )
+    ]
 
 
 def check_secret_key(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -419,8 +447,8 @@ def disk_space() -> Finding:
         return Finding("ok", "disk", "")
     free = shutil.disk_usage(folder).free
     sentence = f"{free / (1 << 30):.1f} GiB are free for {folder}."
-    if free < LOW_DISK_BYTES:
-        level: Level = "error" if free < NO_DISK_BYTES else "warning"
+    if free < max(LOW_DISK_BYTES, settings.DISK_LEAST_FREE_MB << 20):
+        level: Level = "error" if free < settings.DISK_LEAST_FREE_MB << 20 else "warning"
         return Finding(level, "disk", sentence, "Make room: a full disk loses answers.")
     return Finding("ok", "disk", sentence)
 

@@ -1,19 +1,24 @@
 """How a child process notices that its supervisor is gone, even when that was killed outright.
 
 The supervisor holds the only write end of a pipe and never writes. Whatever ends it closes the pipe, and
-every child, at the read end, comes to the end of it. A child that takes another's place has a second pipe,
-into which it says that it is ready.
+every child, at the read end, comes to the end of it. A second pipe, which it closes earlier, tells them that
+they are about to be stopped. A child that takes another's place has a third one, into which it says that it
+is ready.
 """
 
 import contextlib
 import os
+import select
 import signal
 import threading
 import time
 
 VARIABLE = "DISTILLERY_LIFELINE"
 READY_VARIABLE = "DISTILLERY_READY"
+DRAIN_VARIABLE = "DISTILLERY_DRAIN"
 GRACE_SECONDS = 5
+#: Set where no supervisor says that this process is about to stop, but a signal to itself.
+draining = threading.Event()
 
 
 def watch() -> None:
@@ -30,6 +35,16 @@ def announce_ready() -> None:
     if number:
         with contextlib.suppress(OSError):  # it knows already, or waits no longer
             os.write(int(number), b"1")
+
+
+def is_draining() -> bool:
+    """Whether this process is about to be stopped, so that nobody should send it anything new."""
+    number = os.environ.get(DRAIN_VARIABLE)
+    if draining.is_set() or not number:
+        return draining.is_set()
+    end = select.poll()
+    end.register(int(number), select.POLLHUP)
+    return bool(end.poll(0))
 
 
 def _leave_at_its_end(descriptor: int) -> None:

@@ -81,13 +81,21 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
 ]
 
+#: Called every minute while the timer's rounds succeed.
+PING_URL = env.text("PING_URL")
 #: Programs that have it may read /metrics; without it nothing is counted.
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 # Read by prometheus_client when it is first imported.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "monitoring")
+# The SDK of OpenTelemetry reads these and more itself; here they say whether it is used at all.
+OTEL_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "distillery")
+OTEL_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or env.text("OTEL_EXPORTER_OTLP_ENDPOINT")
+TRACES = bool(OTEL_ENDPOINT) and not env.flag("OTEL_SDK_DISABLED")
 MIDDLEWARE = [
     "distillery.monitoring.requests.RequestIdMiddleware",
+    *(["distillery.monitoring.traces.TracingMiddleware"] if TRACES else []),
     *(["distillery.monitoring.requests.TimingMiddleware"] if METRICS_TOKEN else []),
+    "distillery.health.ProbeMiddleware",
     "marketplace.protocol.endpoint.ProtocolMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -206,6 +214,7 @@ CELERY_TASK_ROUTES = {
     "crowd.tick": {"queue": "sweeps"},
     "marketplace.*": {"queue": "sweeps"},
     "jobs.reconcile": {"queue": "sweeps"},
+    "distillery.ping": {"queue": "notices"},
     "distillery.*": {"queue": "sweeps"},
     "notices.*": {"queue": "notices"},
 }
@@ -220,6 +229,7 @@ CELERY_BEAT_SCHEDULE = {
     "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "notices-look": {"task": "notices.look", "schedule": 60.0, "options": {"expires": 60}},
     "notices-deliver": {"task": "notices.deliver", "schedule": 60.0, "options": {"expires": 60}},
+    "ping": {"task": "distillery.ping", "schedule": 60.0, "options": {"expires": 60}},
     "prune": {"task": "distillery.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     "jobs-reconcile": {"task": "jobs.reconcile", "schedule": 15.0, "options": {"expires": 15}},
 }
@@ -294,13 +304,17 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {
         "plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
-        "bare": {"format": "{message}", "style": "{"},
+        "security": {"()": "distillery.monitoring.logs.SecurityFormatter"},
         "json": {"()": "distillery.monitoring.logs.JsonFormatter"},
     },
     "filters": {"request_id": {"()": "distillery.monitoring.logs.RequestIdFilter"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]},
-        "security": {"class": "logging.StreamHandler", "formatter": "bare"},
+        "security": {
+            "class": "logging.StreamHandler",
+            "formatter": "security",
+            "filters": ["request_id"],
+        },
     },
     # Refused protocol calls are ordinary, and the call log has them.
     "loggers": {
@@ -348,6 +362,8 @@ if MARKETPLACE_CURRENCY not in currencies.CODES:
     )
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
+#: With less room in the data folder this installation is not ready.
+DISK_LEAST_FREE_MB = env.integer("DISK_LEAST_FREE_MB", 100)
 # Days for which the log of calls is kept; 0: for ever.
 LOGS_KEPT_DAYS = env.integer("LOGS_KEPT_DAYS", 90)
 MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")

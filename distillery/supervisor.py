@@ -58,6 +58,8 @@ class Child:
     descriptors: tuple[int, ...] = ()
     #: Called before the process is asked to stop for good.
     before_stop: Callable[[], None] = lambda: None
+    #: It goes on for so long after it was told that it is about to be stopped.
+    drain_seconds: float = 0.0
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
     start_at: float = 0.0
@@ -98,6 +100,8 @@ class Supervisor:
         self.ready = threading.Event()
         self._signals = 0
         self._code = 0
+        #: What children read from, by the variable that names it to them.
+        self._ends: dict[str, int] = {}
         self._terminals = [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]
         self._reload_asked = False
         self._to_reload: list[Child] = []
@@ -110,33 +114,32 @@ class Supervisor:
 
         `answers` tells whether they are up; once they are, `ready_line` is said.
         """
-        read_end, write_end = os.pipe()
-        threading.Thread(target=self._announce, args=[answers, ready_line], daemon=True).start()
-        try:
+        with contextlib.ExitStack() as ends:
+            self._ends[lifeline.VARIABLE], _ = _pipe(ends)
+            self._ends[lifeline.DRAIN_VARIABLE], begin_draining = _pipe(ends)
+            threading.Thread(target=self._announce, args=[answers, ready_line], daemon=True).start()
             with self._signals_counted():
                 while not self._signals and not self._code:
-                    self._tend(read_end)
-                    self._tend_reload(read_end)
+                    self._tend()
+                    self._tend_reload()
                     time.sleep(TICK_SECONDS)
+                begin_draining()
                 self._stop()
-        finally:
-            os.close(write_end)
-            os.close(read_end)
         return self._code
 
-    def _tend(self, lifeline_end: int) -> None:
+    def _tend(self) -> None:
         for child in self.children:
             if child.process is None:
                 if time.monotonic() >= child.start_at:
-                    self._start(child, lifeline_end)
+                    self._start(child)
             elif child.process.poll() is not None:
                 self._ended(child)
 
-    def _start(self, child: Child, lifeline_end: int) -> None:
-        child.process = _spawn(child, lifeline_end)
+    def _start(self, child: Child) -> None:
+        child.process = _spawn(child, self._ends)
         child.started_at = time.monotonic()
 
-    def _tend_reload(self, lifeline_end: int) -> None:
+    def _tend_reload(self) -> None:
         """Replace one child after the other, each when its successor is ready; none is without a process."""
         self._retiring = [
             (process, until) for process, until in self._retiring if not _ended_by(process, until)
@@ -149,7 +152,7 @@ class Supervisor:
             return
         child = self._to_reload[0]
         if self._successor is None:
-            self._successor = _spawn_successor(child, lifeline_end)
+            self._successor = _spawn_successor(child, self._ends)
         elif self._successor.is_ready():
             self._replace(child, self._successor.process)
             self._end_successor()
@@ -195,8 +198,10 @@ class Supervisor:
     def _stop(self) -> None:
         """Have all children finish what they do, the last first; insist after a while, or at a second signal.
 
-        Jobs call the web server's own marketplace, so it answers until they have ended.
+        Jobs call the web server's own marketplace, so it answers until they have ended, and for as long as
+        load balancers take to notice that it is not ready any more.
         """
+        drained = time.monotonic()
         running = [process for process, _ in self._retiring]
         if self._successor is not None:
             running.append(self._successor.process)
@@ -206,6 +211,8 @@ class Supervisor:
             process.terminate()
         for child in reversed(self.children):
             if child.process is not None:
+                if self.ready.is_set():
+                    self._wait_for([child.process], drained + child.drain_seconds)
                 child.before_stop()
                 child.process.terminate()
                 running.append(child.process)
@@ -252,29 +259,35 @@ class Supervisor:
         return bool(self._terminals) and not any(map(os.isatty, self._terminals))
 
 
-def _spawn(child: Child, lifeline_end: int, ready_end: int | None = None) -> subprocess.Popen[bytes]:
+def _pipe(stack: contextlib.ExitStack) -> tuple[int, Callable[[], None]]:
+    """The read end of a pipe, and what closes the other one; the stack closes what is still open."""
+    read_end, write_end = os.pipe()
+    stack.callback(os.close, read_end)
+    writer = stack.enter_context(os.fdopen(write_end, "wb", buffering=0))
+    return read_end, writer.close
+
+
+def _spawn(child: Child, ends: Mapping[str, int]) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
-    ready = {} if ready_end is None else {lifeline.READY_VARIABLE: str(ready_end)}
     return subprocess.Popen(  # noqa: S603  # our own module
         [sys.executable, "-P", "-m", "distillery.child", child.role],
         env={
             **os.environ,
             "PYTHONPATH": path,
-            lifeline.VARIABLE: str(lifeline_end),
-            **ready,
+            **{variable: str(end) for variable, end in ends.items()},
             **child.environment,
         },
         stdin=subprocess.DEVNULL,
-        pass_fds=(lifeline_end, *child.descriptors, *([] if ready_end is None else [ready_end])),
+        pass_fds=(*ends.values(), *child.descriptors),
         start_new_session=True,
     )
 
 
-def _spawn_successor(child: Child, lifeline_end: int) -> Successor:
+def _spawn_successor(child: Child, ends: Mapping[str, int]) -> Successor:
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     try:
-        process = _spawn(child, lifeline_end, write_end)
+        process = _spawn(child, {**ends, lifeline.READY_VARIABLE: write_end})
     finally:
         os.close(write_end)
     return Successor(process, read_end, time.monotonic() + READY_SECONDS)

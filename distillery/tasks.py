@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from distillery.deadmanswitch import ping
 from distillery.retention import prune
 
 
@@ -9,3 +10,9 @@ from distillery.retention import prune
 def prune_old_rows() -> None:
     """Every hour: what is old goes, in short transactions."""
     prune()
+
+
+@shared_task(name="distillery.ping")
+def ping_elsewhere() -> None:
+    """Every minute: this installation's timer, broker, worker and database do their work."""
+    ping()

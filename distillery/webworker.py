@@ -10,6 +10,7 @@ import contextlib
 import errno
 import resource
 import socket
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from typing import Any
 from gunicorn import http  # type: ignore[import-untyped]
 from gunicorn.http.unreader import SocketUnreader  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]
+
+from distillery import gunicorn_conf, lifeline
 
 #: The head of a request is complete within this time, counted from its connection or its first byte.
 HEAD_SECONDS = 10.0
@@ -176,6 +179,17 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             soft = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
         super().init_process()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Stop; first say for a while that nobody should come here any more, if nobody else has said it."""
+        seconds = gunicorn_conf.drain_seconds
+        if self.alive and seconds and not lifeline.draining.is_set():
+            lifeline.draining.set()
+            after = threading.Timer(seconds, super().handle_exit, [sig, frame])
+            after.daemon = True
+            after.start()
+        else:
+            super().handle_exit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """As gunicorn does; and who stops keeps no socket open on which nobody is accepted any more."""

@@ -93,6 +93,18 @@ class WorkerHeartbeat(models.Model):
     name = models.CharField(max_length=200, unique=True, help_text="Host and process.")
     started_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now())
+    polled_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it last looked into the table of jobs, which needs no timer."
+    )
 
     def __str__(self) -> str:
         return self.name
+
+
+class WriteProbe(models.Model):
+    """One row that is written to find out whether the database takes writes; see `distillery.readiness`."""
+
+    written_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"written {self.written_at:%Y-%m-%d %H:%M:%S}"

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from django.db import Error as DatabaseTrouble
 from django.db import close_old_connections, connection
 
-from jobs import runner, selectors
+from jobs import runner, selectors, services
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,8 @@ class Poller:
         self._stopped.set()
 
     def look(self) -> None:
-        """Have free threads do the jobs that are due."""
+        """Have free threads do the jobs that are due; show that this worker runs."""
+        services.worker_polled(name=services.worker_name())
         if not (free := self._threads.free):
             return
         for number in range(min(free, len(selectors.due_jobs(most=free)))):

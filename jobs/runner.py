@@ -16,6 +16,7 @@ from jobs.heartbeats import heartbeats
 from jobs.models import Job
 from jobs.requestids import current_request_id, request_id_of
 from jobs.signals import attempt_ended
+from jobs.spans import open_span
 
 logger = logging.getLogger(__name__)
 
@@ -118,8 +119,14 @@ def run(*, job_id: int) -> None:
     if job is None:
         return
     started = time.monotonic()
-    with request_id_of(job.request_id or current_request_id() or f"job-{job.pk}"):
+    with (
+        request_id_of(job.request_id or current_request_id() or f"job-{job.pk}"),
+        open_span(
+            f"job {job.kind}", **{"distillery.job": job.pk, "distillery.attempt": job.attempts}
+        ) as note,
+    ):
         outcome = _attempt(job)
+        note("job.outcome", outcome)
     attempt_ended.send(Job, kind=job.kind, outcome=outcome, seconds=time.monotonic() - started)
 
 

@@ -1,9 +1,10 @@
 """Questions about jobs."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models.functions import Coalesce, Greatest, Now
 
 from jobs.models import OPEN_STATES, Job, JobState, WorkerHeartbeat
 
@@ -26,11 +27,33 @@ def is_alive(*, job_id: int) -> bool:
     return Job.objects.filter(pk=job_id, state__in=OPEN_STATES).exclude(last).exists()
 
 
+@dataclass(frozen=True, slots=True)
+class Silences:
+    """For how long nothing was heard; None where nothing ever was.
+
+    The timer is heard through a worker, so one that is dead silences it too.
+    """
+
+    worker: timedelta | None
+    timer: timedelta | None
+
+
+def silences() -> Silences:
+    """How long ago any worker last showed that it runs, and how long ago the timer was heard through one."""
+    seen = Greatest("polled_at", "seen_at")
+    newest = WorkerHeartbeat.objects.aggregate(
+        timer=Max("seen_at"), worker=Max(Coalesce(seen, "seen_at")), now=Max(Now())
+    )
+    now = newest["now"]
+    timer, worker = (
+        None if newest[name] is None else max(now - newest[name], timedelta()) for name in ("timer", "worker")
+    )
+    return Silences(worker=worker, timer=timer)
+
+
 def worker_silence() -> timedelta | None:
     """How long ago a worker last answered the reconcile tick; None if none ever did."""
-    beats = WorkerHeartbeat.objects.annotate(now=Now()).order_by("-seen_at")
-    newest = beats.values_list("seen_at", "now").first()
-    return None if newest is None else max(newest[1] - newest[0], timedelta())
+    return silences().timer
 
 
 def due_jobs(*, most: int) -> list[int]:

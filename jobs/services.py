@@ -6,6 +6,8 @@ back late and change nothing. Times are the database's.
 """
 
 import logging
+import os
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -216,10 +218,20 @@ def reconcile() -> Reconciled:
     return Reconciled(requeued=requeued, failed=failed, announced=_announce_waiting())
 
 
+def worker_name() -> str:
+    """What this worker process is called: its host and its number there."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
 def worker_seen(*, name: str) -> None:
     """Note that this worker process answers; forget the ones silent for a day."""
     WorkerHeartbeat.objects.update_or_create(name=name, defaults={"seen_at": Now()})
     WorkerHeartbeat.objects.filter(seen_at__lt=_in(-86400)).delete()
+
+
+def worker_polled(*, name: str) -> None:
+    """Note that this worker process runs, whether the timer does or not."""
+    WorkerHeartbeat.objects.filter(name=name).update(polled_at=Now())
 
 
 def _end_expired_leases() -> tuple[int, int]:

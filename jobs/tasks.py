@@ -1,7 +1,5 @@
 """The messages: run one job, and the tick that puts right what died."""
 
-import os
-import socket
 from typing import Any
 
 from celery import shared_task
@@ -19,7 +17,7 @@ def run(job_id: int) -> None:
 @shared_task(name="jobs.reconcile")
 def reconcile() -> None:
     """Every few seconds: this worker lives; look after the ones that do not."""
-    services.worker_seen(name=f"{socket.gethostname()}:{os.getpid()}")
+    services.worker_seen(name=services.worker_name())
     services.reconcile()
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -86,8 +87,17 @@ def test_the_web_server_passes_its_own_health_check(environment, tmp_path):
 
     assert kind == "CMD"
     assert not healthy()
-    with running(command_of("web"), {**environment, "PORT": str(port)}, log) as process:
+    with running(
+        command_of("web"), {**environment, "PORT": str(port), "WEB_DRAIN_SECONDS": "600"}, log
+    ) as process:
         wait_for(healthy, process, log)
+        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.send_signal(signal.SIGTERM)
+        wait_for(lambda: not healthy(), process, log)
+        answer = urlopen(f"http://127.0.0.1:{port}/health/")  # no connection is refused yet
+        assert answer.status == 200
+        for worker in workers:  # a second signal ends the wait
+            os.kill(int(worker), signal.SIGTERM)
 
 
 def test_the_worker_starts_and_stops(environment, tmp_path):

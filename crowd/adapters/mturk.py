@@ -39,6 +39,8 @@ from crowd.adapters.base import (
     Unknown,
 )
 from crowd.adapters.bucket import TokenBucket
+from crowd.adapters.callevents import follow_calls
+from crowd.adapters.deadlines import limit_answers
 from crowd.adapters.outcomes import (
     GARBAGE,
     GATEWAY_PAUSE_S,
@@ -50,7 +52,7 @@ from crowd.adapters.outcomes import (
     status_of,
 )
 from crowd.adapters.proof import is_proven
-from crowd.adapters.shapes import external_question, requirement_for, submission_from, tell_request_id, utc
+from crowd.adapters.shapes import external_question, requirement_for, submission_from, utc
 from money.amounts import cents, dollars
 
 KEY_PREFIX = "dst:"
@@ -108,10 +110,10 @@ class MTurkAdapter:
                 proxies={} if loopback else None,
             ),
         )
+        limit_answers(self._client)
         self._client.meta.events.register("before-parse.mturk", self._refuse_a_part)
-        self._client.meta.events.register("before-call.mturk", tell_request_id)
-        self._secret = account.secret
-        self._currency = account.currency
+        follow_calls(self._client.meta.events)
+        self._secret, self._currency = account.secret, account.currency
         whose = hashlib.sha256(f"{account.endpoint_url} {account.access_key}".encode()).hexdigest()
         self._bucket = TokenBucket(f"marketplace:{whose[:32]}", account.rate, account.burst)
 

@@ -9,7 +9,6 @@ from defusedxml import ElementTree as SafeTree
 from defusedxml.common import DefusedXmlException
 
 from crowd.adapters.base import Rule, Submission
-from jobs.requestids import HEADER, current_request_id
 
 EXTERNAL_QUESTION = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
@@ -93,9 +92,3 @@ def parse_answers(xml: str) -> dict[str, str]:
         if "QuestionIdentifier" in values:
             fields[values["QuestionIdentifier"]] = values.get("FreeText", "")
     return fields
-
-
-def tell_request_id(params: dict[str, Any], **_: Any) -> None:
-    """Before a call: a marketplace of ours writes the id of our request into its log; others overlook it."""
-    if request_id := current_request_id():
-        params["headers"][HEADER] = request_id

@@ -47,6 +47,14 @@ class EndpointRound(models.Model):
     times are the database's own, as those of jobs.
     """
 
+    class Outcome(models.TextChoices):
+        """Held: a restore keeps calls back. Failed: an error of ours ended it."""
+
+        ANSWERED = "answered", "answered"
+        TROUBLE = "trouble", "trouble"
+        HELD = "held", "held back"
+        FAILED = "failed", "failed"
+
     endpoint = models.OneToOneField(
         Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="round"
     )
@@ -54,6 +62,13 @@ class EndpointRound(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     began_at = models.DateTimeField(null=True, blank=True, help_text="The round that runs, or the last one.")
     ended_at = models.DateTimeField(null=True, blank=True, help_text="When the last round ended by itself.")
+    seconds = models.FloatField(null=True, blank=True, help_text="How long the last round took.")
+    outcome = models.CharField(
+        max_length=8, choices=Outcome, blank=True, default="", db_default="", help_text="Of the last round."
+    )
+    succeeded_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a round last ended in which nothing went wrong."
+    )
     down_since = models.DateTimeField(null=True, blank=True, help_text="It has not answered in order since.")
     down_cause = models.CharField(max_length=300, blank=True)
 

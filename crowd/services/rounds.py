@@ -14,11 +14,13 @@ from django.db.models.functions import Now
 from crowd.contact import Contact
 from crowd.models import Endpoint, EndpointRound
 from crowd.selectors.outages import outages
+from crowd.signals import round_ended
 from jobs import runner
 from jobs.heartbeats import heartbeats
 from jobs.services import format_span
 
 logger = logging.getLogger(__name__)
+Outcome = EndpointRound.Outcome
 
 #: A round whose process says nothing for so long is over.
 LEASE = timedelta(seconds=30)
@@ -45,12 +47,28 @@ def lease_round(endpoint: Endpoint, *, wait_s: float = 0.0) -> Iterator[Contact 
         name=f"lease of the round of {endpoint.name}",
         after=lambda _: lost.set(),
     )
+    began, outcome = time.monotonic(), Outcome.FAILED
     try:
         with renewing:
             yield contact
+        outcome = _outcome(contact)
     finally:
-        _held(endpoint, owner).update(lease_owner=None, lease_until=None, ended_at=Now())
+        _end(endpoint, owner, outcome, time.monotonic() - began)
     book_contact(endpoint, contact)
+
+
+def _outcome(contact: Contact) -> Outcome:
+    if contact.is_held:
+        return Outcome.HELD
+    return Outcome.TROUBLE if contact.trouble else Outcome.ANSWERED
+
+
+def _end(endpoint: Endpoint, owner: UUID, outcome: Outcome, seconds: float) -> None:
+    succeeded = {"succeeded_at": Now()} if outcome == Outcome.ANSWERED else {}
+    _held(endpoint, owner).update(
+        lease_owner=None, lease_until=None, ended_at=Now(), outcome=outcome, seconds=seconds, **succeeded
+    )
+    round_ended.send(EndpointRound, endpoint=endpoint.name, outcome=outcome.value, seconds=seconds)
 
 
 def leased_endpoints() -> QuerySet[EndpointRound]:

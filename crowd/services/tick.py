@@ -63,6 +63,7 @@ def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
     a restore nothing goes on until the endpoint was compared with what we know.
     """
     if epoch.obstacle() or epoch.is_halted(endpoint):
+        contact.is_held = True
         return
     epoch.vouch()
     try:

@@ -7,7 +7,8 @@ from django.db import DatabaseError, IntegrityError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from distillery.monitoring.instruments import DATABASE_ERRORS, JOB_SECONDS
+from crowd.signals import round_ended
+from distillery.monitoring.instruments import DATABASE_ERRORS, JOB_SECONDS, ROUND_SECONDS
 from jobs.signals import attempt_ended
 
 
@@ -15,6 +16,7 @@ def connect() -> None:
     """Count errors of the database and attempts at jobs in this process."""
     connection_created.connect(_watch, dispatch_uid="distillery.monitoring")
     attempt_ended.connect(_count_attempt, dispatch_uid="distillery.monitoring")
+    round_ended.connect(_count_round, dispatch_uid="distillery.monitoring")
 
 
 def _watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
@@ -30,6 +32,10 @@ def _count_errors(execute: Callable[..., Any], sql: Any, params: Any, many: bool
     except DatabaseError as error:
         DATABASE_ERRORS.labels(type(error).__name__).inc()
         raise
+
+
+def _count_round(endpoint: str, outcome: str, seconds: float, **_: Any) -> None:
+    ROUND_SECONDS.labels(endpoint, outcome).observe(seconds)
 
 
 def _count_attempt(kind: str, outcome: str, seconds: float, **_: Any) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 from django.db import Error as DatabaseTrouble
 from django.db.models import Count, Max, Min, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from crowd.models import MarketOperation, Stage
+from crowd.models import EndpointRound, MarketOperation, Stage
+from crowd.services.tick import endpoints_with_work
 from jobs.models import OPEN_STATES, Job, JobState, WorkerHeartbeat
 
 _OPEN_OPERATIONS = ~Q(state__in=MarketOperation.FINAL)
@@ -24,7 +25,7 @@ class InstallationCollector(Collector):
         """All families; without a database only that it is not there."""
         up = GaugeMetricFamily("distillery_database_up", "1 where the database answered this very page.")
         try:
-            families = [*_jobs(), *_operations(), *_stages(), *_workers()]
+            families = [*_jobs(), *_operations(), *_rounds(), *_stages(), *_workers()]
         except DatabaseTrouble:
             families = []
         up.add_metric([], 1 if families else 0)
@@ -71,6 +72,26 @@ def _operations() -> Iterator[Metric]:
     for endpoint, number in _grouped(open_operations.filter(needs_person=True), "endpoint__name"):
         person.add_metric([endpoint], number)
     yield person
+
+
+def _rounds() -> Iterator[Metric]:
+    """The last round with each marketplace; since when none was well, where there is something to do."""
+    seconds = GaugeMetricFamily(
+        "distillery_round_last_seconds", "How long the last round took.", labels=["endpoint", "outcome"]
+    )
+    silence = GaugeMetricFamily(
+        "distillery_round_success_age_seconds",
+        "Time since a round ended in which the marketplace answered in order, or since the first one began.",
+        labels=["endpoint"],
+    )
+    rows = EndpointRound.objects.order_by("endpoint__name")
+    for name, outcome, took in rows.values_list("endpoint__name", "outcome", "seconds"):
+        if took is not None:
+            seconds.add_metric([name, outcome], took)
+    busy = rows.filter(endpoint__in=endpoints_with_work())
+    for name, at in busy.values_list("endpoint__name", Coalesce("succeeded_at", "down_since", "began_at")):
+        silence.add_metric([name], _seconds_since(at))
+    yield from (seconds, silence)
 
 
 def _stages() -> Iterator[Metric]:

@@ -26,6 +26,20 @@ JOB_SECONDS = Histogram(
     buckets=(0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200),
     registry=_OWN,
 )
+ROUND_SECONDS = Histogram(
+    "distillery_round_seconds",
+    "Time of one round with a marketplace.",
+    ["endpoint", "outcome"],
+    buckets=(0.05, 0.1, 0.5, 1, 2.5, 5, 15, 30, 60, 300, 1800),
+    registry=_OWN,
+)
+PING_SECONDS = Histogram(
+    "distillery_ping_seconds",
+    "Time of one call of PING_URL, by what became of it.",
+    ["outcome"],
+    buckets=(0.1, 0.5, 1, 2.5, 5, 10),
+    registry=_OWN,
+)
 DATABASE_ERRORS = Counter(
     "distillery_database_errors_total",
     "Statements that the database did not carry out, by the class of the error.",

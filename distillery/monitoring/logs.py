@@ -17,6 +17,16 @@ class RequestIdFilter(logging.Filter):
         return True
 
 
+class SecurityFormatter(logging.Formatter):
+    """A security event with the id of the request in which it happened, as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event as one line."""
+        event: dict[str, Any] = getattr(record, "event", {"event": record.getMessage()})
+        line = {**event, "request_id": getattr(record, "request_id", "")}
+        return json.dumps(line, ensure_ascii=True)
+
+
 class JsonFormatter(logging.Formatter):
     """One object per line: at, level, logger, message, request_id, and the traceback where there is one."""
 

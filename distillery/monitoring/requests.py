@@ -39,7 +39,7 @@ class TimingMiddleware:
         started = time.perf_counter()
         response = self.get_response(request)
         method = request.method if request.method in _METHODS else "other"
-        self._histogram.labels(method, _view(request), str(response.status_code)).observe(
+        self._histogram.labels(method, view_name(request), str(response.status_code)).observe(
             time.perf_counter() - started
         )
         return response
@@ -48,10 +48,12 @@ class TimingMiddleware:
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
-def _view(request: HttpRequest) -> str:
+def view_name(request: HttpRequest) -> str:
     """The name of the view: a bounded set, as addresses are not."""
     if request.resolver_match is not None:
         return request.resolver_match.view_name or "unnamed"
     if request.path.startswith(settings.STATIC_URL):
         return "static"
+    if request.path.startswith("/health/"):
+        return "health"
     return "mturk" if request.path.startswith("/mturk/") else "none"

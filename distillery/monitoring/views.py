@@ -3,9 +3,10 @@
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
-from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+
+from distillery.monitoring.tokens import has_token
 
 
 @require_safe
@@ -14,8 +15,7 @@ def show_metrics(request: HttpRequest) -> HttpResponse:
     """The state of the installation, and counts of its processes on this host; 404 without METRICS_TOKEN."""
     if not settings.METRICS_TOKEN:
         raise Http404
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    if not constant_time_compare(given, settings.METRICS_TOKEN):
+    if not has_token(request):
         refused = HttpResponse("A token is needed: Authorization: Bearer …\n", status=401)
         refused["WWW-Authenticate"] = 'Bearer realm="metrics"'
         return refused

@@ -113,9 +113,13 @@ class Installation:
 
     def health(self) -> tuple[int, dict]:
         """Status and answer of /health/ at the address that `up` printed."""
+        return self.ask("/health/")
+
+    def ask(self, path: str, **headers: str) -> tuple[int, dict]:
+        """Status and JSON of a page there."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE_SECONDS)
         with contextlib.closing(connection):
-            connection.request("GET", "/health/")
+            connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
 

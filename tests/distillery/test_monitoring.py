@@ -1,5 +1,6 @@
 """`/metrics`, ids of requests, and lines of the log as JSON."""
 
+import io
 import json
 import logging
 import re
@@ -9,20 +10,26 @@ from pathlib import Path
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.db.backends.signals import connection_created
 from django.http import HttpResponse
 from django.test import RequestFactory
 from prometheus_client.parser import text_string_to_metric_families
 
+from accounts import security
 from crowd.adapters.mturk import Account, MTurkAdapter
+from crowd.models import EndpointRound
+from crowd.services.rounds import lease_round
+from crowd.signals import round_ended
 from distillery.monitoring import counting, instruments
 from distillery.monitoring.exposition import exposition
 from distillery.monitoring.folder import forget_dead_processes
-from distillery.monitoring.logs import JsonFormatter, RequestIdFilter
+from distillery.monitoring.logs import JsonFormatter, RequestIdFilter, SecurityFormatter
 from distillery.monitoring.requests import TimingMiddleware
 from jobs import runner
 from jobs.models import Job
 from jobs.requestids import HEADER, current_request_id, request_id_of
 from jobs.services import enqueue
+from jobs.signals import attempt_ended
 from tests.distillery.installation import METRICS_TOKEN
 from tests.taskpage.world import make_stage
 
@@ -178,6 +185,59 @@ def test_a_line_of_the_log_is_one_object():
         "r-1",
     )
     assert "ValueError: one" in found["exception"]
+
+
+def test_a_security_event_has_the_id_of_its_request():
+    handlers = logging.getLogger("distillery.security").handlers
+    [handler] = [each for each in handlers if isinstance(each.formatter, SecurityFormatter)]
+    stream, handler.stream = handler.stream, io.StringIO()
+    try:
+        with request_id_of("r-2"):
+            security.log("key.made", actor="olga", address="192.0.2.7")
+        line = json.loads(handler.stream.getvalue())
+    finally:
+        handler.stream = stream
+    assert (line["event"], line["actor"], line["request_id"]) == ("key.made", "olga", "r-2")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("trouble", "outcome"), [("", "answered"), ("down", "trouble")])
+def test_rounds_are_counted_and_the_last_one_is_shown(trouble, outcome):
+    stage = make_stage()
+    before = figures()
+    counting.connect()
+    try:
+        with lease_round(stage.endpoint) as contact:
+            if trouble:
+                contact.note_trouble(trouble)
+    finally:
+        round_ended.disconnect(dispatch_uid="distillery.monitoring")
+        attempt_ended.disconnect(dispatch_uid="distillery.monitoring")
+        connection_created.disconnect(dispatch_uid="distillery.monitoring")
+    now, name = figures(), stage.endpoint.name
+    key = ("distillery_round_seconds_count", name, outcome)
+    assert now[key] - before.get(key, 0) == 1
+    assert now["distillery_round_last_seconds", name, outcome] >= 0
+    assert now["distillery_round_success_age_seconds", name] >= 0
+    row = EndpointRound.objects.get()
+    assert (row.outcome, row.succeeded_at is None) == (outcome, bool(trouble))
+
+
+@pytest.mark.django_db
+def test_a_round_that_an_error_of_ours_ends_counts_as_failed():
+    stage = make_stage()
+    with pytest.raises(ZeroDivisionError), lease_round(stage.endpoint):
+        raise ZeroDivisionError
+    assert (EndpointRound.objects.get().outcome, EndpointRound.objects.get().lease_owner) == ("failed", None)
+
+
+@pytest.mark.django_db
+def test_a_marketplace_with_nothing_to_do_has_no_age():
+    stage = make_stage()
+    with lease_round(stage.endpoint):
+        pass
+    type(stage).objects.update(status="draft")
+    assert ("distillery_round_success_age_seconds", stage.endpoint.name) not in figures()
 
 
 @pytest.mark.django_db

@@ -31,6 +31,24 @@ def test_it_says_where_it_is_and_answers_there(running):
     assert (status, answer["status"], answer["database"]) == (200, "ok", "ok")
 
 
+def test_it_is_ready_when_worker_and_timer_are_heard(running):
+    def looked() -> tuple[int, dict]:
+        return running.ask("/health/ready", Host="10.1.2.3:8000")
+
+    running.eventually(lambda: looked()[0] == 200, what="readiness")
+    assert {check["status"] for check in looked()[1]["checks"].values()} == {"ok"}
+
+
+def test_a_stopping_server_is_not_ready_while_it_still_answers(installation):
+    installation.up("--no-jobs", WEB_DRAIN_SECONDS="600")
+    installation.process.send_signal(signal.SIGTERM)
+    only = "/health/ready?exclude=worker&exclude=timer"
+    installation.eventually(lambda: installation.ask(only)[0] == 503, what="readiness to end")
+    assert installation.ask(only)[1]["checks"]["running"]["status"] == "failed"
+    assert installation.health()[0] == 200
+    assert installation.stop(signal.SIGTERM) == 0
+
+
 def test_the_timer_leaves_no_file_where_the_operator_happens_to_be(running):
     running.eventually(lambda: running.count("jobs_workerheartbeat") > 0, what="the first tick")
     assert list(running.elsewhere.iterdir()) == []

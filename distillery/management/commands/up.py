@@ -123,6 +123,7 @@ def web(listener: socket.socket) -> Child:
         environment={"DISTILLERY_SOCKET": str(listener.fileno())},
         descriptors=(listener.fileno(),),
         before_stop=lambda: close_listener(listener),
+        drain_seconds=gunicorn_conf.drain_seconds,
     )
 
 

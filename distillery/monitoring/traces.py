@@ -1,0 +1,103 @@
+"""Traces for a collector of OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT; the extra `otel`).
+
+The trace of a span is that of its request id: a page, the jobs that it queued, on whichever host, and their
+calls of marketplaces are one trace, and a request id of ours is the trace's id itself. No address, no query
+and no text of anybody is in a span.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from distillery.monitoring.requests import view_name
+from distillery.version import VERSION
+from jobs import spans
+from jobs.requestids import current_request_id
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+_OURS = re.compile(r"(?!0{32})[0-9a-f]{32}")
+
+
+def is_installed() -> bool:
+    """Whether the packages of the extra are there."""
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def connect() -> None:
+    """Open spans from now on. The exporter and its thread come with the first one, after any fork."""
+    spans.install(_open)
+
+
+@contextmanager
+def _open(name: str, attributes: Mapping[str, spans.Value]) -> Iterator[spans.Note]:
+    tracer = provider().get_tracer("distillery", VERSION)
+    known = {"distillery.request_id": current_request_id(), **attributes}
+    with tracer.start_as_current_span(name, attributes=known) as span:
+
+        def note(name: str, value: spans.Value) -> None:
+            if name == "name":
+                span.update_name(value)
+            else:
+                span.set_attribute(name, value)
+
+        yield note
+
+
+@cache
+def provider() -> "TracerProvider":
+    """Sends spans in batches from a thread of its own; what a collector does not take in time is dropped."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator  # noqa: PLC0415
+
+    class RequestTraceIds(RandomIdGenerator):  # type: ignore[misc]
+        def generate_trace_id(self) -> int:
+            return trace_id_of(current_request_id()) or int(super().generate_trace_id())
+
+    named = {"service.version": VERSION}
+    if settings.OTEL_SERVICE_NAME:
+        named["service.name"] = settings.OTEL_SERVICE_NAME
+    made = TracerProvider(resource=Resource.create(named), id_generator=RequestTraceIds())
+    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return made
+
+
+def trace_id_of(request_id: str) -> int:
+    """The trace that a request belongs to; 0 for none. Ids that a proxy gave have other lengths."""
+    if _OURS.fullmatch(request_id):
+        return int(request_id, 16)
+    digest = hashlib.sha256(request_id.encode()).digest()
+    return int.from_bytes(digest[:16]) if request_id else 0
+
+
+class TracingMiddleware:
+    """A span for each request, named by method and view."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer inside the span."""
+        known: dict[str, Any] = {"http.request.method": request.method or ""}
+        with spans.open_span("request", **known) as note:
+            response = self.get_response(request)
+            view = view_name(request)
+            note("name", f"{request.method} {view}")
+            note("http.route", view)
+            note("http.response.status_code", response.status_code)
+        return response

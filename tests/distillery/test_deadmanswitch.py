@@ -1,0 +1,133 @@
+"""The dead man's switch, called over HTTP at a real server that may be slow, broken, or not there."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from django.conf import settings as configured
+
+from distillery import deadmanswitch
+from distillery.checks import check_ping_url
+from distillery.monitoring.instruments import PING_SECONDS
+from jobs import services
+from tests.distillery.installation import METRICS_TOKEN
+
+
+class Monitor(ThreadingHTTPServer):
+    """Keeps what it hears; answers with `status`, or a byte at a time for ever."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Hearing)
+        self.heard: list[tuple[str, str, str]] = []
+        self.status, self.dribbles = 200, False
+        self.over = threading.Event()
+
+
+class Hearing(BaseHTTPRequestHandler):
+    server: Monitor
+
+    def do_GET(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        self.server.heard.append((self.command, self.path, body))
+        if self.server.dribbles:
+            while not self.server.over.wait(0.01):
+                self.wfile.write(b"H")
+            return
+        self.send_response(self.server.status)
+        self.end_headers()
+
+    do_POST = do_GET  # noqa: N815
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def monitor(settings, db):
+    """A monitor that this installation is told of; its timer and worker are well."""
+    server = Monitor()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    settings.PING_URL = f"http://127.0.0.1:{server.server_address[1]}/ping/3f2a?x=1"
+    services.worker_seen(name="here:1")
+    deadmanswitch._heard.set()
+    yield server
+    server.over.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_round_that_is_well_is_told(monitor):
+    assert deadmanswitch.ping() == "ok"
+    assert monitor.heard == [("GET", "/ping/3f2a?x=1", "")]
+
+
+def test_what_is_not_well_is_told_as_a_failure(monitor, settings):
+    settings.DISK_LEAST_FREE_MB = 1 << 40
+    assert deadmanswitch.ping() == "ok"
+    assert monitor.heard == [("POST", "/ping/3f2a/fail?x=1", "Not well: disk\n")]
+
+
+def test_without_an_address_nothing_is_looked_at(settings, django_assert_num_queries):
+    settings.PING_URL = ""
+    assert deadmanswitch.ping() == ""
+
+
+@pytest.mark.parametrize("status", [500, 404, 302])
+def test_an_answer_that_is_no_success_is_logged_once_and_its_end_too(monitor, caplog, status):
+    monitor.status = status
+    assert [deadmanswitch.ping(), deadmanswitch.ping()] == ["refused", "refused"]
+    monitor.status = 200
+    assert deadmanswitch.ping() == "ok"
+    first, second = (record.message for record in caplog.records)
+    assert first == f"PING_URL (127.0.0.1) answers with status {status}; it is called again every minute."
+    assert second == "PING_URL (127.0.0.1) hears us again."
+
+
+def test_a_server_that_dribbles_for_ever_is_left(monitor, monkeypatch):
+    monkeypatch.setattr(deadmanswitch, "ANSWER_SECONDS", 0.1)
+    monitor.dribbles = True
+    assert deadmanswitch.ping() == "unreachable"
+
+
+def test_a_server_that_is_not_there(settings, db, caplog):
+    services.worker_seen(name="here:1")
+    deadmanswitch._heard.set()
+    settings.PING_URL = "http://127.0.0.1:1/secret"
+    assert deadmanswitch.ping() == "unreachable"
+    assert "secret" not in caplog.text
+
+
+def test_calls_are_counted_by_what_became_of_them(monitor, settings):
+    def counted() -> float:
+        samples = [sample for metric in PING_SECONDS.collect() for sample in metric.samples]
+        return sum(each.value for each in samples if each.name.endswith("_count"))
+
+    settings.METRICS_TOKEN = METRICS_TOKEN
+    before = counted()
+    deadmanswitch.ping()
+    assert counted() == before + 1
+
+
+@pytest.mark.parametrize(
+    ("address", "well"),
+    [
+        ("", True),
+        ("https://hc-ping.example.org/x", True),
+        ("http://127.0.0.1:8000/x", True),
+        ("http://hc-ping.example.org/x", False),
+        ("hc-ping.example.org", False),
+    ],
+)
+def test_it_is_called_encrypted_alone(settings, address, well):
+    settings.PING_URL = address
+    found = check_ping_url(None)
+    assert ([] if well else ["distillery.E006"]) == [each.id for each in found]
+    assert all("example.org/x" not in each.msg for each in found)
+
+
+def test_it_holds_up_no_round():
+    """A queue of its own threads, and a message of which the like is dropped."""
+    assert configured.CELERY_TASK_ROUTES["distillery.ping"] == {"queue": "notices"}
+    assert configured.CELERY_BEAT_SCHEDULE["ping"]["options"]["expires"] == 60
