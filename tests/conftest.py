@@ -50,6 +50,14 @@ LONGEST_FILES = (
     "tests/metrics/learned/kpqa/test_training.py",
     "tests/retrieval/test_network_workers.py",
     "tests/robustness/test_kills.py",
+    "tests/browser/test_whole_job.py",
+    "tests/browser/test_judging.py",
+    "tests/browser/test_judging_scales.py",
+    "tests/browser/test_learned_metrics.py",
+    "tests/browser/test_task_page.py",
+    "tests/browser/test_reference_set.py",
+    "tests/browser/test_search.py",
+    "tests/browser/test_annotation_axe.py",
 )
 
 
