@@ -33,7 +33,7 @@ from distillery.finding import Finding, Level
 from distillery.monitoring import traces
 from distillery.restored import dispatching, secret_key
 from distillery.schema import inspect_schema
-from distillery.workchecks import failed_jobs, ledger, outages, silent_jobs, worker
+from distillery.workchecks import buckets, failed_jobs, ledger, outages, silent_jobs, worker
 from retrieval.errors import RetrievalError
 
 LEAST_SECRET_LENGTH = 32
@@ -180,6 +180,8 @@ def findings(*, before_start: bool = False, migrates: bool = True) -> list[Findi
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":
         found += [dispatching(), worker(), failed_jobs(), silent_jobs(), outages(), ledger()]
+    if not before_start:
+        found += buckets()
     return [finding for finding in found if finding.sentence]
 
 

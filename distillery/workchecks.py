@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from django.conf import settings
+
 from crowd.selectors.outages import outages as outage_list
 from distillery.finding import Finding
 from distillery.watch import describe_faults
@@ -70,6 +72,25 @@ def ledger() -> Finding:
             "`manage.py marketplace audit` names them all. Pay nothing out before it is clean.",
         )
     return Finding("ok", "ledger", f"The audit of {report.day} found no fault.")
+
+
+def buckets() -> list[Finding]:
+    """The storage in buckets takes, lists, gives and deletes a small object."""
+    places = {"DATA_STORAGE": settings.DATA_STORAGE, "RELEASES_STORAGE": settings.RELEASES_STORAGE}
+    return [
+        _bucket(setting, place, f"{setting.removesuffix('_STORAGE')}_S3")
+        for setting, place in places.items()
+        if place.startswith("s3://")
+    ]
+
+
+def _bucket(setting: str, place: str, names: str) -> Finding:
+    from storage.bucketprobe import find_bucket_fault  # noqa: PLC0415  # boto3, only where it is the storage
+
+    if fault := find_bucket_fault(setting, place, names=names):
+        remedy = f"Give the key the rights below the prefix, or correct {setting} and {names}_…."
+        return Finding("error", "storage", fault, remedy)
+    return Finding("ok", "storage", f"{place} can be written, listed, read and deleted from.")
 
 
 def outages() -> Finding:
