@@ -93,7 +93,7 @@ contracts: env-dev ## write what must stay as it is, as text files, after a chan
 version-dumps: env-dev ## keep databases of this version for the tests of upgrades, when it is released
 	$(BIN)/python .ci/services.py -- $(BIN)/python -m tests.upgrades.dump
 
-benchmark: env-dev ## measure the statistics, the metrics, the learned ones, the marketplace, our side of it and the desk, on SQLite and PostgreSQL; an hour
+benchmark: env-dev ## measure statistics, metrics, import, marketplace, our side of it, releases and the desk; with SETS=FOLDER retrieval too; two hours
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/metrics_pa.py
@@ -103,6 +103,20 @@ benchmark: env-dev ## measure the statistics, the metrics, the learned ones, the
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/market_load.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py
+	$(BIN)/python -m benchmarks.importing
+	$(BIN)/python .ci/services.py --durable -- sh -ec '$(BULK_BENCHMARK)'
+ifdef SETS
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/retrieval.py "$(SETS)"
+	$(BIN)/python benchmarks/network.py "$(SETS)"
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/ranking.py "$(SETS)"
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/search_page.py "$(SETS)"
+else
+	@echo "Retrieval, networks, ranking and the search page were not measured: name a folder of judged sets with SETS=FOLDER (benchmarks/retrieval.py)."
+endif
+
+# A campaign of a million judgments, filters and report over it, and its release, beside a PostgreSQL that writes to disk.
+BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -m benchmarks.campaign --queries 20000 --no-filters; \
+	$(BIN)/python -m benchmarks.filters; $(BIN)/python -m benchmarks.releases
 
 clean: ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

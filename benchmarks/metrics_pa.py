@@ -76,9 +76,9 @@ def rates(questions: int = 2000) -> list[Rate]:
     wanted, slow = _timed(lambda: [naive(candidates[row], references[row]) for row in few])
     np.testing.assert_allclose(values[list(few)], wanted, atol=1e-9)
     return [
-        Rate(f"pa-bleu-4, {REFERENCES} references, importance known", n / again),
-        Rate("the same, answers of one system after another", n / spread),
-        Rate("the same, importance and tables made on the way", n / first),
+        Rate(f"pa-bleu-4, {REFERENCES} references, first pass: importance made on the way", n / first),
+        Rate("the same, second pass over the same questions: importance known", n / again),
+        Rate("the same, third pass, answers of one system after another", n / spread),
         Rate("naive: every pair of every candidate by sacrebleu", len(few) / slow),
     ]
 
@@ -106,4 +106,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="pa-BLEU beside the naive way.")
     parser.add_argument("--questions", type=int, default=2000)
     for rate in rates(parser.parse_args().questions):
-        print(f"{rate.what:60} {rate.per_second:12,.0f} candidates/s")
+        print(f"{rate.what:72} {rate.per_second:12,.0f} candidates/s")
