@@ -8,10 +8,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models.expressions import CombinedExpression
 
+from marketplace.composedqueries import ComposedInsert, ComposedUpdate, Place
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Deposit, Holding, LedgerEntry, Payable, Requester, Worker
 
@@ -47,6 +50,23 @@ class Movement:
     memo: str = ""
 
 
+_ENTRY = ComposedInsert(LedgerEntry)
+
+
+@cache
+def _balances(fields: tuple[str, ...], taken: tuple[str, ...]) -> ComposedUpdate[Requester]:
+    """Adds to these balances, for a requester whose balances that are taken from cover it."""
+
+    def compose(pk: Place, *amounts: Place) -> tuple[QuerySet[Requester], dict[str, CombinedExpression]]:
+        covered = Q(pk=pk)
+        for field, least in zip(taken, amounts[len(fields) :], strict=True):
+            covered &= Q(**{f"{field}__gte": least})
+        added = zip(fields, amounts[: len(fields)], strict=True)
+        return Requester.objects.filter(covered), {field: F(field) + amount for field, amount in added}
+
+    return ComposedUpdate(Requester, ["id", *fields, *taken], compose)
+
+
 def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> list[LedgerEntry]:
     """Post movements of one requester, all or none; their rows.
 
@@ -63,19 +83,15 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
         else:
             change[_BALANCE[debit]] -= movement.cents
         change[_BALANCE[credit]] += movement.cents
-    covered = Q(pk=requester_id)
-    for field, amount in change.items():
-        if amount < 0:
-            covered &= Q(**{f"{field}__gte": -amount})
-    updated = Requester.objects.filter(covered).update(
-        **{field: F(field) + amount for field, amount in change.items() if amount}
-    )
-    if not updated:
+    amounts = {field: amount for field, amount in change.items() if amount}
+    taken = tuple(field for field, amount in amounts.items() if amount < 0)
+    balances = _balances(tuple(amounts), taken)
+    if not balances.run(requester_id, *amounts.values(), *(-amounts[field] for field in taken)):
         raise Refusal(
             "InsufficientFunds",
             "This Requester has insufficient funds in their account to complete this transaction.",
         )
-    return LedgerEntry.objects.bulk_create(
+    entries = [
         LedgerEntry(
             requester_id=requester_id,
             at=at,
@@ -89,7 +105,8 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
             memo=movement.memo,
         )
         for movement in moving
-    )
+    ]
+    return [_ENTRY.run(entries[0])] if len(entries) == 1 else LedgerEntry.objects.bulk_create(entries)
 
 
 def audit() -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from csp.decorators import csp
 from django.conf import settings
 from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
@@ -14,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from marketplace import chaos
+from marketplace.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.frame import NO_ASSIGNMENT, holding_of, question
 from marketplace.models import Holding
@@ -63,7 +65,7 @@ def for_frames(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseB
 def signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
     """A task page's form, posted to the address that belongs to one holding."""
     pk = holding_of(signature)
-    holding = _load(pk=pk) if pk is not None else None
+    holding = _SIGNED.first(pk) if pk is not None else None
     if holding is None:
         return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
     if request.POST.get("assignmentId", holding.assignment_id) not in (holding.assignment_id, ""):
@@ -81,7 +83,7 @@ def bare_submit(request: HttpRequest) -> HttpResponse:
         return refused(request, "Nothing was sent", PREVIEW, status=400)
     user = request.user
     holding = (
-        _load(assignment_id=assignment_id, worker__user=user, state__in=Holding.OCCUPYING)
+        _loaded().filter(assignment_id=assignment_id, worker__user=user, state__in=Holding.OCCUPYING).first()
         if user.is_authenticated and assignment_id
         else None
     )
@@ -90,24 +92,22 @@ def bare_submit(request: HttpRequest) -> HttpResponse:
     return _record(request, holding)
 
 
-def _load(**conditions: object) -> Holding | None:
-    return (
-        Holding.objects.select_related("hit__hit_type", "worker")
-        .only(
-            "assignment_id",
-            "state",
-            "hit__question",
-            "hit__requester_id",
-            "hit__hit_review_policy",
-            "hit__assignment_review_policy",
-            "hit__hit_type__auto_approval_s",
-            "hit__hit_type__title",
-            "hit__hit_type__notification",
-            "worker__worker_id",
-        )
-        .filter(**conditions)
-        .first()
+def _loaded() -> QuerySet[Holding]:
+    return Holding.objects.select_related("hit__hit_type", "worker").only(
+        "assignment_id",
+        "state",
+        "hit__question",
+        "hit__requester_id",
+        "hit__hit_review_policy",
+        "hit__assignment_review_policy",
+        "hit__hit_type__auto_approval_s",
+        "hit__hit_type__title",
+        "hit__hit_type__notification",
+        "worker__worker_id",
     )
+
+
+_SIGNED = ComposedQuery(Holding, ["id"], lambda pk: _loaded().filter(pk=pk))
 
 
 def _record(request: HttpRequest, holding: Holding) -> HttpResponse:

@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from accounts.acting import Actor, acting_as
 from accounts.addresses import address_of
 from marketplace import chaos, clock
+from marketplace.composedqueries import ComposedInsert
 from marketplace.errors import Refusal
 from marketplace.models import CallLog
 from marketplace.notifications.specification import OWN_QUEUE
@@ -36,6 +37,9 @@ TARGET = "MTurkRequesterServiceV20170117."
 CONTENT_TYPE = "application/x-amz-json-1.1"
 #: Parameters that the call log leaves out, for their size.
 _UNLOGGED = {"Question", "Test", "AnswerKey", "MessageText"}
+
+
+_LOGGED = ComposedInsert(CallLog)
 
 
 class ProtocolMiddleware:
@@ -132,7 +136,7 @@ def _log(record: CallLog, started: float) -> None:
     record.milliseconds = (time.perf_counter() - started) * 1000
     record.at = clock.now()
     try:
-        record.save(force_insert=True)
+        _LOGGED.run(record)
     except Exception:
         if record.executed:
             raise

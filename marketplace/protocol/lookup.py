@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from marketplace.composedqueries import ComposedQuery
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
 from marketplace.protocol.calls import OPERATIONS, Call
@@ -44,9 +45,16 @@ def hit(call: Call) -> HIT:
     return row
 
 
+_HIT_TYPE = ComposedQuery(
+    HITType,
+    ["type_id", "requester"],
+    lambda type_id, requester: HITType.objects.filter(type_id=type_id, requester=requester),
+)
+
+
 def hit_type(call: Call) -> HITType:
     """The caller's HIT type named by HITTypeId."""
-    row = HITType.objects.filter(type_id=call["HITTypeId"], requester=call.requester).first()
+    row = _HIT_TYPE.first(call["HITTypeId"], call.requester.pk)
     if row is None:
         raise Refusal("HITTypeDoesNotExist", f"HITType {call['HITTypeId']} does not exist.")
     row.requester = call.requester

@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 
 from accounts.addresses import neighbourhood
 from marketplace import clock, ids
+from marketplace.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey, Requester
 from marketplace.services.activity import note
@@ -114,8 +115,7 @@ def secret_of(key: AccessKey) -> str | None:
 
 def proofs(requester_pk: int, text: str) -> list[str]:
     """The text signed with each valid key of a requester: who has one of the secrets can tell it is ours."""
-    keys = AccessKey.objects.filter(valid_at(clock.now()), requester=requester_pk).order_by("pk")
-    secrets = (secret_of(key) for key in keys.only("secret_sealed"))
+    secrets = map(secret_of, _SECRETS.all(requester_pk, clock.now()))
     return [_proof(secret, text) for secret in secrets if secret]
 
 
@@ -123,9 +123,23 @@ def _proof(secret: str, text: str) -> str:
     return hmac.new(secret.encode(), f"{PROOF_OF_ARRIVAL}|{text}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
+_BY_NAME = ComposedQuery(
+    AccessKey,
+    ["access_key"],
+    lambda name: AccessKey.objects.select_related("requester").filter(access_key=name),
+)
+_SECRETS = ComposedQuery(
+    AccessKey,
+    ["requester", "ends_at"],
+    lambda requester, now: (
+        AccessKey.objects.filter(valid_at(now), requester=requester).order_by("pk").only("secret_sealed")
+    ),
+)
+
+
 def signing_key(access_key: str) -> AccessKey | None:
     """The valid key of this name, with its requester, in one query."""
-    key = AccessKey.objects.select_related("requester").filter(access_key=access_key).first()
+    key = _BY_NAME.first(access_key)
     if key is None or (key.ends_at is not None and key.ends_at <= clock.now()):
         return None
     return key

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from marketplace import clock, eligibility, ids
+from marketplace.composedqueries import ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.notifications.events import emit
@@ -24,6 +25,46 @@ State = Holding.State
 NO_WORK = "There is no HIT left in this group that you could take at the moment."
 CHANGED = "The requester has just changed this HIT. Look at it again before you accept it."
 LATE = "The time for this HIT is over; it was offered to somebody else."
+
+
+_IN_QUEUE = ComposedQuery(
+    Holding,
+    ["worker", "deadline"],
+    lambda worker, now: (
+        Holding.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now).order_by().only("pk")
+    ),
+)
+#: What an answer sets on its holding, in this order.
+_RECORD = ("state", "submitted_at", "visible_at", "auto_approve_at", "answer")
+_ANSWERED = ComposedUpdate(
+    Holding,
+    ["id", "deadline", *_RECORD],
+    lambda pk, now, *record: (
+        Holding.objects.filter(pk=pk, state=State.ACCEPTED, deadline__gt=now),
+        dict(zip(_RECORD, record, strict=True)),
+    ),
+)
+_ANSWERED_ON_HIT = ComposedUpdate(
+    HIT,
+    ["id"],
+    lambda pk: (
+        HIT.objects.filter(pk=pk, pending__gt=0),
+        {"pending": F("pending") - 1, "submitted": F("submitted") + 1},
+    ),
+)
+_SUBMITTED_BY_WORKER = ComposedUpdate(
+    Worker, ["id"], lambda pk: (Worker.objects.filter(pk=pk), {"submitted_count": F("submitted_count") + 1})
+)
+_TAKEN = ComposedUpdate(
+    HIT,
+    ["id", "open_places", "pending", "places_made"],
+    lambda pk, open_places, pending, places_made: (
+        HIT.objects.filter(pk=pk),
+        {"open_places": open_places, "pending": pending, "places_made": places_made},
+    ),
+)
+_NEW_HOLDING, _NEW_PLACE = ComposedInsert(Holding), ComposedInsert(Place)
+_HIT = ComposedQuery(HIT, ["id"], lambda pk: HIT.objects.filter(pk=pk))
 
 
 def accept(*, worker: Worker, hit: HIT) -> Holding:
@@ -52,7 +93,7 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
         with transaction.atomic():
             pk = next_hit_pk(worker_pk=worker.pk, hit_type_pk=hit_type.pk, now=clock.now(), lock=lock)
             if pk is not None:
-                hit = HIT.objects.get(pk=pk)
+                hit = _HIT.get(pk)
                 hit.hit_type = hit_type
                 return _accept_locked(worker, hit)
         if next_hit(worker=worker, hit_type=hit_type) is None:
@@ -77,7 +118,7 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
         raise Refusal("HITUnavailable", "Somebody else took the last place of this HIT, or it has expired.")
     if not (verdict := eligibility.verdict(worker=worker, hit_type=hit.hit_type)).accept:
         raise _unqualified(verdict)
-    in_queue = Holding.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now).count()
+    in_queue = len(_IN_QUEUE.all(worker.pk, now))
     if in_queue >= settings.MARKETPLACE_QUEUE_LIMIT:
         raise Refusal(
             "QueueFull",
@@ -85,8 +126,8 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
         )
     place = _open_place(hit)
     try:
-        with transaction.atomic():
-            holding = Holding.objects.create(
+        holding = _NEW_HOLDING.run(
+            Holding(
                 place=place,
                 hit=hit,
                 requester_id=hit.requester_id,
@@ -95,11 +136,12 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
                 accepted_at=now,
                 deadline=now + timedelta(seconds=hit.hit_type.duration_s),
             )
-    except IntegrityError as error:
+        )
+    except IntegrityError as error:  # the refusal ends the caller's transaction, the place with it
         raise Refusal("AssignmentAlreadyExists", "You have already taken this HIT.") from error
     hit.open_places -= 1
     hit.pending += 1
-    hit.save(update_fields=["open_places", "pending", "places_made"])
+    _TAKEN.run(hit.pk, hit.open_places, hit.pending, hit.places_made)
     emit("AssignmentAccepted", hit, assignment_id=holding.assignment_id, at=now)
     return holding
 
@@ -113,7 +155,7 @@ def _open_place(hit: HIT) -> Place:
         Place.objects.filter(pk=place.pk).update(free=False)
         return place
     hit.places_made += 1
-    return Place.objects.create(hit=hit, ordinal=hit.places_made, assignment_id=ids.new_entity_id())
+    return _NEW_PLACE.run(Place(hit=hit, ordinal=hit.places_made, assignment_id=ids.new_entity_id()))
 
 
 def _unqualified(verdict: eligibility.Verdict) -> Refusal:
@@ -140,14 +182,11 @@ def submit(
         "auto_approve_at": now + delay,
         "answer": answer or answers_xml(fields),
     }
-    open_holding = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED, deadline__gt=now)
     with transaction.atomic():
         followed = _locked_if_followed(holding.hit, now)
         # The HIT first, as everywhere: whoever holds its row decides about its assignments.
-        HIT.objects.filter(pk=holding.hit_id, pending__gt=0).update(
-            pending=F("pending") - 1, submitted=F("submitted") + 1
-        )
-        recorded = open_holding.update(**record)
+        _ANSWERED_ON_HIT.run(holding.hit_id)
+        recorded = _ANSWERED.run(holding.pk, now, *record.values())
         if recorded:
             for name, value in record.items():
                 setattr(holding, name, value)
@@ -162,7 +201,7 @@ def submit(
                 notice_reviewable(followed, now, at=now)
                 if followed.hit_review_policy is not None:
                     holding.refresh_from_db(fields=["state"])
-            Worker.objects.filter(pk=holding.worker_id).update(submitted_count=F("submitted_count") + 1)
+            _SUBMITTED_BY_WORKER.run(holding.worker_id)
         else:
             transaction.set_rollback(True)
     if not recorded:

@@ -5,6 +5,7 @@ They are "no key" locks: rows elsewhere that refer to a locked row can be commit
 On SQLite every transaction begins IMMEDIATE and is alone with the database; the locks are no-ops there.
 """
 
+from marketplace.composedqueries import ComposedQuery
 from marketplace.models import HIT, Holding, Requester, Worker
 
 
@@ -25,6 +26,11 @@ def lock_people(hit: HIT) -> None:
     list(workers.select_for_update(no_key=True).order_by("pk").values_list("pk"))
 
 
+_WORKER = ComposedQuery(
+    Worker, ["id"], lambda pk: Worker.objects.select_for_update(no_key=True).filter(pk=pk)
+)
+
+
 def lock_worker(pk: int) -> Worker:
     """The worker as they are now, locked until the transaction ends."""
-    return Worker.objects.select_for_update(no_key=True).get(pk=pk)
+    return _WORKER.get(pk)

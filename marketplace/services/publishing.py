@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from marketplace import ids, ledger
+from marketplace.composedqueries import ComposedInsert
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Batch, HITType, Requester
@@ -57,6 +58,9 @@ def create_hit_type(*, requester: Requester, properties: TypeProperties, now: da
     return hit_type
 
 
+_NEW = ComposedInsert(HIT)
+
+
 def create_hit(
     *,
     hit_id: str,
@@ -102,7 +106,7 @@ def create_hit(
     )
     hit.fee_cents = _fee(hit)
     hit.expiry_watched = watches_expiry(hit)
-    hit.save(force_insert=True)
+    _NEW.run(hit)
     cost = max_assignments * (hit.reward_cents + hit.fee_cents)
     ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit)], at=created)
     emit("HITCreated", hit, at=created)

@@ -7,6 +7,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from marketplace.composedqueries import ComposedQuery
 from marketplace.models import HITType, Holding, Worker
 
 _ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -19,9 +20,20 @@ def entity_id(named: str | None) -> str:
     return named or ""
 
 
+_GROUP = ComposedQuery(
+    HITType,
+    ["group_id", "type_id"],
+    lambda group_id, type_id: (
+        HITType.objects.select_related("requester")
+        .filter(Q(group_id=group_id) | Q(type_id=type_id))
+        .order_by("pk")
+    ),
+)
+
+
 def group_named(name: str) -> HITType:
     """HIT type by its group id, or by its own id as the real service's links have it."""
-    found = HITType.objects.select_related("requester").filter(Q(group_id=name) | Q(type_id=name)).first()
+    found = _GROUP.first(name, name)
     if found is None:
         raise Http404("There is no such group of HITs.")
     return found

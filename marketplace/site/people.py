@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import IntegrityError, connection, transaction
 from django.http import HttpRequest
 
+from marketplace.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Requester, Worker
 from marketplace.services.people import register_worker
@@ -38,11 +39,14 @@ class Newcomer:
     password: str = ""
 
 
+_BY_USER = ComposedQuery(Worker, ["user"], lambda user: Worker.objects.filter(user=user))
+
+
 def current_worker(request: HttpRequest) -> Worker | None:
     """The worker who is signed in, if any."""
     if not request.user.is_authenticated:
         return None
-    return Worker.objects.filter(user_id=request.user.pk).first()
+    return _BY_USER.first(request.user.pk)
 
 
 def menu_of(worker: Worker, user: AbstractBaseUser | AnonymousUser) -> Menu:

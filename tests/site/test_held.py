@@ -1,5 +1,7 @@
 """The prepared query of the working page says what the models say."""
 
+from operator import attrgetter
+
 import pytest
 
 from marketplace.models import Holding
@@ -17,11 +19,9 @@ def test_it_finds_the_assignment_with_everything_the_page_shows_in_one_query(
         found = held(user_pk=rosa.user.pk, hit_id=stored.hit.hit_id, assignment_id=stored.assignment_id)
         assert found == stored
         for path in FIELDS:
-            mine, theirs = found, stored
-            for step in filter(None, path.split("__")):
-                mine, theirs = getattr(mine, step), getattr(theirs, step)
-            for name in FIELDS[path][1]:
-                assert getattr(mine, name) == getattr(theirs, name), f"{path}{name}"
+            assert attrgetter(path.replace("__", "."))(found) == attrgetter(path.replace("__", "."))(
+                stored
+            ), path
 
 
 def test_what_it_did_not_read_is_loaded_when_asked_for(lab, rosa):
