@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluations.errors import EvaluationError
 from evaluations.learned.asking import NO_MODELS, Models
-from evaluations.tables.rows import Answered
+from evaluations.tables.rows import AnswerTable
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.metric import Metric
@@ -25,7 +25,7 @@ _INSTALL = "Install it, or leave the metric out."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
+class MetricChoice:
     """Metrics to be scored under a profile, and sentences about those that were left out.
 
     `models` are what reports say of the models that they score with.
@@ -39,13 +39,13 @@ class Chosen:
 
 
 def choose(
-    table: Answered,
+    table: AnswerTable,
     *,
     metrics: Sequence[str],
     profile: str,
     tokeniser: str = "",
     models: Models = NO_MODELS,
-) -> Chosen:
+) -> MetricChoice:
     """The metrics that are named; without names those of the profile, as far as they can be scored here.
 
     A `tokeniser` takes the place of all that the profile has. Learned metrics score with `models`.
@@ -83,10 +83,10 @@ def choose(
             f"--external {clash[0]}: a metric of that name is scored here as well. Rename the column."
         )
     used = models.used(list(found))
-    return Chosen(list(found.values()), own.name, own.tokeniser, notes, used)
+    return MetricChoice(list(found.values()), own.name, own.tokeniser, notes, used)
 
 
-def _lacking(metric: Metric, table: Answered) -> str:
+def _lacking(metric: Metric, table: AnswerTable) -> str:
     for need in sorted(metric.needs):
         ours, words = _NEEDS.get(need, (need, need))
         if need not in {"references", "candidates"} and ours not in table.has:
@@ -105,7 +105,7 @@ def processes_for(asked: int, *, small: bool) -> int:
     return asked or (1 if small else cores())
 
 
-def scoring_processes(asked: int, chosen: Chosen, *, small: bool) -> int:
+def scoring_processes(asked: int, chosen: MetricChoice, *, small: bool) -> int:
     """The same for scoring; 0 leaves it to the scoring, which begins alone.
 
     Where models score, every process loads them: this one, or the others, but not both.

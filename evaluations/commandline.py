@@ -85,10 +85,12 @@ def add_models(parser: ArgumentParser) -> None:
 
 def models_of(options: Mapping[str, Any]) -> "Models":
     """The models that these options and the installation give to the metrics that are to be scored."""
-    from evaluations.learned.asking import Asked, models_for  # noqa: PLC0415  # numpy
+    from evaluations.learned.asking import ModelOptions, models_for  # noqa: PLC0415  # numpy
     from metrics.profiles import profile  # noqa: PLC0415
 
-    asked = Asked(options["model"], options["encoder"], options["layer"], options["idf"], options["download"])
+    asked = ModelOptions(
+        options["model"], options["encoder"], options["layer"], options["idf"], options["download"]
+    )
     named = options["metrics"]
     return models_for(named or profile(options["profile"]).metrics, asked, named=bool(named))
 

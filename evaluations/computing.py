@@ -10,8 +10,8 @@ from django.conf import settings
 
 from evaluations.choosing import choose
 from evaluations.errors import EvaluationError
-from evaluations.evaluating import Options, evaluation_of, files_of
-from evaluations.external.joining import Joined
+from evaluations.evaluating import Options, files_of, run_evaluation
+from evaluations.external.joining import JoinedTable
 from evaluations.external.keeping import values_of
 from evaluations.learned.pinning import models_of
 from evaluations.models import Evaluation, ExternalScores
@@ -20,9 +20,9 @@ from evaluations.plotted import FILE as POINTS
 from evaluations.plotted import points_file, points_of
 from evaluations.shown import pages
 from evaluations.spreading.crews import Crews
-from evaluations.spreading.spread import Spread
+from evaluations.spreading.spread import PartRunner
 from evaluations.tables.released import open_release
-from evaluations.tables.rows import Answered
+from evaluations.tables.rows import AnswerTable
 from judgments.reporting.writing import write_together
 from releases.fetching import fetched
 
@@ -31,7 +31,7 @@ Progress = Callable[[int, int, str], None]
 
 
 def compute(
-    evaluation: Evaluation, plan: EvaluationPlan, folder: Path, *, spread: Spread, progress: Progress
+    evaluation: Evaluation, plan: EvaluationPlan, folder: Path, *, spread: PartRunner, progress: Progress
 ) -> dict[str, Any]:
     """Write the files of the report into an empty folder; the report.
 
@@ -47,7 +47,7 @@ def compute(
             gap=plan.gap,
             version=settings.DISTILLERY_VERSION,
         )
-        done = evaluation_of(
+        done = run_evaluation(
             table,
             chosen,
             options,
@@ -82,15 +82,15 @@ def _titles(evaluation: Evaluation, plan: EvaluationPlan) -> dict[str, str]:
 
 
 @contextmanager
-def _table(evaluation: Evaluation, plan: EvaluationPlan) -> Iterator[Answered]:
+def _table(evaluation: Evaluation, plan: EvaluationPlan) -> Iterator[AnswerTable]:
     """The release with the scores from elsewhere that the plan names."""
     columns = {each.name: values_of(_external(evaluation, each.name, each.digest)) for each in plan.external}
     with (
         fetched(evaluation.release) as folder,
         open_release(folder, stage=plan.stage, scored=True) as opened,
     ):
-        table = cast("Answered", opened)
-        yield cast("Answered", Joined(table, columns)) if columns else table
+        table = cast("AnswerTable", opened)
+        yield cast("AnswerTable", JoinedTable(table, columns)) if columns else table
 
 
 def _external(evaluation: Evaluation, name: str, digest: str) -> ExternalScores:

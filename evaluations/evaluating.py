@@ -9,10 +9,10 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from evaluations.choosing import Chosen, processes_for, scoring_processes
-from evaluations.scored import Scored, scored
-from evaluations.tables.gathering import Gathered, gather
-from evaluations.tables.rows import CHUNK, Answered, batches
+from evaluations.choosing import MetricChoice, processes_for, scoring_processes
+from evaluations.scored import MetricScores, scored
+from evaluations.tables.gathering import AnswerColumns, gather
+from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from evaluations.writing.latex import table_of
 from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writing import Write, json_of, text_of
@@ -62,24 +62,24 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Done:
+class EvaluationResult:
     """The report of an evaluation, and the scores behind it."""
 
     report: dict[str, Any]
     judged: Judged
-    gathered: Gathered
+    gathered: AnswerColumns
 
 
-def evaluation_of(
-    table: Answered,
-    chosen: Chosen,
+def run_evaluation(
+    table: AnswerTable,
+    chosen: MetricChoice,
     options: Options,
     *,
     progress: Progress,
     crews: Crews | None = None,
     spread: Spread | None = None,
     titles: Mapping[str, str] | None = None,
-) -> Done:
+) -> EvaluationResult:
     """Read, score, compare with people. The same answers in another order give the same report.
 
     Errors of the file come before anything is scored. Memory holds numbers of all answers, no texts. `crews`
@@ -110,14 +110,14 @@ def evaluation_of(
     about = _about(table, chosen, gathered, found, options, external=titles or {})
     with nullcontext(spread) if spread else processes(number) as share:
         report = evaluate(judged, plan, about, spread=share, progress=progress)
-    return Done(report, judged, gathered)
+    return EvaluationResult(report, judged, gathered)
 
 
 def _about(
-    table: Answered,
-    chosen: Chosen,
-    gathered: Gathered,
-    found: Scored,
+    table: AnswerTable,
+    chosen: MetricChoice,
+    gathered: AnswerColumns,
+    found: MetricScores,
     options: Options,
     *,
     external: Mapping[str, str],
@@ -154,7 +154,7 @@ def _about(
     )
 
 
-def files_of(table: Answered, done: Done) -> dict[str, Write]:
+def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
     """The files of a report by their names."""
 
     def scores(file: IO[bytes]) -> None:
@@ -167,7 +167,7 @@ def files_of(table: Answered, done: Done) -> dict[str, Write]:
     }
 
 
-def _parts(table: Answered, done: Done) -> Iterator[Part]:
+def _parts(table: AnswerTable, done: EvaluationResult) -> Iterator[Part]:
     """Rows of scores.csv: the table is read once more for the names of its rows."""
     gathered, judged = done.gathered, done.judged
     begin = 0

@@ -21,7 +21,7 @@ class External(BaseModel):
     digest: str = Field(max_length=64)
 
 
-class Pinned(BaseModel):
+class PinnedModel(BaseModel):
     """A model of learned metrics: its name in METRIC_MODELS, and its digest when it was chosen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,7 +51,7 @@ class EvaluationPlan(BaseModel):
     profile: _Name = "default"
     metrics: tuple[_Name, ...] = Field(default=(), max_length=MOST_METRICS)
     external: tuple[External, ...] = Field(default=(), max_length=20)
-    models: tuple[Pinned, ...] = Field(default=(), max_length=10)
+    models: tuple[PinnedModel, ...] = Field(default=(), max_length=10)
     encoder: str = Field(default="", max_length=500)
     encoder_digest: str = Field(default="", max_length=64)
     seed: int = Field(default=0, ge=0, le=2**53)
@@ -67,7 +67,7 @@ class EvaluationPlan(BaseModel):
 
     @field_validator("models")
     @classmethod
-    def _one_of_a_kind(cls, given: tuple[Pinned, ...]) -> tuple[Pinned, ...]:
+    def _one_of_a_kind(cls, given: tuple[PinnedModel, ...]) -> tuple[PinnedModel, ...]:
         kinds = [each.kind for each in given]
         if len(set(kinds)) < len(kinds):
             raise ValueError("two models of a kind are chosen")

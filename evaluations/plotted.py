@@ -4,14 +4,14 @@ import json
 from dataclasses import asdict
 from typing import IO
 
-from evaluations.evaluating import Done
+from evaluations.evaluating import EvaluationResult
 from evaluations.reporting.points import NONE, Points, Sample
 from judgments.reporting.writing import Write
 
 FILE = "points.json"
 
 
-def points_of(done: Done, seed: int) -> Points:
+def points_of(done: EvaluationResult, seed: int) -> Points:
     """A sample of answers that does not depend on the order of the rows."""
     judged = done.judged
     names = sorted(judged.metrics)

@@ -21,7 +21,7 @@ _SLOW = ("meteor-1.5", "pa-meteor-1.5")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReferenceView:
     """A reference on the page; `level` goes from 1, the least important one of the query, to 5, the most."""
 
     against: Against
@@ -35,7 +35,7 @@ class Shown:
 class Reasons:
     """What the page shows: references by importance, and the explanation where an answer is given."""
 
-    references: tuple[Shown, ...]
+    references: tuple[ReferenceView, ...]
     explanation: Explanation | None
 
 
@@ -77,9 +77,9 @@ def reasons(name: str, profile: str, references: Sequence[str], answer: str | No
     return Reasons(tuple(_shown(each, lowest, highest, best) for each in found), explanation)
 
 
-def _shown(each: Against, lowest: float, highest: float, best: int | None) -> Shown:
+def _shown(each: Against, lowest: float, highest: float, best: int | None) -> ReferenceView:
     share = each.share or 0.0
     part = share / highest if highest else 0.0
     spread = highest - lowest
     level = 1 + round(4 * (share - lowest) / spread) if spread > _ALIKE * highest else _MIDDLE
-    return Shown(each, each.place + 1, level, round(100 * part, 1), each.place == best)
+    return ReferenceView(each, each.place + 1, level, round(100 * part, 1), each.place == best)

@@ -9,9 +9,9 @@ from itertools import count
 import numpy as np
 
 from evaluations.lengths import ANSWER, REFERENCE, lengths
-from evaluations.tables.gathering import Gathered
+from evaluations.tables.gathering import AnswerColumns
 from evaluations.tables.questions import Floats
-from evaluations.tables.rows import CHUNK, Answered, answers_of, batches, chunks_of
+from evaluations.tables.rows import CHUNK, AnswerTable, answers_of, batches, chunks_of
 from evaluations.writing.scorefile import Part
 from metrics.metric import Metric
 from metrics.scoring import score_chunks
@@ -25,7 +25,7 @@ _NAMES = ("id", "question_id", "system")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class MetricScores:
     """Scores of n answers by metric, nan where undefined; corpus scores by metric and system.
 
     `rows` (n, p) are what each answer adds to a corpus score, kept only where they were asked for.
@@ -40,8 +40,8 @@ class Scored:
 
 
 def scored(
-    table: Answered,
-    gathered: Gathered,
+    table: AnswerTable,
+    gathered: AnswerColumns,
     metrics: Sequence[Metric],
     tokeniser: str,
     *,
@@ -49,7 +49,7 @@ def scored(
     progress: Progress | None = None,
     keep_rows: bool = False,
     crews: Crews | None = None,
-) -> Scored:
+) -> MetricScores:
     """Reads the table again and scores it; memory holds the scores, never the texts.
 
     `crews` does the work elsewhere than in processes of this machine.
@@ -75,7 +75,7 @@ def scored(
                 kept.setdefault(metric.name, []).append(part.rows)
         done += len(parts[0].values)
     corpus = scoring.systems()
-    return Scored(
+    return MetricScores(
         {metric.name: values[metric.name] for metric in metrics},
         {metric.name: corpus[metric.name] for metric in metrics if metric.corpus is not None},
         {metric.name: dict(scoring.undefined.get(metric.name, {})) for metric in metrics},
@@ -120,7 +120,7 @@ class Tally:
 
 
 def stream(
-    table: Answered, metrics: Sequence[Metric], tally: Tally, *, processes: int, progress: Progress | None
+    table: AnswerTable, metrics: Sequence[Metric], tally: Tally, *, processes: int, progress: Progress | None
 ) -> Iterator[Part]:
     """Scores of all answers, a chunk at a time; `tally` is filled when the last one was taken.
 

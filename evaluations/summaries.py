@@ -33,7 +33,7 @@ FIGURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FigureView:
     """A figure: value with its interval, or None and why there is none."""
 
     value: float | None
@@ -48,18 +48,18 @@ def metrics_of(report: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def figure(metric: Any, key: str) -> Shown:
+def figure(metric: Any, key: str) -> FigureView:
     """A figure of a metric by its key, such as `pearson.global` or `pair_acc`."""
     at = metric
     for part in key.split("."):
         at = at.get(part) if isinstance(at, Mapping) else None
     if not isinstance(at, Mapping):
-        return Shown(None, reason="it is not in the report")
+        return FigureView(None, reason="it is not in the report")
     ends = at.get("ci")
     low, high = ends if isinstance(ends, list) and len(ends) == 2 else (None, None)
     reason = str(at.get("reason") or "it is not defined")
     value = _number(at.get("value"))
-    return Shown(value, _number(low), _number(high), "" if value is not None else reason)
+    return FigureView(value, _number(low), _number(high), "" if value is not None else reason)
 
 
 def best_of(report: Mapping[str, Any]) -> tuple[str, float | None]:

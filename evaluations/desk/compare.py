@@ -12,18 +12,18 @@ from crowd.desk.doors import Seat, on_project, show
 from evaluations import selectors
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
-from evaluations.summaries import FIGURES, Shown, figure, metrics_of
+from evaluations.summaries import FIGURES, FigureView, figure, metrics_of
 
 _MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class MetricPair:
     """A metric in both evaluations. `overlap` is None where one of the intervals is missing."""
 
     name: str
-    first: Shown
-    second: Shown
+    first: FigureView
+    second: FigureView
     same_signature: bool
 
     @property
@@ -43,12 +43,12 @@ class Beside:
         return low <= other_high and other_low <= high
 
 
-def beside(first: Mapping[str, Any], second: Mapping[str, Any], key: str) -> list[Beside]:
+def beside(first: Mapping[str, Any], second: Mapping[str, Any], key: str) -> list[MetricPair]:
     """Metrics of two reports in the order of the first, then those that only the second has."""
     a, b = metrics_of(first), metrics_of(second)
     names = [*a, *(name for name in b if name not in a)]
     return [
-        Beside(
+        MetricPair(
             name,
             figure(a.get(name), key),
             figure(b.get(name), key),

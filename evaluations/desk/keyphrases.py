@@ -18,7 +18,7 @@ from crowd.desk.forms import Form
 from evaluations.desk.listing import FOLDER
 from evaluations.desk.whyscore import candidates_of, choices_of
 from evaluations.errors import EvaluationError
-from evaluations.keyphrases.asking import MOST_REFERENCES, Wanted, ask, job_of
+from evaluations.keyphrases.asking import MOST_REFERENCES, KeyphraseRequest, ask, job_of
 from jobs.models import Job, JobState
 from jobs.selectors import is_alive
 from judgments.models import Candidate
@@ -101,7 +101,7 @@ def _asked(given: QueryDict) -> dict[str, str]:
     return {name: str(given[name]) for name in _FIELDS if given.get(name)}
 
 
-def _state(job: Job | None, wanted: Wanted) -> dict[str, Any]:
+def _state(job: Job | None, wanted: KeyphraseRequest) -> dict[str, Any]:
     from evaluations.keyphrases.shown import SHADES, page  # noqa: PLC0415
 
     if job is None:
@@ -126,13 +126,13 @@ def _form(row: Query, asked: dict[str, str]) -> tuple[KeyphraseForm, dict[str, C
     return form, candidates
 
 
-def _wanted(row: Query, form: KeyphraseForm, candidates: dict[str, Candidate]) -> Wanted:
+def _wanted(row: Query, form: KeyphraseForm, candidates: dict[str, Candidate]) -> KeyphraseRequest:
     from evaluations.learned import shelf  # noqa: PLC0415
 
     given = form.cleaned_data
     kept = shelf.named(given["model"])
     chosen = candidates.get(given["candidate"])
-    return Wanted(
+    return KeyphraseRequest(
         model=given["model"],
         digest=kept.digest if kept else "",
         question=row.text,

@@ -12,7 +12,7 @@ from crowd.desk.doors import for_members, show
 from evaluations.desk.listing import FOLDER, TAB
 
 if TYPE_CHECKING:
-    from evaluations.learned.shelf import Kept
+    from evaluations.learned.shelf import ModelEntry
 
 Facts = Sequence[tuple[tuple[str, ...], Any]]
 _MOST_NAMES = 3
@@ -75,7 +75,7 @@ def _plain_name(encoder: str) -> str:
     return encoder.rstrip("/").rsplit("/", 1)[-1] if encoder.startswith("/") else encoder
 
 
-def _summary(kept: "Kept") -> dict[str, str]:
+def _summary(kept: "ModelEntry") -> dict[str, str]:
     """What the table says of a model, as far as its card does."""
     from evaluations.learned import cards  # noqa: PLC0415
 

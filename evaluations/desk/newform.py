@@ -9,7 +9,7 @@ from django import forms
 from crowd.desk.forms import OnceForm
 from evaluations.errors import EvaluationError
 from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all
-from evaluations.learned.shelf import Kept
+from evaluations.learned.shelf import ModelEntry
 from evaluations.models import ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, EvaluationPlan, plan_of
 from metrics.errors import MetricError
@@ -80,7 +80,7 @@ class NewForm(OnceForm):
         metrics: Sequence[str],
         external: Sequence[ExternalScores],
         protocols: Mapping[str, str],
-        models: Mapping[str, Sequence[Kept]],
+        models: Mapping[str, Sequence[ModelEntry]],
         encoder: str = "",
         initial: dict[str, Any] | None = None,
     ) -> None:
@@ -165,7 +165,7 @@ class NewForm(OnceForm):
         field.choices = choices
 
 
-def _model_field(kind: str, found: Sequence[Kept]) -> forms.ChoiceField:
+def _model_field(kind: str, found: Sequence[ModelEntry]) -> forms.ChoiceField:
     """One of the models of a kind; the only one there is is chosen already."""
     none = [] if len(found) == 1 else [("", "Choose one")]
     return forms.ChoiceField(

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from evaluations.learned import shelf
 from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all
-from evaluations.learned.shelf import Kept
+from evaluations.learned.shelf import ModelEntry
 from metrics.catalogue import MAKERS, metric, missing
 from metrics.errors import MetricError
 from metrics.learned import extra
@@ -77,7 +77,7 @@ def profiles() -> list[ProfileOffer]:
 class Models:
     """What learned metrics can score with here; it may change while a process lives."""
 
-    of_kind: Mapping[str, Sequence[Kept]]
+    of_kind: Mapping[str, Sequence[ModelEntry]]
     encoder: str
 
     def missing(self, name: str) -> str:

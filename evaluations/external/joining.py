@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any
 
-from evaluations.tables.rows import Answered, Row
+from evaluations.tables.rows import AnswerTable, Row
 
 
 @dataclass(eq=False)
-class Joined:
+class JoinedTable:
     """The table with values of candidates under each name; nan where a candidate has none."""
 
-    table: Answered
+    table: AnswerTable
     columns: Mapping[str, Mapping[str, float]]
     notes: list[str] = field(default_factory=list)
 

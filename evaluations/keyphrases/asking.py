@@ -25,7 +25,7 @@ _FORM = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class KeyphraseRequest:
     """A model by name and digest, the texts that it weighs, and the encoder of BERTScore if there is one.
 
     An empty `answer` is none.
@@ -49,13 +49,13 @@ class Wanted:
         return f"keyphrases:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
 
 
-def job_of(project: Project, wanted: Wanted) -> Job | None:
+def job_of(project: Project, wanted: KeyphraseRequest) -> Job | None:
     """The job that weighs this, or did."""
     return Job.objects.filter(effect=wanted.effect(project), kind=KIND).first()
 
 
 @transaction.atomic
-def ask(project: Project, wanted: Wanted) -> Job:
+def ask(project: Project, wanted: KeyphraseRequest) -> Job:
     """The job that weighs this, begun if there is none or the last one failed; EvaluationError if full."""
     job = job_of(project, wanted)
     if job is not None and job.state not in (JobState.FAILED, JobState.CANCELLED):
@@ -71,12 +71,12 @@ def ask(project: Project, wanted: Wanted) -> Job:
     return job
 
 
-def wanted_of(payload: dict[str, Any]) -> Wanted:
+def wanted_of(payload: dict[str, Any]) -> KeyphraseRequest:
     """What a job is to weigh; EvaluationError where it was forgotten, or sealed under another key."""
     sealed = unseal(str(payload.get("sealed", "")), purpose=PURPOSE)
     if sealed is None:
         raise EvaluationError("What was to be weighed is no longer known. Ask once more.")
-    return Wanted(**json.loads(sealed))
+    return KeyphraseRequest(**json.loads(sealed))
 
 
 def forget(job: Job) -> None:
@@ -84,7 +84,7 @@ def forget(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(payload={"project": job.payload.get("project")})
 
 
-def _packed(project: Project, wanted: Wanted) -> dict[str, Any]:
+def _packed(project: Project, wanted: KeyphraseRequest) -> dict[str, Any]:
     said = {
         "model": wanted.model,
         "digest": wanted.digest,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluations.keyphrases.asking import LONGEST, MOST_REFERENCES, Wanted
+from evaluations.keyphrases.asking import LONGEST, MOST_REFERENCES, KeyphraseRequest
 from metrics.learned.words import cut
 from quality.quotes import NONE
 
@@ -46,7 +46,7 @@ class Page:
     signatures: Sequence[str]
 
 
-def page(wanted: Wanted, result: Mapping[str, Any]) -> Page | None:
+def page(wanted: KeyphraseRequest, result: Mapping[str, Any]) -> Page | None:
     """What a job's result says of the texts; None where it is not about them."""
     texts, weights, idf = wanted.texts, result.get("weights") or [], result.get("idf") or []
     if not len(texts) == len(weights) == len(idf):

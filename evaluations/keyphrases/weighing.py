@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.errors import EvaluationError
-from evaluations.keyphrases.asking import Wanted, wanted_of
+from evaluations.keyphrases.asking import KeyphraseRequest, wanted_of
 from evaluations.keyphrases.rarity import counted, rarity, words_of
 from evaluations.learned import shelf
 from evaluations.learned.asking import cache, encoder_settings
@@ -46,7 +46,7 @@ def weigh(context: JobContext) -> dict[str, Any]:
     }
 
 
-def _folder(wanted: Wanted) -> Path:
+def _folder(wanted: KeyphraseRequest) -> Path:
     kept = shelf.named(wanted.model)
     if kept is None or kept.wrong or kept.kind != KPQA:
         raise EvaluationError(f"The model {wanted.model} is no longer there, or cannot be used.")
@@ -55,14 +55,14 @@ def _folder(wanted: Wanted) -> Path:
     return kept.folder.resolve()
 
 
-def _weights(folder: Path, wanted: Wanted) -> list[list[float | None]]:
+def _weights(folder: Path, wanted: KeyphraseRequest) -> list[list[float | None]]:
     from metrics.learned.kpqa.weighing import weigher  # noqa: PLC0415 - loads a model, only in a worker
 
     own = weigher(Choice(str(folder), wanted.digest), str(cache()))
     return [_rounded(each.weights) for each in own.weigh([(wanted.question, text) for text in wanted.texts])]
 
 
-def _scores(folder: Path, wanted: Wanted) -> list[dict[str, Any]]:
+def _scores(folder: Path, wanted: KeyphraseRequest) -> list[dict[str, Any]]:
     own = with_models(
         profile("default"),
         [folder],
@@ -72,7 +72,7 @@ def _scores(folder: Path, wanted: Wanted) -> list[dict[str, Any]]:
     return [_score(name, own, wanted) for name in METRICS]
 
 
-def _score(name: str, own: Profile, wanted: Wanted) -> dict[str, Any]:
+def _score(name: str, own: Profile, wanted: KeyphraseRequest) -> dict[str, Any]:
     """The answer's score against each reference alone, or why there is none."""
     references = wanted.texts[:-1]
     said: dict[str, Any] = {"name": name, "title": name, "values": None, "why": ""}

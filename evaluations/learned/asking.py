@@ -19,7 +19,7 @@ from metrics.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelOptions:
     """Options of a command: `models` are folders or names in METRIC_MODELS."""
 
     models: Sequence[str] = ()
@@ -86,7 +86,7 @@ def cache() -> Path:
     return Path(settings.DATA_DIR) / "cache" / "keyphrases"
 
 
-def models_for(names: Sequence[str], asked: Asked, *, named: bool) -> Models:
+def models_for(names: Sequence[str], asked: ModelOptions, *, named: bool) -> Models:
     """What the metrics of these names score with: as asked for, else the only one of its kind that there is.
 
     `named` says that somebody named the metrics: then several models of a kind are an error, else a note.
@@ -148,7 +148,7 @@ def _given(text: str) -> ModelFolder:
     )
 
 
-def _refuse_idle(given: Sequence[ModelFolder], asked: Asked, needed: frozenset[str]) -> None:
+def _refuse_idle(given: Sequence[ModelFolder], asked: ModelOptions, needed: frozenset[str]) -> None:
     """What is given and used by no metric was meant otherwise."""
     kinds = [each.kind for each in given]
     if double := next((kind for kind in KINDS if kinds.count(kind) > 1), ""):
@@ -187,7 +187,7 @@ def _only_one(kind: str, names: Sequence[str], notes: list[str]) -> list[ModelFo
     return [found]
 
 
-def _bertscore(asked: Asked) -> dict[str, Any]:
+def _bertscore(asked: ModelOptions) -> dict[str, Any]:
     name = asked.encoder or settings.BERTSCORE_ENCODER
     said = encoder_settings(name, asked.layer, idf=asked.idf)
     if not said and (asked.layer is not None or asked.idf or asked.download):

@@ -6,16 +6,16 @@ from evaluations.errors import EvaluationError
 from evaluations.learned import shelf
 from evaluations.learned.asking import Models, encoder_settings, whole
 from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all, model_kinds
-from evaluations.learned.shelf import Kept
-from evaluations.plans import EvaluationPlan, Pinned
+from evaluations.learned.shelf import ModelEntry
+from evaluations.plans import EvaluationPlan, PinnedModel
 from metrics.learned.bert.known import known
 from metrics.learned.chosen import BERTSCORE
 
 
-def pinned(kept: Kept) -> Pinned:
+def pinned(kept: ModelEntry) -> PinnedModel:
     """A model as a plan holds it; the host that computes the plan may be another one."""
     shelf.publish(kept)
-    return Pinned(kind=kept.kind, name=kept.name, digest=kept.digest)
+    return PinnedModel(kind=kept.kind, name=kept.name, digest=kept.digest)
 
 
 def models_of(plan: EvaluationPlan) -> Models:
@@ -49,7 +49,7 @@ def lacking(metrics: Sequence[str], kinds: Iterable[str]) -> list[tuple[str, str
     ]
 
 
-def _there(each: Pinned) -> Kept:
+def _there(each: PinnedModel) -> ModelEntry:
     """The model by its name, if it still is the one that was pinned, as far as its card tells."""
     kept = shelf.named(each.name)
     again = "Put it back and begin again, or make another plan."
@@ -64,5 +64,5 @@ def _there(each: Pinned) -> Kept:
     return kept
 
 
-def _said(each: Pinned) -> str:
+def _said(each: PinnedModel) -> str:
     return f"{WORDS.get(each.kind, each.kind)} model {each.name}"

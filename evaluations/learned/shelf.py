@@ -30,7 +30,7 @@ _CURRENT = "current.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ModelEntry:
     """A sub-folder by its name, and what its card says; `wrong` says why it is no model that can be used.
 
     `when` is the day on which its card was written.
@@ -50,7 +50,7 @@ class Kept:
         return ModelFolder(self.folder, self.kind, self.name, self.digest, {}, {}).signature
 
 
-def shelf() -> list[Kept]:
+def shelf() -> list[ModelEntry]:
     """All of them by name, each read anew: models come and go while a process lives.
 
     What is being trained is none yet.
@@ -67,17 +67,17 @@ def shelf() -> list[Kept]:
     return [_kept(each) for each in folders if each.is_dir()][:MOST]
 
 
-def named(name: str) -> Kept | None:
+def named(name: str) -> ModelEntry | None:
     """The one of that name."""
     return next((each for each in shelf() if each.name == name), None)
 
 
-def of_kind(kind: str) -> list[Kept]:
+def of_kind(kind: str) -> list[ModelEntry]:
     """Those of a kind that can be used, as far as cards tell."""
     return [each for each in shelf() if each.kind == kind and not each.wrong]
 
 
-def publish(kept: Kept) -> None:
+def publish(kept: ModelEntry) -> None:
     """Have all hosts have this model; nothing happens where they do."""
     store = shared_store()
     if (
@@ -122,7 +122,7 @@ def _fetch_missing() -> None:
             logger.warning("The model %s could not be fetched from the shared storage.", name, exc_info=True)
 
 
-def damage(kept: Kept) -> str:
+def damage(kept: ModelEntry) -> str:
     """Why its files are not those of its card, in words; empty if they are. Reads all of them."""
     try:
         opened(kept.folder, kept.kind)
@@ -133,16 +133,16 @@ def damage(kept: Kept) -> str:
     return ""
 
 
-def _kept(folder: Path) -> Kept:
+def _kept(folder: Path) -> ModelEntry:
     try:
         return _read(folder)
     except MetricError as error:
-        return Kept(folder.name, folder, wrong=str(error))
+        return ModelEntry(folder.name, folder, wrong=str(error))
     except OSError as error:
-        return Kept(folder.name, folder, wrong=f"It cannot be read: {error.strerror or error}.")
+        return ModelEntry(folder.name, folder, wrong=f"It cannot be read: {error.strerror or error}.")
 
 
-def _read(folder: Path) -> Kept:
+def _read(folder: Path) -> ModelEntry:
     card = read_card(folder)
     kind, digest = str(card["kind"]), str(card["digest"])
     wrong = ""
@@ -153,4 +153,4 @@ def _read(folder: Path) -> Kept:
     elif gone := [name for name in card["files"] if not (folder / name).is_file()]:
         wrong = f"{gone[0]} is missing. Copy the folder again, whole."
     when = datetime.fromtimestamp((folder / CARD).stat().st_mtime, UTC).date().isoformat()
-    return Kept(folder.name, folder, kind, digest, card, wrong, when)
+    return ModelEntry(folder.name, folder, kind, digest, card, wrong, when)

@@ -16,7 +16,7 @@ from metrics.meta.judged import Floats, Judged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crossed:
+class CrossValidation:
     """Scores (n) by form, the fold of each row (n, from 0), and what each fold chose on its validation.
 
     `yardsticks` (n) are scores of what the forms have to beat, by name, from the same folds.
@@ -38,7 +38,7 @@ def crossed(
     *,
     seed: int,
     progress: Progress,
-) -> Crossed:
+) -> CrossValidation:
     """Trains a model for each fold; n, penalty and rate are chosen within it."""
     dealt = folds(keys, number, seed)
     chosen: list[dict[str, Any]] = []
@@ -71,7 +71,7 @@ def crossed(
     fold = np.empty(len(keys), dtype=np.intp)
     for at, parts in enumerate(dealt):
         fold[parts.test] = at
-    return Crossed(
+    return CrossValidation(
         {name: found[name] for name in settings.which},
         {name: found[name] for name in yardsticks},
         fold,
@@ -90,7 +90,7 @@ def _squared_error(human: Floats, scores: Floats | None, name: str) -> float | N
     return float((known**2).mean()) if len(known) else None
 
 
-def said_of_folds(judged: Judged, found: Crossed, *, replicates: int, draws: int) -> dict[str, Any]:
+def said_of_folds(judged: Judged, found: CrossValidation, *, replicates: int, draws: int) -> dict[str, Any]:
     """Agreement of the scores out of fold, beside all that is untrained, of which `rival` is the best.
 
     Scores of different folds come from different models: correlations are of scores standardised within each

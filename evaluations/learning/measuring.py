@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.choosing import Chosen, choose, scoring_processes
+from evaluations.choosing import MetricChoice, choose, scoring_processes
 from evaluations.learning.sources import ALL, Material
 from evaluations.scored import Progress, scored
-from evaluations.tables.gathering import Gathered, gather
+from evaluations.tables.gathering import AnswerColumns, gather
 from metrics.meta.judged import Judged
 
 NO_SYSTEMS = (
@@ -19,7 +19,7 @@ _SMALL = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class StudyScores:
     """Human scores and scores of untrained metrics, `titles` of these, the scale, notes for the reader."""
 
     judged: Judged
@@ -37,10 +37,10 @@ def measured(
     tokeniser: str = "",
     processes: int = 0,
     progress: Progress | None = None,
-) -> Measured:
+) -> StudyScores:
     """Scores the material; a question of the statistics is a context. Errors as `choose` has them."""
     table = material.table
-    chosen: Chosen = choose(table, metrics=metrics, profile=profile, tokeniser=tokeniser)
+    chosen: MetricChoice = choose(table, metrics=metrics, profile=profile, tokeniser=tokeniser)
     gathered = _by_context(gather(table), material)
     found = scored(
         table,
@@ -57,10 +57,10 @@ def measured(
         reference_lengths=found.reference_lengths,
     )
     titles = {metric.name: metric.title for metric in chosen.metrics}
-    return Measured(judged, titles, gathered.scale, chosen.profile, [*gathered.notes, *chosen.notes])
+    return StudyScores(judged, titles, gathered.scale, chosen.profile, [*gathered.notes, *chosen.notes])
 
 
-def _by_context(gathered: Gathered, material: Material) -> Gathered:
+def _by_context(gathered: AnswerColumns, material: Material) -> AnswerColumns:
     """What was gathered, with contexts for questions and no systems but those that are named."""
     size = int(material.contexts.max()) + 1
     names = [""] * size

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.rows import Answered, Row
+from evaluations.tables.rows import AnswerTable, Row
 from metrics.learned.adem.examples import Rated, turns
 from metrics.learned.adem.settings import REFERENCE
 from metrics.meta.judged import Codes
@@ -21,7 +21,7 @@ ALL = "all answers"
 #: Fields that a table of many has only if every one of them has it.
 _EVERYWHERE = ("label", "labels", "entities", "question")
 FEWEST = 10
-Open = Callable[[str], AbstractContextManager[Answered]]
+Open = Callable[[str], AbstractContextManager[AnswerTable]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class Source:
 
 
 @dataclass(slots=True, eq=False)
-class Kept:
-    """Rows in memory as a table (`evaluations.tables.rows.Answered`)."""
+class MemoryTable:
+    """Rows in memory as a table (`evaluations.tables.rows.AnswerTable`)."""
 
     title: str
     said: str
@@ -85,7 +85,7 @@ class Material:
     trained reads nothing else of a question.
     """
 
-    table: Kept
+    table: MemoryTable
     examples: Sequence[Rated]
     contexts: Codes
     places: Sequence[Place]
@@ -114,7 +114,7 @@ def read(given: Sequence[str], open_: Open, *, which: Sequence[str] = (REFERENCE
     EvaluationError where a table cannot be read, where too few contexts or a single score are left, or where
     a form compares with the question and there is none.
     """
-    reading = _Reading(many=len(given) > 1)
+    reading = _SourceReader(many=len(given) > 1)
     for name in given:
         with open_(name) as table:
             reading.add(name, table)
@@ -141,7 +141,7 @@ def _check_questions(material: Material, forms: Sequence[str]) -> None:
 
 
 @dataclass(eq=False)
-class _Reading:
+class _SourceReader:
     """Takes tables one after another."""
 
     many: bool
@@ -152,7 +152,7 @@ class _Reading:
     scales: list[tuple[float, float] | None] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, name: str, table: Answered) -> None:
+    def add(self, name: str, table: AnswerTable) -> None:
         number = len(self.sources)
         left: Counter[str] = Counter()
         count = 0
@@ -212,7 +212,7 @@ class _Reading:
         title = self.sources[0].title
         if self.many:
             title = f"{title} and {len(self.sources) - 1} more"
-        table = Kept(
+        table = MemoryTable(
             title, "; ".join(each.said for each in self.sources), rows, has, _scale(self.scales), self.notes
         )
         systems = "system" in has

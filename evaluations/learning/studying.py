@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.learning.crossing import Crossed, crossed, said_of_folds
+from evaluations.learning.crossing import CrossValidation, crossed, said_of_folds
 from evaluations.learning.examples import examples_of
 from evaluations.learning.fitting import BEFORE, CONSTANT, COSINE, Model, again, fitting, yardsticks_of
-from evaluations.learning.measuring import NO_SYSTEMS, Measured
+from evaluations.learning.measuring import NO_SYSTEMS, StudyScores
 from evaluations.learning.sources import Material
 from metrics.learned.adem import printed, protocols
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
@@ -57,7 +57,7 @@ class Work:
     """What is studied, and how."""
 
     material: Material
-    measured: Measured
+    measured: StudyScores
     encode: Encode
     settings: Settings
     options: Options
@@ -89,15 +89,15 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Studied:
+class TrainingStudy:
     """The report, the split behind it, and scores out of fold where there was a cross-validation."""
 
     report: Result
     split: Split
-    crossed: Crossed | None
+    crossed: CrossValidation | None
 
 
-def study(work: Work) -> Studied:
+def study(work: Work) -> TrainingStudy:
     """Train, test, and train again where a table asks for it. MetricError where there is too little."""
     began = time.monotonic()
     found = _split(work)
@@ -134,7 +134,7 @@ def study(work: Work) -> Studied:
     report["seconds"] = {name: round(value, 1) for name, value in seconds.items()}
     report["warnings"] = [*work.measured.notes, *_warnings(report)]
     cleaned: Result = plain(report)
-    return Studied(cleaned, found, beside)
+    return TrainingStudy(cleaned, found, beside)
 
 
 def whole(work: Work) -> tuple[Model, Parts]:

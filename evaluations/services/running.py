@@ -8,7 +8,7 @@ from evaluations.models import Evaluation
 from evaluations.plans import EvaluationPlan, plan_of
 from evaluations.services import ending
 from evaluations.services.planning import RUN, planned
-from evaluations.spreading.spread import Spread
+from evaluations.spreading.spread import PartRunner
 from jobs import services as jobs
 from jobs.errors import LeaseLostError
 from jobs.runner import JobContext
@@ -20,7 +20,7 @@ def run_with(context: JobContext, evaluation: Evaluation) -> None:
     from evaluations.computing import compute  # noqa: PLC0415 - numpy, only where something is computed
 
     with storage.workroom() as folder:
-        spread = Spread(context, evaluation)
+        spread = PartRunner(context, evaluation)
         plan = plan_of(evaluation.plan)
         report = compute(evaluation, plan, folder, spread=spread, progress=spread.progress)
         context.progress(0, 0, "Putting the files away")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from evaluations.spreading.spread import Spread, others
+from evaluations.spreading.spread import PartRunner, others
 from metrics.metric import Metric
 from metrics.texts import Answers
 from metrics.working import Crew, Here, Part
@@ -14,10 +14,10 @@ _AHEAD = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shared:
+class SharedCrew:
     """A crew of this job and its helpers. Few chunks are under way at a time, however many there are."""
 
-    spread: Spread
+    spread: PartRunner
     here: Here
 
     def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
@@ -33,11 +33,11 @@ class Shared:
 class Crews:
     """Makes the crew for metrics and what their surveys found."""
 
-    spread: Spread
+    spread: PartRunner
 
     def __call__(self, metrics: Sequence[Metric], found: Sequence[object]) -> AbstractContextManager[Crew]:
         """The crew."""
-        return nullcontext(Shared(self.spread, Here(metrics, found)))
+        return nullcontext(SharedCrew(self.spread, Here(metrics, found)))
 
 
 def _ahead() -> int:

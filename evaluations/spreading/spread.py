@@ -28,7 +28,7 @@ _LOOK_SECONDS, _NAP_SECONDS = 1.0, 0.2
 _AT_ONCE = 500
 
 
-class Spread:
+class PartRunner:
     """Computes parts for the job of an evaluation, and lets other workers compute some."""
 
     def __init__(self, context: JobContext, evaluation: Evaluation) -> None:

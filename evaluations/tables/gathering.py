@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.marking import simulated_rows
 from evaluations.tables.questions import Codes, Keys, Teller, in_order
-from evaluations.tables.rows import Answered, simulation_of
+from evaluations.tables.rows import AnswerTable, simulation_of
+from evaluations.tables.simulation import simulated_rows
 from evaluations.tables.values import UNFILTERED
 from metrics.meta.judged import NO_RATINGS, Judged, Raters
 from metrics.tokens.scripts import is_unspaced
@@ -30,7 +30,7 @@ ASSUMED = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gathered:
+class AnswerColumns:
     """n answers without their texts. `types` name the class of each question, empty where unknown.
 
     `scale` is the lowest and highest score: as it was given, or as it was found. `notes` are sentences about
@@ -82,7 +82,7 @@ class Gathered:
         )
 
 
-def gather(table: Answered) -> Gathered:
+def gather(table: AnswerTable) -> AnswerColumns:
     """Reads a table once. EvaluationError where it has no row with a human score, or a row is wrong."""
     human = array("d")
     teller, raters, types = Teller(table.has), _Ratings(), Keys()
@@ -114,7 +114,7 @@ def gather(table: Answered) -> Gathered:
     if found is not None and "response_filter" not in table.has:
         notes.append(ASSUMED)
     names = _types(types, told.questions, len(told.question_names), notes) if "type" in table.has else []
-    return Gathered(
+    return AnswerColumns(
         scores,
         told.questions,
         told.question_names,

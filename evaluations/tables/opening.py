@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.rows import Answered
+from evaluations.tables.rows import AnswerTable
 
 if TYPE_CHECKING:
     from releases.models import Release
@@ -35,7 +35,7 @@ def opened(
     stage: str = "",
     scored: bool = False,
     response_filter: str | None = None,
-) -> Iterator[Answered]:
+) -> Iterator[AnswerTable]:
     """The table of that name. `scored`: it must have human scores. EvaluationError says what is wrong.
 
     A database is looked into only where there is no file and no folder of that name.

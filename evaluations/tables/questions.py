@@ -60,7 +60,7 @@ def in_order(codes: Codes, names: Sequence[str]) -> tuple[Codes, list[str]]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class QuestionColumns:
     """Questions and systems of n answers, and what must be said about how they were found."""
 
     questions: Codes
@@ -99,26 +99,26 @@ class Teller:
         if "system" in self.has:
             self.systems.add(row.system or NO_SYSTEM)
 
-    def told(self) -> Told:
+    def told(self) -> QuestionColumns:
         """What was found when all rows were heard."""
         notes: list[str] = []
         questions = self._questions(notes)
         if "system" in self.has:
             systems, names = self.systems.in_order()
-            return Told(*questions.in_order(), systems, names, inferred=False, notes=notes)
+            return QuestionColumns(*questions.in_order(), systems, names, inferred=False, notes=notes)
         count = uniform(questions.codes, len(questions))
         codes, names = questions.in_order()
         if count > 1:
             width = len(str(count))
             systems = occurrence(questions.codes)
-            return Told(
+            return QuestionColumns(
                 codes, names, systems, [f"system {k:0{width}d}" for k in range(1, count + 1)], True, notes
             )
         notes.append(
             "There is no column for the system, and the order of the rows does not tell systems apart: all "
             "answers are taken to be of one system. If they are not, name the column: --column system=NAME."
         )
-        return Told(codes, names, np.zeros(self.n, dtype=np.int32), ["all answers"], False, notes)
+        return QuestionColumns(codes, names, np.zeros(self.n, dtype=np.int32), ["all answers"], False, notes)
 
     def _questions(self, notes: list[str]) -> Keys:
         """The keys that tell questions apart."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.marking import simulated_of
 from evaluations.tables.rows import Row
+from evaluations.tables.simulation import simulated_of
 from quality.recipes import Z
 from releases.diffing import manifest_in
 from releases.errors import ReleaseError

@@ -44,13 +44,13 @@ class Row:
     simulated: bool = False
 
 
-def simulation_of(table: "Answered") -> Mapping[str, Any] | None:
+def simulation_of(table: "AnswerTable") -> Mapping[str, Any] | None:
     """What programs did in place of people in a table (`tables.marking`); None where it does not say."""
     found: Mapping[str, Any] | None = getattr(table, "simulated", None)
     return found
 
 
-class Answered(Protocol):
+class AnswerTable(Protocol):
     """A table of answers that can be read from its start any number of times.
 
     `title` says what was read, `said` in which form, `unit` what the numbers of its rows count. `has` are the
@@ -76,7 +76,7 @@ class Answered(Protocol):
 
 
 def chunks_of(
-    table: Answered, systems: Callable[[int, int], Sequence[str]] | None = None, size: int = CHUNK
+    table: AnswerTable, systems: Callable[[int, int], Sequence[str]] | None = None, size: int = CHUNK
 ) -> "Iterator[Answers]":
     """All rows as answers to be scored, some thousands at a time.
 

@@ -65,7 +65,7 @@ class Sheet(ABC):
         raise self.wrong(line, why)
 
 
-class _Delimited(Sheet):
+class _DelimitedSheet(Sheet):
     """CSV and TSV with quotation marks as RFC 4180 has them."""
 
     def __init__(self, source: Source, name: str, known: Iterable[str], *, quotes: bool) -> None:
@@ -234,7 +234,7 @@ def open_sheet(path: Path, *, known: Sequence[str], encoding: str = "", quotes: 
         start = _start(source)
         if start in ("{", "["):
             return _Objects(source, name, listed=start == "[")
-        return _Delimited(source, name, known, quotes=quotes)
+        return _DelimitedSheet(source, name, known, quotes=quotes)
     except FileRefusedError as error:
         raise EvaluationError(str(error)) from error
 

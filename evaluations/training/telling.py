@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MINUTE, _HOUR = 60, 3600
 
 
-class Telling:
+class TrainingProgress:
     """Moves a bar where there is one; else writes a line now and then, and one for each epoch."""
 
     def __init__(self, bar: Progress, write: Callable[[str], None], *, every: float = 30.0) -> None:

@@ -2,23 +2,23 @@
 
 from typing import TYPE_CHECKING, Any, TextIO
 
-from evaluations.tables.marking import simulated_rows
 from evaluations.tables.rows import simulation_of
+from evaluations.tables.simulation import simulated_rows
 from judgments.reporting.summary import plain
 from metrics.tokens.scripts import spacing_warning
 from quality.quotes import NONE, counted
 
 if TYPE_CHECKING:
-    from evaluations.choosing import Chosen
+    from evaluations.choosing import MetricChoice
     from evaluations.scored import Tally
-    from evaluations.tables.rows import Answered
+    from evaluations.tables.rows import AnswerTable
 
 #: Grows when the JSON has other fields.
 FORM = 2
 _WIDTH = 100
 
 
-def facts_of(table: "Answered", chosen: "Chosen", tally: "Tally", *, version: str) -> dict[str, Any]:
+def facts_of(table: "AnswerTable", chosen: "MetricChoice", tally: "Tally", *, version: str) -> dict[str, Any]:
     """As JSON: for each metric title, signature, number of values, mean, corpus scores, what is undefined.
 
     `corpus` is null for a metric without a rule for the whole corpus, and `corpus_by_system` is there where

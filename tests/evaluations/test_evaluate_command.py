@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from accounts.commandline import pairs
 from evaluations.choosing import choose
 from evaluations.commandline import names, scale
-from evaluations.evaluating import Options, evaluation_of
+from evaluations.evaluating import Options, run_evaluation
 from evaluations.tables.opening import opened
 from releases.source import silent
 from tests.evaluations.answer_tables import as_csv, invented
@@ -51,7 +51,7 @@ def reported(path, column=(), external=(), scale=None, metrics=FAST["metrics"], 
     ) as table:
         picked = choose(table, metrics=metrics, profile=profile)
         asked = Options(**{"replicates": 20, "draws": 49, "processes": 1, **options})
-        return evaluation_of(table, picked, asked, progress=silent).report
+        return run_evaluation(table, picked, asked, progress=silent).report
 
 
 def refused(path, **options):

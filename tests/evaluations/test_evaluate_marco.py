@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evaluations.choosing import choose
-from evaluations.evaluating import Options, evaluation_of
+from evaluations.evaluating import Options, run_evaluation
 from evaluations.tables.opening import opened
 from releases.source import silent
 
@@ -24,7 +24,7 @@ if FILE.is_file():
         with opened(str(FILE), scored=True) as table:
             chosen = choose(table, metrics=tuple(EXPECTED), profile="kpqa-2021")
             asked = Options(replicates=0, draws=9, processes=1)
-            report = evaluation_of(table, chosen, asked, progress=silent).report
+            report = run_evaluation(table, chosen, asked, progress=silent).report
         for name, expected in EXPECTED.items():
             entry = report["metrics"][name]
             found = entry["pearson"]["global"]["value"], entry["spearman"]["global"]["value"]

@@ -9,7 +9,7 @@ import pytest
 
 from evaluations.choosing import choose
 from evaluations.errors import EvaluationError
-from evaluations.learned.asking import Asked, models_for
+from evaluations.learned.asking import ModelOptions, models_for
 from evaluations.learned.pinning import models_of, pinned
 from evaluations.learned.shelf import named
 from evaluations.models import Evaluation
@@ -194,6 +194,6 @@ def test_a_helper_scores_with_the_model_of_the_recipe(release, there, tmp_path):
 
 
 def test_the_command_and_the_desk_score_alike(release, there, tmp_path):
-    one = models_for([METRIC], Asked(["tiny"]), named=True)
+    one = models_for([METRIC], ModelOptions(["tiny"]), named=True)
     other = models_of(plan_of(plan()))
     assert [each.digest for each in one.folders] == [each.digest for each in other.folders]

@@ -6,7 +6,7 @@ import pytest
 
 from evaluations.errors import EvaluationError
 from evaluations.learned import cards, shelf
-from evaluations.learned.asking import Asked, encoder_settings, models_for
+from evaluations.learned.asking import ModelOptions, encoder_settings, models_for
 from evaluations.learned.needs import kinds_of
 from metrics.errors import MetricError
 from metrics.profiles import profile
@@ -22,7 +22,7 @@ def models(settings, tmp_path):
 
 def refused(*names, named=True, **asked):
     with pytest.raises((EvaluationError, MetricError)) as refusal:
-        models_for(names, Asked(**asked), named=named)
+        models_for(names, ModelOptions(**asked), named=named)
     return str(refusal.value)
 
 
@@ -45,7 +45,7 @@ def test_what_a_metric_needs(name, kinds):
 
 def test_a_model_by_its_folder(models, tmp_path):
     made = model(tmp_path, "mine")
-    found = models_for(["bleu-1-kpqa"], Asked([str(tmp_path / "mine")]), named=True)
+    found = models_for(["bleu-1-kpqa"], ModelOptions([str(tmp_path / "mine")]), named=True)
     assert [each.digest for each in found.folders] == [made.digest]
     assert found.notes == ()
 
@@ -53,14 +53,14 @@ def test_a_model_by_its_folder(models, tmp_path):
 def test_a_model_by_its_name(models):
     made = model(models, "marco")
     model(models, "squad", text="others")
-    found = models_for(["rouge-l-kpqa"], Asked(["marco"]), named=True)
+    found = models_for(["rouge-l-kpqa"], ModelOptions(["marco"]), named=True)
     assert [each.digest for each in found.folders] == [made.digest]
 
 
 def test_the_only_model_of_its_kind_is_used_and_said(models):
     made = model(models)
     model(models, "rated", kind="adem")
-    found = models_for(["rouge-l-kpqa"], Asked(), named=True)
+    found = models_for(["rouge-l-kpqa"], ModelOptions(), named=True)
     assert [each.signature for each in found.folders] == [made.signature]
     assert found.notes == (f"KPQA metrics use the model marco ({made.signature}), the only one in {models}.",)
 
@@ -68,7 +68,7 @@ def test_the_only_model_of_its_kind_is_used_and_said(models):
 def test_models_of_two_kinds(models):
     model(models)
     model(models, "rated", kind="adem")
-    found = models_for(["adem", "bleu-1-kpqa"], Asked(["rated"]), named=True)
+    found = models_for(["adem", "bleu-1-kpqa"], ModelOptions(["rated"]), named=True)
     assert [each.kind for each in found.folders] == ["adem", "kpqa"]
 
 
@@ -83,13 +83,13 @@ def test_of_several_models_one_must_be_named(models):
 def test_of_a_profile_s_metrics_it_is_a_note(models):
     model(models, "marco")
     model(models, "squad", text="others")
-    found = models_for(["bleu-1-kpqa"], Asked(), named=False)
+    found = models_for(["bleu-1-kpqa"], ModelOptions(), named=False)
     assert found.folders == ()
     assert "there are several: marco, squad" in found.notes[0]
 
 
 def test_without_any_model_the_metric_says_what_it_lacks(models):
-    assert models_for(["bleu-1-kpqa"], Asked(), named=True).folders == ()
+    assert models_for(["bleu-1-kpqa"], ModelOptions(), named=True).folders == ()
 
 
 def test_a_name_that_is_not_there(models):
@@ -174,12 +174,12 @@ def test_options_of_an_encoder_without_one(models, asked):
 
 def test_an_encoder_by_option_or_setting(models, settings, tmp_path, monkeypatch):
     settings.BERTSCORE_ENCODER = "roberta-large"
-    assert models_for(["bertscore"], Asked(), named=True).bertscore == {"encoder": "roberta-large"}
+    assert models_for(["bertscore"], ModelOptions(), named=True).bertscore == {"encoder": "roberta-large"}
     (tmp_path / "own").mkdir()
     monkeypatch.chdir(tmp_path)
-    found = models_for(["bertscore"], Asked(encoder="own", layer=2, idf=True), named=True)
+    found = models_for(["bertscore"], ModelOptions(encoder="own", layer=2, idf=True), named=True)
     assert found.bertscore == {"encoder": str(tmp_path / "own"), "layer": 2, "idf": True}
-    assert models_for(["bleu-1"], Asked(), named=True).bertscore == {}
+    assert models_for(["bleu-1"], ModelOptions(), named=True).bertscore == {}
     assert encoder_settings("") == {}
 
 
@@ -192,7 +192,7 @@ def test_an_encoder_that_is_no_encoder_is_not_fetched(models, tmp_path):
 
 def test_they_go_into_the_profile_with_a_cache(models, settings):
     made = model(models)
-    found = models_for(["bleu-1-kpqa"], Asked(), named=True).within(profile("default"))
+    found = models_for(["bleu-1-kpqa"], ModelOptions(), named=True).within(profile("default"))
     chosen = found.settings["kpqa"]["model"]
     assert (chosen.folder, chosen.digest) == (str(made.path), made.digest)
     assert found.settings["kpqa"]["cache"] == f"{settings.DATA_DIR}/cache/keyphrases"
@@ -200,7 +200,7 @@ def test_they_go_into_the_profile_with_a_cache(models, settings):
 
 def test_what_a_report_says_of_them(models):
     made = model(models, epochs=[{"loss": 0.5}], seed=7)
-    found = models_for(["bleu-1-kpqa"], Asked(), named=True)
+    found = models_for(["bleu-1-kpqa"], ModelOptions(), named=True)
     assert found.used(["bleu-1-kpqa"]) == [
         {
             "kind": "kpqa",

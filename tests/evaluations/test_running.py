@@ -149,7 +149,7 @@ def test_helpers_change_no_figure(release, monkeypatch):
             rows.compute(part, other.lease_owner, rows.Functions())
         return taken(evaluation, owner)
 
-    monkeypatch.setattr(spread.Spread, "_ask_for_help", helper)
+    monkeypatch.setattr(spread.PartRunner, "_ask_for_help", helper)
     monkeypatch.setattr(rows, "take", take)
     run(job_id=helped.job)
     assert took

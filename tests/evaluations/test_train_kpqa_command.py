@@ -93,7 +93,7 @@ def test_the_facts_of_a_run_as_json(folder, trained) -> None:
 def test_ctrl_c_keeps_the_training_and_says_how_to_go_on(folder, trained, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
     before = signal.getsignal(signal.SIGINT)
-    step = telling.Telling.step
+    step = telling.TrainingProgress.step
 
     def interrupted(self, at: Step) -> None:
         step(self, at)
@@ -101,7 +101,7 @@ def test_ctrl_c_keeps_the_training_and_says_how_to_go_on(folder, trained, tmp_pa
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(telling.Telling, "step", interrupted)
+        patch.setattr(telling.TrainingProgress, "step", interrupted)
         said, status = refused(folder, out)
     assert status == 130
     assert said == (
@@ -209,13 +209,16 @@ def test_the_help_needs_no_model_library() -> None:
 def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
     lines: list[str] = []
     step = Step(1, 5, 40, 800, 0.31234, 45.4, 190.0)
-    rare, often = telling.Telling(silent, lines.append), telling.Telling(silent, lines.append, every=0)
+    rare, often = (
+        telling.TrainingProgress(silent, lines.append),
+        telling.TrainingProgress(silent, lines.append, every=0),
+    )
     rare.step(step)
     assert lines == []
     often.step(step)
     assert lines == ["epoch 1 of 5, loss 0.3123, 45 examples/s, step 40 of 800, 3.2 min left"]
     shown: list[tuple[int, int, str]] = []
-    bar = telling.Telling(lambda *at: shown.append(at), lines.append, every=0)
+    bar = telling.TrainingProgress(lambda *at: shown.append(at), lines.append, every=0)
     bar.step(step)
     bar.epoch({"epoch": 1, "train_loss": 0.3, "dev": {"loss": 0.25, "f1": 0.5}, "seconds": 1})
     bar.read(Path("data[b].json"), 1000)

@@ -116,7 +116,7 @@ class Command(BaseCommand):
 
     def _evaluate(self, options: dict[str, Any]) -> None:
         from evaluations.choosing import choose  # noqa: PLC0415  # numpy
-        from evaluations.evaluating import Options, evaluation_of, files_of  # noqa: PLC0415  # numpy
+        from evaluations.evaluating import Options, files_of, run_evaluation  # noqa: PLC0415  # numpy
         from evaluations.plotted import points_of  # noqa: PLC0415
         from evaluations.reporting.page import page_of  # noqa: PLC0415
         from evaluations.tables.opening import opened  # noqa: PLC0415
@@ -155,7 +155,7 @@ class Command(BaseCommand):
                 version=settings.DISTILLERY_VERSION,
             )
             with bar() as progress:
-                done = evaluation_of(table, chosen, asked, progress=progress)
+                done = run_evaluation(table, chosen, asked, progress=progress)
                 page = page_of(done.report, points_of(done, options["seed"]))
                 files = {**files_of(table, done), "report.html": text_of(page)}
                 with _made(folder):

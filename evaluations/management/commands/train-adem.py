@@ -14,7 +14,7 @@ from evaluations import commandline
 from evaluations.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from evaluations.learning.studying import Options, Studied, Work
+    from evaluations.learning.studying import Options, TrainingStudy, Work
     from metrics.learned.adem.settings import Settings
 
 METRICS = ("bleu-1", "bleu-2", "bleu-4", "rouge-l", "meteor")
@@ -147,7 +147,7 @@ class Command(BaseCommand):
         for path in _written(options):
             self.stdout.write(f"Written: {path}")
 
-    def _keep(self, work: "Work", done: "Studied", out: Path, began: float) -> None:
+    def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
         from evaluations.learning.carding import card_of, readme_of  # noqa: PLC0415
         from evaluations.learning.studying import whole  # noqa: PLC0415
@@ -159,7 +159,7 @@ class Command(BaseCommand):
         kept = save(out, trained, card, readme=readme_of(out.name, card, trained))
         done.report["model"] = {"name": kept.name, "signature": kept.signature, "digest": kept.digest}
 
-    def _write(self, work: "Work", done: "Studied", options: dict[str, Any]) -> None:
+    def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
         from evaluations.learning.figures import points_of  # noqa: PLC0415  # only for a report
         from evaluations.learning.page import page_of  # noqa: PLC0415
         from evaluations.learning.scorefile import parts_of  # noqa: PLC0415

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, DjangoHelpFor
 from accounts.commandline import natural, outputs
 from evaluations.commandline import positive
 from evaluations.training.stopping import stopping
-from evaluations.training.telling import Telling, duration, said_of
+from evaluations.training.telling import TrainingProgress, duration, said_of
 from releases.management.terminal import plain
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Command(BaseCommand):
         files = outputs(options, ("json",), source=out, what="the model")
         refuse_existing(out, resume=options["resume"])
         with bar() as progress:
-            telling = Telling(progress, self._note)
+            telling = TrainingProgress(progress, self._note)
             model = self._model(out, options, telling)
         for line in telling.held:
             self._note(line)
@@ -186,7 +186,7 @@ class Command(BaseCommand):
         for path in files.values():
             self.stdout.write(f"Written: {path}")
 
-    def _model(self, out: Path, options: dict[str, Any], telling: Telling) -> "ModelFolder":
+    def _model(self, out: Path, options: dict[str, Any], telling: TrainingProgress) -> "ModelFolder":
         from metrics.learned import devices  # noqa: PLC0415
         from metrics.learned.bert.known import known  # noqa: PLC0415
         from metrics.learned.kpqa.prepared import prepared  # noqa: PLC0415
