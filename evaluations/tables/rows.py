@@ -45,7 +45,7 @@ class Row:
 
 
 def simulation_of(table: "AnswerTable") -> Mapping[str, Any] | None:
-    """What programs did in place of people in a table (`tables.marking`); None where it does not say."""
+    """What programs did in place of people in a table (`tables.simulation`); None where it does not say."""
     found: Mapping[str, Any] | None = getattr(table, "simulated", None)
     return found
 
