@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 
 import django
 
@@ -24,29 +25,37 @@ os.environ.setdefault("ALLOWED_HOSTS", "127.0.0.1,localhost,testserver")
 os.environ.setdefault("PGOPTIONS", "-c max_parallel_workers_per_gather=0")
 django.setup()
 
-from django.core.cache import cache  # noqa: E402
 from django.db import connection  # noqa: E402
-from django.http import HttpResponse  # noqa: E402
+from django.http import HttpResponse, StreamingHttpResponse  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from benchmarks.deskpages import LIVE, pages  # noqa: E402
 from crowd.models import Stage  # noqa: E402
+from crowd.selectors.keeping import figures  # noqa: E402
 from projects.models import Membership, Project  # noqa: E402
 
 #: A page that needs this long is not opened as often as the others.
 _SLOW_S = 3.0
+_LONGEST_S = 240.0
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One page: milliseconds but for the counts; `cpu` of process and database, `cold` with empty caches."""
+    """One page: milliseconds but for the counts; `cpu` of process and database, `cold` with empty caches.
+
+    `first` is the first answer, which may say that figures are being counted; `cold` is until they are there.
+
+    Of a file that is sent as it is made, the time until its first rows.
+    """
 
     name: str
     status: int
     queries: int
     kb: float
+    first: float
     cold: float
+    cold_cpu: float
     wall_p50: float
     wall_p95: float
     cpu_p50: float
@@ -71,7 +80,7 @@ class Clock:
         return time.process_time() * 1000 + there
 
 
-def measured(project: Project, repeats: int, only: str) -> Iterator[Row]:
+def measured(project: Project, repeats: int, only: str, sql_ms: float, wait_s: float) -> Iterator[Row]:
     """Each page once cold and often warm."""
     client = Client()
     client.force_login(Membership.objects.filter(project=project, role="owner").get().user)
@@ -81,16 +90,18 @@ def measured(project: Project, repeats: int, only: str) -> Iterator[Row]:
         if only not in name:
             continue
         address = _last(client, found)
-        cache.clear()
-        started = time.perf_counter()
+        figures.clear()
+        started, cpu = time.perf_counter(), clock.now()
         answer = client.get(address)
         if answer.status_code == 405:
             continue
-        size = len(_body(answer))
-        cold = (time.perf_counter() - started) * 1000
+        _body(answer)
+        first = (time.perf_counter() - started) * 1000
+        answer = _counted(client, address, answer, wait_s)
+        cold, cold_cpu = (time.perf_counter() - started) * 1000, clock.now() - cpu
         with CaptureQueriesContext(connection) as asked:
-            _body(client.get(address))
-        questions = len(asked)
+            size = len(_body(client.get(address)))
+        statements = list(asked.captured_queries)
         walls, cpus = [], []
         for _ in range(repeats if cold < _SLOW_S * 1000 else 3):
             wall, cpu = time.perf_counter(), clock.now()
@@ -98,18 +109,35 @@ def measured(project: Project, repeats: int, only: str) -> Iterator[Row]:
             walls.append((time.perf_counter() - wall) * 1000)
             cpus.append(clock.now() - cpu)
         row = Row(
-            name, answer.status_code, questions, size / 1024, cold, median(walls), _p95(walls),
-            median(cpus), _p95(cpus), name.split()[0] in LIVE,
+            name, answer.status_code, len(statements), size / 1024, first, cold, cold_cpu,
+            median(walls), _p95(walls), median(cpus), _p95(cpus), name.split()[0] in LIVE,
         )  # fmt: skip
         print(
-            f"{name:60} {row.status} {row.queries:4} cold {cold:7.0f} wall {row.wall_p95:7.0f} "
-            f"cpu {row.cpu_p50:6.0f}",
+            f"{name:60} {row.status} {row.queries:4} first {first:6.0f} cold {cold:7.0f} cpu {cold_cpu:6.0f} "
+            f"wall {row.wall_p95:7.0f} cpu {row.cpu_p50:6.0f}",
             file=sys.stderr, flush=True,
         )  # fmt: skip
+        for query in statements:
+            if sql_ms and float(query["time"]) * 1000 >= sql_ms:
+                print(f"    {query['time']} s: {query['sql']}", file=sys.stderr, flush=True)
         yield row
 
 
-def _body(answer: HttpResponse) -> bytes:
+def _counted(client: Client, address: str, answer: Any, wait_s: float) -> Any:
+    """The page itself, once the figures are there that it waits for, or after so long."""
+    end = time.perf_counter() + wait_s
+    while answer.status_code in (202, 503) and time.perf_counter() < end:
+        time.sleep(0.2)
+        answer = client.get(address)
+        _body(answer)
+    return answer
+
+
+def _body(answer: HttpResponse | StreamingHttpResponse) -> bytes:
+    if isinstance(answer, StreamingHttpResponse):
+        first = next(iter(answer.streaming_content), b"")
+        answer.close()
+        return bytes(first)
     return answer.getvalue()
 
 
@@ -135,6 +163,8 @@ def main() -> None:
     parser.add_argument("project")
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--only", default="", help="pages whose name contains this")
+    parser.add_argument("--sql", type=float, default=0, help="print statements that take so many ms warm")
+    parser.add_argument("--wait", type=float, default=_LONGEST_S, help="seconds for figures being counted")
     parser.add_argument("--addresses", action="store_true", help="print names and addresses, measure nothing")
     given = parser.parse_args()
     project = Project.objects.get(slug=given.project)
@@ -142,7 +172,8 @@ def main() -> None:
     if given.addresses:
         print(json.dumps(list(pages(project))))
         return
-    print(json.dumps([asdict(row) for row in measured(project, given.repeats, given.only)]))
+    found = measured(project, given.repeats, given.only, given.sql, given.wait)
+    print(json.dumps([asdict(row) for row in found]))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
-"""What goes when it is old: sessions that ended, sign-ins, jobs that are done, notices that are over."""
+"""What goes when it is old: ended sessions and keys, sign-ins, done jobs, notices, reports replaced since."""
 
 from datetime import timedelta
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from accounts.models import SignedKey
 from jobs.models import OPEN_STATES, Job
+from judgments.models import AgreementReport, FilterRun
 from marketplace.audits import AUDIT
 from marketplace.retention import delete_in_batches
 from notices.models import Notice
@@ -29,4 +31,17 @@ def prune() -> int:
         gone += delete_in_batches(model.objects.filter(attempt_time__lt=old))
     closed = Job.objects.exclude(state__in=OPEN_STATES).filter(finished_at__lt=old)
     gone += delete_in_batches(closed.filter(Q(effect=None) | Q(kind=AUDIT)))
+    gone += delete_in_batches(SignedKey.objects.filter(expires_at__lt=old))
+    gone += delete_in_batches(_old_reports().filter(created_at__lt=old))
     return gone + delete_in_batches(Notice.objects.filter(over_at__lt=old))
+
+
+def _old_reports() -> QuerySet[AgreementReport]:
+    """Reports on agreement that later ones took the place of; filters in force keep theirs.
+
+    They are worked out from judgments, which stay; of a million judgments one has 40 MB.
+    """
+    newest = AgreementReport.objects.filter(stage=OuterRef("stage")).order_by("-created_at", "-pk")
+    return AgreementReport.objects.exclude(pk=Subquery(newest.values("pk")[:1])).exclude(
+        pk__in=AgreementReport.objects.filter(run__state=FilterRun.State.IN_FORCE)
+    )

@@ -38,7 +38,7 @@ _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
 #: Bytes of smallint, integer and bigint.
 _WHOLE = (2, 4, 8)
-_PLAIN_FIELDS = (models.IntegerField, models.FloatField, models.BooleanField, models.ForeignKey)
+_PLAIN_FIELDS = (models.IntegerField, models.FloatField, models.BooleanField)
 Encode = Callable[[Any], Any]
 
 
@@ -46,7 +46,10 @@ class BulkTable:
     """Rows of one model, written whenever there are enough of them.
 
     Keys are given by the table, from the highest that is there, so nobody else may write to it meanwhile.
+    `first_key` is the least that is given.
     """
+
+    first_key = 1
 
     def __init__(self, model: type[models.Model], *columns: str) -> None:
         self.model = model
@@ -58,7 +61,10 @@ class BulkTable:
         )
         self._rows: list[tuple[Any, ...]] = []
         self.count = 0
-        self._next = 1 + (model._default_manager.aggregate(m=Max("pk"))["m"] or 0) if self._numbered else 0
+        self._next = 0
+        if self._numbered:
+            last = model._default_manager.aggregate(m=Max("pk"))["m"] or 0
+            self._next = max(self.first_key, 1 + last)
 
     def add(self, *values: Any) -> int:
         """One row; its key, where the table gives them."""
@@ -169,7 +175,8 @@ def _values_of(field: "models.Field[Any, Any]", column: Iterable[Any]) -> Iterab
     """How other databases take the values of a field."""
     if isinstance(field, models.JSONField):
         return (None if value is None else json.dumps(value) for value in column)
-    if isinstance(field, _PLAIN_FIELDS):
+    named = field.target_field if isinstance(field, models.ForeignKey) else field
+    if isinstance(named, _PLAIN_FIELDS):
         return column
     return (field.get_db_prep_save(value, connection) for value in column)
 

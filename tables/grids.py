@@ -27,7 +27,7 @@ from django.http import HttpRequest, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from tables.cells import csv_text, plain
-from tables.laterows import late
+from tables.laterows import Keep, ask, late
 
 #: Rows of a page.
 ROWS = 25
@@ -233,9 +233,9 @@ class Asked:
         )
 
 
-def page_of(rows: Rows, request: HttpRequest) -> Page[Any]:
+def page_of(rows: Rows, request: HttpRequest, keep: Keep = ask) -> Page[Any]:
     """The page that the address asks for; the nearest one where it asks for nonsense."""
-    return Paginator(late(rows), ROWS).get_page(request.GET.get("page"))
+    return Paginator(late(rows, keep), ROWS).get_page(request.GET.get("page"))
 
 
 def as_they_are(rows: list[Any]) -> list[Any]:
@@ -260,18 +260,19 @@ def respond(
     rows_as: str = "rows",
     file_at: str = "",
     about: Callable[[list[Any]], Mapping[str, Any]] = _nothing,
+    keep: Keep = ask,
 ) -> HttpResponseBase:
     """The page of a table, or its file where the address asks for that.
 
     `complete` makes what stands in a row of the rows of one page, or of a thousand for the file, in few
     statements. `show` gets, by name, the page's rows as `rows_as`, what is asked as `grid`, and what `about`
-    makes of the rows of the page; it gives the page.
+    makes of the rows of the page; it gives the page. `keep` may answer what costs much from before.
     """
     asked = grid.asked(request.GET, *more_filters, file_at=file_at)
     found = asked.sort(rows(asked))
     if request.GET.get("format") == "csv" and not file_at:
         return stream(grid, found, file or grid.name, complete=complete, first_line=first_line)
-    page = page_of(found, request)
+    page = page_of(found, request, keep)
     page.object_list = complete(list(page.object_list))
     return show(grid=asked, **{rows_as: page}, **about(list(page.object_list)))
 

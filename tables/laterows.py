@@ -5,31 +5,63 @@ stands in them. Here it is asked for the keys of the page alone, from whichever 
 those rows.
 """
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from django.db.models import QuerySet
+from django.core.exceptions import EmptyResultSet
+from django.db.models import Model, QuerySet
 from django.db.models.query import ModelIterable
 
+T = TypeVar("T")
 
-def late(rows: QuerySet[Any] | Sequence[Any]) -> Any:
+
+class Keep(Protocol):
+    """Asks a model's table by `make`, or gives what it said under this name a while ago."""
+
+    def __call__(self, model: type[Model], key: str, make: Callable[[], T], /) -> T:
+        """What the table says."""
+
+
+def ask(_model: type[Model], _key: str, make: Callable[[], T]) -> T:
+    """Ask each time."""
+    return make()
+
+
+def late(rows: QuerySet[Any] | Sequence[Any], keep: Keep = ask) -> Any:
     """Rows for a Paginator; those that are whole rows of a model are read late, as `LateRows`."""
     if isinstance(rows, QuerySet) and rows._iterable_class is ModelIterable:
         query = rows.query
-        return rows if query.is_sliced or query.combinator or query.distinct else LateRows(rows)
+        return rows if query.is_sliced or query.combinator or query.distinct else LateRows(rows, keep)
+    if isinstance(rows, QuerySet) and keep is not ask:
+        return KeptRows(rows, keep)
     return rows
 
 
-class LateRows:
-    """What Django's Paginator needs: how many there are, and some of them in the order of the rows."""
+#: Keys that are asked for at once where they may be kept: so many pages cost one question.
+_BLOCK = 100
 
-    def __init__(self, rows: QuerySet[Any]) -> None:
-        self._rows = rows
+
+class KeptRows:
+    """What Django's Paginator needs: how many there are, and some of them, both as they may be kept."""
+
+    def __init__(self, rows: QuerySet[Any], keep: Keep = ask) -> None:
+        self._rows, self._keep = rows, keep
+
+    @cached_property
+    def _name(self) -> str:
+        """What is asked, in one word."""
+        try:
+            asked = repr(self._rows.query.sql_with_params())
+        except EmptyResultSet:
+            asked = ""
+        return hashlib.sha256(asked.encode()).hexdigest()
 
     @cached_property
     def _count(self) -> int:
-        return self._rows.order_by().count()
+        return self._keep(self._rows.model, f"count:{self._name}", self._rows.order_by().count)
 
     def count(self) -> int:
         """How many rows there are."""
@@ -44,10 +76,24 @@ class LateRows:
         return bool(self._rows.ordered)
 
     def __getitem__(self, wanted: slice) -> list[Any]:
+        name = f"rows:{self._name}:{wanted.start}:{wanted.stop}"
+        return [copy(row) for row in self._keep(self._rows.model, name, lambda: list(self._rows[wanted]))]
+
+
+class LateRows(KeptRows):
+    """The same for rows of a model, of which only those of the page are read whole, and on each look."""
+
+    def __getitem__(self, wanted: slice) -> list[Any]:
         start, stop = wanted.start or 0, min(self._count, wanted.stop)
         if stop <= start:
             return []
-        keys = self._keys(start, stop)
+        block = start // _BLOCK * _BLOCK
+        end = min(self._count, max(block + _BLOCK, stop))
+        name = f"keys:{self._name}:{block}:{end}:{self._count}"
+        if self._keep is ask:
+            block, end = start, stop
+        several = self._keep(self._rows.model, name, lambda: self._keys(block, end))
+        keys = several[start - block : stop - block]
         found = {row.pk: row for row in self._rows.filter(pk__in=keys).order_by()}
         return [found[key] for key in keys if key in found]
 

@@ -146,6 +146,9 @@ def _figures_are_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     from rates import limits
 
     monkeypatch.setattr(keeping, "CHEAP_SECONDS", float("inf"))
+    monkeypatch.setattr(keeping, "FIRST_WAIT_SECONDS", None)
+    monkeypatch.setattr(keeping, "_estimate_rows", dict)
+    keeping.figures.clear()
     cache.clear()
     limits().forget_all()  # type: ignore[attr-defined]  # those of this process
 

@@ -33,4 +33,4 @@ def _kept(stage: Stage, make: Callable[[Stage], T]) -> T:
     """What is made of a stage's answers; of a large one kept until its work changes, and a while longer."""
     if not is_large(stage):
         return make(stage)
-    return kept(f"editors-agree:{stage.pk}", work_stamps([stage]), lambda: make(stage))
+    return kept(f"editors-agree:{stage.pk}", work_stamps([stage]), lambda: make(stage), large=True)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotation.selectors.agreement import curation_agreement, screening_agreement
 from crowd.desk.agreements import Row
 from crowd.models import Stage
-from crowd.selectors.keeping import kept, known, work_stamps
+from crowd.selectors.keeping import is_large, kept, known, work_stamps
 
 KINDS = ("screening", "curation")
 
@@ -23,7 +23,7 @@ def rows_of(stages: Sequence[Stage], quick: bool) -> Mapping[int, Row]:
 
 
 def _kept(stage: Stage, stamp: tuple[object, ...]) -> Row:
-    return kept(_key(stage), stamp, lambda: _row(stage))
+    return kept(_key(stage), stamp, lambda: _row(stage), large=is_large(stage))
 
 
 def _key(stage: Stage) -> str:

@@ -43,7 +43,7 @@ def _funnel(project: Project) -> Funnel | None:
     if not any_large(project):
         return funnel(project)
     did = f"{last_event(project, 'quer')}:{last_event(project, 'answer')}"
-    return kept(f"funnel:{project.pk}:{did}", moment(), lambda: funnel(project))
+    return kept(f"funnel:{project.pk}:{did}", moment(), lambda: funnel(project), large=True)
 
 
 def _in(found: Funnel, everything: str, imports: Link) -> Step:

@@ -94,7 +94,7 @@ def stage_spread(stage: Stage, *, shown: int = 10) -> StageSpread:
     """Lengths and overlap over a stage, and the queries at both ends; of a large one some seconds old."""
     if not is_large(stage):
         return _spread(stage, shown)
-    return kept(f"spread:{stage.pk}:{shown}", moment(), lambda: _spread(stage, shown))
+    return kept(f"spread:{stage.pk}:{shown}", moment(), lambda: _spread(stage, shown), large=True)
 
 
 def _spread(stage: Stage, shown: int) -> StageSpread:

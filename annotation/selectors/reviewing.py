@@ -183,7 +183,7 @@ def writers(stage: Stage, words: str) -> QuerySet[Worker] | list[Worker]:
     """Those of them whose id has these words; of a large stage as they were some seconds ago."""
     if not is_large(stage):
         return workers(stage).filter(external_id__icontains=words)
-    found: list[Worker] = kept(f"writers:{stage.pk}", moment(), lambda: list(workers(stage)))
+    found: list[Worker] = kept(f"writers:{stage.pk}", moment(), lambda: list(workers(stage)), large=True)
     return [row for row in found if words.lower() in row.external_id.lower()]
 
 

@@ -38,8 +38,20 @@ _STAGES = {
 }
 
 
-def load(size: Size, *, name: str = NAME, filters: bool = True, report: bool = False) -> World:
-    """A finished campaign of this size, in the database; one transaction a stage."""
+def load(
+    size: Size,
+    *,
+    name: str = NAME,
+    judge: bool = True,
+    filters: bool = True,
+    report: bool = False,
+    analyse: bool = True,
+) -> World:
+    """A finished campaign of this size, in the database; one transaction a stage.
+
+    Without `judge` it ends with the answers of systems. `analyse`: let the database look at its tables in
+    between, as a running one would by itself.
+    """
     owner = User.objects.filter(username=name).first() or User.objects.create_user(name, password=PASSWORD)
     begin = timezone.now() - timedelta(days=40)
     project = create_project(slug=name, title="A large campaign", owner=owner, budget_cents=_BUDGET)
@@ -59,17 +71,19 @@ def load(size: Size, *, name: str = NAME, filters: bool = True, report: bool = F
         written = annotated.answered(world, world.stages["distillation"], texts, fate)
         annotated.settled(world, fate)
         candidates = judged.systems(world, texts, written)
+    if not judge:
+        return world
     with step("judging"), bulk():
         judged.judged(world, world.stages["judging"], candidates)
         _events(world)
-    _know(world)
+    _know(world, analyse)
     if filters:
         with step("filters"):
             _filter(world.stages["judging"], owner)
     if report:
         with step("report"):
             _report(world.stages["judging"])
-    _know(world)
+    _know(world, analyse)
     return world
 
 
@@ -117,10 +131,12 @@ def _report(stage: Stage) -> None:
     reporting.keep(reporting.make(stage, lambda *_: None))
 
 
-def _know(world: World) -> None:
+def _know(world: World, analyse: bool) -> None:
     """Let the database know its tables as a running one would."""
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
+        if not analyse:
+            pass
+        elif connection.vendor == "postgresql":
             cursor.execute("ANALYZE" if connection.in_atomic_block else "VACUUM ANALYZE")
         else:
             cursor.execute("PRAGMA optimize")

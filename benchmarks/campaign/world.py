@@ -30,13 +30,17 @@ LONG = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a campaign is. With the shares below, 20 answers and 50 judgments come on each query."""
+    """How large a campaign is. With the shares below, 20 answers and 50 judgments come on each query.
+
+    A fifth of the workers are editors, two fifths each write and judge; 0 makes them grow with the queries.
+    """
 
     queries: int = 20_000
     answers_per_query: int = 25
     judgments_per_candidate: int = 10
     systems: int = 6
     seed: int = 7
+    workers: int = 0
 
     @property
     def passed(self) -> int:
@@ -80,11 +84,11 @@ class World:
 def people(world: World, endpoint: int) -> None:
     """Editors who screen and curate, writers, judges: three groups, so that nobody sees their own work."""
     table = BulkTable(Worker, "endpoint_id", "external_id", "simulated", "first_seen_at")
-    total = world.size.queries
+    total, wanted = world.size.queries, world.size.workers
     for group, count in (
-        (world.editors, max(30, total // 40)),
-        (world.writers, max(60, total // 20)),
-        (world.judges, max(60, total // 10)),
+        (world.editors, max(30, wanted // 5 or total // 40)),
+        (world.writers, max(60, wanted * 2 // 5 or total // 20)),
+        (world.judges, max(60, wanted * 2 // 5 or total // 10)),
     ):
         for _ in range(count):
             name = "A" + "".join(world.chance.choices(_CAPITALS, k=13))

@@ -3,7 +3,8 @@
 from django.utils import timezone
 
 from crowd.desk.overview import Attention, Said
-from crowd.selectors.keeping import kept
+from crowd.models import Assignment
+from crowd.selectors.keeping import is_large_table, kept
 from notices.conditions import everything_now
 from notices.models import Notice
 from projects.models import Project
@@ -17,7 +18,8 @@ def say(project: Project, _: int | None) -> Said:
     The rules look at all projects at once. Where that takes long, what they found is kept for a while.
     """
     now = timezone.now()
-    found = kept("conditions-now", now, lambda: everything_now(now))
+    large = is_large_table(Assignment)
+    found = kept("conditions-now", now, lambda: everything_now(now), large=large)
     return Said(
         attention=tuple(
             Attention(_LEVELS[each.level], each.sentence, each.address)

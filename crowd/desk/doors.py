@@ -21,12 +21,15 @@ from accounts import security
 from crowd.desk import panels
 from crowd.errors import CrowdError
 from crowd.models import Stage
+from crowd.selectors.keeping import BeingCountedError, page
 from projects.models import Membership, Project
 from projects.selectors import project_for, projects_of
 from projects.services import ProjectError
 from revisions.forms import RevisedForm
 
 Role = Membership.Role
+#: How often a page whose figures are being counted is opened again.
+_LOOK_AGAIN_SECONDS = 2
 View = Callable[..., HttpResponseBase]
 
 
@@ -107,7 +110,14 @@ def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
             except Http404:
                 security.log("role.refused", project=project, path=request.path)
                 raise
-            return view(request, Seat(request.user, found, role), **parts)
+            seat = Seat(request.user, found, role)
+            if request.method not in {"GET", "HEAD"}:
+                return view(request, seat, **parts)
+            try:
+                with page():
+                    return view(request, seat, **parts)
+            except BeingCountedError as error:
+                return _show_counting(request, seat, error)
 
         return guarded
 
@@ -133,6 +143,17 @@ def on_stage(at_least: str = Role.VIEWER, *, spends: bool = False) -> Callable[[
         return guarded
 
     return door
+
+
+def _show_counting(request: HttpRequest, seat: Seat, error: BeingCountedError) -> HttpResponse:
+    """A page that opens again by itself until its figures are there. Parts of pages stay as they are."""
+    if "HX-Request" in request.headers:
+        return HttpResponse(status=204)
+    file = request.GET.get("format") == "csv"
+    answer = show(request, "counting.html", seat, status=503 if file else 202, seconds=error.seconds)
+    answer["Refresh"] = answer["Retry-After"] = str(_LOOK_AGAIN_SECONDS)
+    answer["Cache-Control"] = "no-store"
+    return answer
 
 
 def act(

@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from crowd.desk.doors import Seat, show
+from crowd.selectors.keeping import kept_rows
 from tables import grids
 from tables.grids import Asked, Complete, Filter, Grid, Rows, as_they_are
 
@@ -46,4 +47,5 @@ def respond(
         rows_as=rows_as,
         file_at=file_at,
         about=about,
+        keep=kept_rows,
     )

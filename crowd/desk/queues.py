@@ -15,6 +15,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.urls import reverse
 
 from crowd.models import Assignment, MarketOperation
+from crowd.selectors.keeping import any_large, kept, moment
 from projects.models import Project
 
 State, Kind = Assignment.State, MarketOperation.Kind
@@ -67,7 +68,13 @@ def queue_named(name: str) -> Queue | None:
 
 
 def waiting(project: Project) -> list[Waiting]:
-    """All queues with their counts, in as many questions as there are queues."""
+    """All queues with their counts; of a large project as they were some seconds ago."""
+    if not any_large(project):
+        return _count(project)
+    return kept(f"queues:{project.pk}", moment(), lambda: _count(project), large=True)
+
+
+def _count(project: Project) -> list[Waiting]:
     return [Waiting(queue, queue.count(project)) for queue in _queues]
 
 

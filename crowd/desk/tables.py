@@ -67,7 +67,7 @@ def stage_cards(project: Project) -> list[StageCard]:
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
     if not any_large(project):
         return _cards(project, stages)
-    counted = kept(f"cards:{project.pk}:{len(stages)}", moment(), lambda: _cards(project, stages))
+    counted = kept(f"cards:{project.pk}:{len(stages)}", moment(), lambda: _cards(project, stages), large=True)
     return [replace(card, stage=stage) for card, stage in zip(counted, stages, strict=True)]
 
 
@@ -188,6 +188,7 @@ def chosen_workers(stage: Stage, state: str, words: str = "") -> QuerySet[Worker
             f"workers:{stage.pk}:{last_event(stage.project, 'worker.')}",
             moment(),
             lambda: list(workers(stage)),
+            large=True,
         )
         is_so = {"failed": lambda row: row.failed, "rejected": lambda row: row.rejected}
         is_so["excluded"] = lambda row: row.excluded

@@ -1,24 +1,27 @@
 """Figures that are costly to make, kept until what they were made from has changed.
 
-They are kept by each process of the server for itself, in Django's cache.
+They are kept by each process of the server for itself, as `figures`. Whoever gets some must not change them.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from django.core.cache import cache
-from django.db import connections
-from django.db.models import Count, Max
+from django.db import connection, connections
+from django.db.models import Count, Max, Model
 
 from crowd.models import Assignment, Stage
+from crowd.selectors.figurestore import FigureStore
 from projects.models import Event, Project
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
+figures = FigureStore()
 _KEPT_SECONDS = 3600
 #: What takes this long or less is made anew whenever something changed.
 CHEAP_SECONDS = 0.1
@@ -28,15 +31,41 @@ _WORTH = 20
 _STILL_GOOD_SECONDS = 600
 #: Assignments from which a stage is large.
 LARGE = 2_000
+#: Rows from which a table is large, as PostgreSQL estimates them, and how long an estimate is good.
+LARGE_TABLE = 100_000
+_ESTIMATE_SECONDS = 600
 _MOMENT_SECONDS = 10
 #: How long nobody tries again what could not be made.
 _AGAIN_SECONDS = 60
+#: How long a page waits for figures of something large that nobody has looked at yet; None: as long as it
+#: takes.
+FIRST_WAIT_SECONDS: float | None = 0.25
+_LOOK_AGAIN_SECONDS = 0.01
 #: One thing after the other is made anew: a process has pages to answer besides.
 _turn = threading.Lock()
+_on_page: ContextVar[bool] = ContextVar("on_page", default=False)
 
 
 class NotMadeError(Exception):
     """What was to be made aside could not be; the log has the whole story."""
+
+
+class BeingCountedError(Exception):
+    """Figures are being made for the first time, in a thread, since so many seconds; a page says so."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Figures have been in the making for {seconds:.0f} s.")
+        self.seconds = seconds
+
+
+@contextmanager
+def page() -> Iterator[None]:
+    """In this block a person waits; what is large and not known soon raises BeingCountedError."""
+    token = _on_page.set(True)
+    try:
+        yield
+    finally:
+        _on_page.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +76,14 @@ class _Kept:
     took: float
 
 
-def kept(key: str, stamp: object, make: Callable[[], T]) -> T:
+def kept(key: str, stamp: object, make: Callable[[], T], *, large: bool = False) -> T:
     """What `make` gives, from before where the stamp is the same or making it again would not pay yet.
 
     Equal stamps mean equal figures. While people work the stamp changes all the time; then figures that took
     a second are made anew every twenty seconds at most, behind the back of whoever looks, and quick ones at
-    once.
+    once. Figures of something `large` that are not known are made aside, too, where a page asks for them.
     """
-    before: _Kept | None = cache.get(key)
+    before: _Kept | None = figures.get(key)
     if before is not None:
         if before.stamp == stamp:
             return cast(T, before.value)
@@ -63,12 +92,54 @@ def kept(key: str, stamp: object, make: Callable[[], T]) -> T:
             if age >= _WORTH * before.took:
                 _make_aside(key, stamp, make)
             return cast(T, before.value)
+    costly = before is None or before.took > CHEAP_SECONDS
+    if large and costly and _on_page.get() and FIRST_WAIT_SECONDS is not None:
+        return _made_soon(key, stamp, make, FIRST_WAIT_SECONDS)
     return _made(key, stamp, make)
+
+
+def _made_soon(key: str, stamp: object, make: Callable[[], T], patience: float) -> T:
+    """The figures, where a thread has them in a moment; else BeingCountedError, or NotMadeError."""
+    begun = time.time()
+    error = figures.get(f"{key}:error")
+    if error is not None:
+        raise NotMadeError(error)
+    _make_aside(key, stamp, make)
+    while True:
+        made: _Kept | None = figures.get(key)
+        if made is not None and made.made_at >= begun:
+            return cast(T, made.value)
+        if time.time() - begun >= patience:
+            raise BeingCountedError(time.time() - (figures.get(f"{key}:aside") or begun))
+        time.sleep(_LOOK_AGAIN_SECONDS)
+
+
+def kept_rows(model: type[Model], key: str, make: Callable[[], T]) -> T:
+    """What `make` asks of a table: of a large one, some seconds old where asking takes long."""
+    return kept(key, time.time(), make, large=True) if is_large_table(model) else make()
+
+
+def is_large_table(model: type[Model]) -> bool:
+    """Whether the table of a model has so many rows, as PostgreSQL estimates."""
+    rows: dict[str, int] | None = figures.get("rows-estimated")
+    if rows is None:
+        rows = _estimate_rows()
+        figures.set("rows-estimated", rows, _ESTIMATE_SECONDS)
+    return rows.get(model._meta.db_table, 0) >= LARGE_TABLE
+
+
+def _estimate_rows() -> dict[str, int]:
+    """Rows of each table, by PostgreSQL's own statistics; other databases hold nothing so large."""
+    if connection.vendor != "postgresql":
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relname, reltuples::bigint FROM pg_class WHERE relkind = 'r'")
+        return dict(cursor.fetchall())
 
 
 def forget(key: str) -> None:
     """Have it made anew for whoever looks next, for somebody changed what it is made of by hand."""
-    cache.delete(key)
+    figures.delete(key)
 
 
 def soon(key: str, stamp: object, make: Callable[[], T]) -> T | None:
@@ -76,10 +147,10 @@ def soon(key: str, stamp: object, make: Callable[[], T]) -> T | None:
 
     Raises NotMadeError where that failed a moment ago; after `_AGAIN_SECONDS` it is tried again.
     """
-    before: _Kept | None = cache.get(key)
+    before: _Kept | None = figures.get(key)
     if before is not None and before.stamp == stamp:
         return cast(T, before.value)
-    error = cache.get(f"{key}:error")
+    error = figures.get(f"{key}:error")
     _make_aside(key, stamp, make)
     if before is not None and time.time() - before.made_at < _STILL_GOOD_SECONDS:
         return cast(T, before.value)
@@ -96,20 +167,20 @@ def last_event(project: Project, beginning: str) -> int:
 
 def known(key: str) -> Any | None:
     """What was made before under this key, of whatever moment; None where nothing was."""
-    before: _Kept | None = cache.get(key)
+    before: _Kept | None = figures.get(key)
     return before.value if before else None
 
 
 def _made(key: str, stamp: object, make: Callable[[], T]) -> T:
     begun = time.monotonic()
     value = make()
-    cache.set(key, _Kept(stamp, value, time.time(), time.monotonic() - begun), _KEPT_SECONDS)
+    figures.set(key, _Kept(stamp, value, time.time(), time.monotonic() - begun), _KEPT_SECONDS)
     return value
 
 
 def _make_aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
     """Make it anew in a thread of this process, unless one is at it or just failed."""
-    if cache.get(f"{key}:error") is None and cache.add(f"{key}:aside", True, _STILL_GOOD_SECONDS):
+    if figures.get(f"{key}:error") is None and figures.add(f"{key}:aside", time.time(), _STILL_GOOD_SECONDS):
         threading.Thread(target=_aside, args=(key, stamp, make), daemon=True).start()
 
 
@@ -119,10 +190,10 @@ def _aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
             _made(key, stamp, make)
     except Exception as error:
         logger.exception("Figures %s", key)
-        cache.set(f"{key}:error", f"{type(error).__name__}: {error}"[:300], _AGAIN_SECONDS)
+        figures.set(f"{key}:error", f"{type(error).__name__}: {error}"[:300], _AGAIN_SECONDS)
     finally:
         connections.close_all()
-        cache.delete(f"{key}:aside")
+        figures.delete(f"{key}:aside")
 
 
 def is_large(stage: Stage) -> bool:

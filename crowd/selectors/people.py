@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median, quantiles
 from typing import Any
@@ -161,17 +161,19 @@ def people(project: Project) -> list[Person]:
     """
     stages = list(Stage.objects.filter(project=project).order_by("pk"))
     above = [(source, [stage for stage in stages if stage.kind == source.kind]) for source in _sources]
-    work: object = moment() if any_large(project) else tuple(sorted(work_stamps(stages).items()))
+    large = any_large(project)
+    work: object = moment() if large else tuple(sorted(work_stamps(stages).items()))
     known = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
-    found: list[Person] = kept(f"people:{project.pk}:{known}", work, lambda: _made(stages))
+    found: list[Person] = kept(f"people:{project.pk}:{known}", work, lambda: _made(stages), large=large)
     excluded = dict(
         Exclusion.objects.filter(scope__in=[f"stage:{stage.pk}" for stage in stages])
         .values_list("worker")
         .annotate(n=Count("pk"))
     )
-    for person in found:
-        person.excluded = excluded.get(person.worker, 0)
-    return found
+    return [
+        replace(person, excluded=excluded[person.worker]) if person.worker in excluded else person
+        for person in found
+    ]
 
 
 def _made(stages: Sequence[Stage]) -> list[Person]:

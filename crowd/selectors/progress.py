@@ -64,8 +64,9 @@ def stage_progress(stage: Stage) -> Progress:
         .annotate(n=Count("pk"))
         .order_by("hour")
     )
-    pending = list(kind_of(stage).pending(stage))
-    missing = sum(item.missing for item in pending)
+    units = missing = 0
+    for item in kind_of(stage).pending(stage):  # a million of them are no list
+        units, missing = units + 1, missing + item.missing
     return Progress(
         hits=hits,
         assignments=states,
@@ -74,7 +75,7 @@ def stage_progress(stage: Stage) -> Progress:
         expired_places=max(0, (totals["closed"] or 0) - marks["in_closed"]),
         held=marks["held"],
         simulated=marks["simulated"],
-        units_missing=len(pending),
+        units_missing=units,
         answers_missing=missing,
         per_hour=per_hour,
         pace=pace(per_hour, missing, stage.units_per_hit, now) if stage.status == Stage.Status.OPEN else None,

@@ -1,6 +1,7 @@
 """One round of everything that goes on by itself, for the timer, for tests and for the command line."""
 
 import logging
+import time
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -17,6 +18,11 @@ from crowd.services.rounds import lease_round
 from crowd.services.settling import settle_news
 
 logger = logging.getLogger(__name__)
+#: Seconds of processor time from which looking for what a stage lacks costs much, and after how many times as
+#: long it is done again: a million candidates take half a minute, and a round begins every 5 s.
+COSTLY_SECONDS = 1.0
+_WORTH = 20
+_next_look: dict[int, float] = {}
 #: How long a person's command waits for a round that goes on already.
 _PATIENCE_S = 60.0
 
@@ -84,11 +90,26 @@ def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
         done.collected += collect(stage, contact=contact)
         settle_news(stage)
         if stage.status == Stage.Status.OPEN:
-            done.planned += publish_pending(stage)
+            done.planned += _top_up(stage)
     except (MarketplaceDownError, MarketplaceRefusedError, ValueError):
         raise
     except Exception:
         logger.exception("Stage %s of %s", stage.slug, stage.project.slug)
+
+
+def _top_up(stage: Stage) -> int:
+    """Plan what is missing; where looking costs much and found nothing, look again only after a while.
+
+    People's own wishes (opening a stage, asking again after a filter) plan at once, on their own way.
+    """
+    if time.monotonic() < _next_look.get(stage.pk, 0.0):
+        return 0
+    begun = time.thread_time()
+    planned = publish_pending(stage)
+    took = time.thread_time() - begun
+    if not planned and took > COSTLY_SECONDS:
+        _next_look[stage.pk] = time.monotonic() + _WORTH * took
+    return planned
 
 
 def _with_work() -> Q:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.watch.stages import at, last_action, named
@@ -14,22 +14,22 @@ from notices.models import Notice
 QUIET = timedelta(hours=12)
 #: A stage is finished when nothing happened after its last HIT closed for so long.
 SETTLED = timedelta(minutes=10)
+#: So many of a stage's assignments are looked at first.
+_NEWEST = 2_000
 _ON_OFFER = (Hit.State.PLANNED, Hit.State.OPEN)
 
 
 def stuck(now: datetime) -> Iterator[Condition]:
     """Open stages with HITs on offer where nobody sent anything for half a day."""
     since = now - QUIET
-    sent = Assignment.objects.filter(stage=OuterRef("pk"), stored_at__gte=since)
     offered = Hit.objects.filter(stage=OuterRef("pk"), state=Hit.State.OPEN, published_at__lt=since)
     undated = Hit.objects.filter(stage=OuterRef("pk"), state=Hit.State.OPEN, published_at=None)
     rows = (
         Stage.objects.filter(Exists(offered) | Exists(undated), status=Stage.Status.OPEN, opened_at__lt=since)
-        .exclude(Exists(sent))
         .select_related("project")
         .order_by("pk")
     )
-    for stage in rows:
+    for stage in _without_work_since(rows, since):
         yield Condition(
             stage.project_id,
             "stuck",
@@ -39,6 +39,27 @@ def stuck(now: datetime) -> Iterator[Condition]:
             "it has HITs on offer. Is the pay enough, and may anybody take them?",
             at("stage", stage),
         )
+
+
+def _without_work_since(stages: QuerySet[Stage], since: datetime) -> list[Stage]:
+    """Those of the stages to which nobody sent anything since then.
+
+    Of a million assignments only the newest are looked at, unless those before them may be as new: work comes
+    within the stage's time after it was taken.
+    """
+    mine = Assignment.objects.filter(stage=OuterRef("pk")).order_by("-pk")
+    newest = Assignment.objects.filter(pk__in=mine.values("pk")[:_NEWEST])
+    rows = stages.annotate(before=Subquery(mine.values("arrived_at")[_NEWEST : _NEWEST + 1]))
+    quiet = list(rows.exclude(Exists(newest.filter(stored_at__gte=since))))
+    unsure = {
+        stage.pk
+        for stage in quiet
+        if stage.before is not None and stage.before >= since - timedelta(seconds=stage.work_seconds)
+    }
+    if unsure:
+        sent = Assignment.objects.filter(stage__in=unsure, stored_at__gte=since)
+        unsure &= set(sent.order_by().values_list("stage", flat=True).distinct())
+    return [stage for stage in quiet if stage.pk not in unsure]
 
 
 def undecided(now: datetime) -> Iterator[Condition]:

@@ -112,7 +112,7 @@ def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
 
     if is_large(stage):
         stamp = (moment(), stage.reserved_cents)
-        missing = kept(f"filter-missing:{stage.pk}:{run.pk}", stamp, make)
+        missing = kept(f"filter-missing:{stage.pk}:{run.pk}", stamp, make, large=True)
     else:
         missing = make()
     return {

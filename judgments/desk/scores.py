@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from crowd.desk.doors import StageSeat, on_stage, show
+from crowd.selectors.keeping import kept_rows
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.columns import SCORES
 from judgments.desk.downloads import signature
@@ -31,7 +32,7 @@ def scores(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """The table; sorted, filtered and paged by the address."""
     judging_only(seat)
     run, rows, asked = _rows(request, seat)
-    page = page_of(rows, request)
+    page = page_of(rows, request, kept_rows)
     return show(
         request,
         "scores.html",

@@ -60,7 +60,7 @@ def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
     if not any(is_large(stage) for stage in stages):
         return _systems(project, only)
     did = f"{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
-    every = kept(f"systems:{project.pk}:{did}", moment(), lambda: _systems(project, None))
+    every = kept(f"systems:{project.pk}:{did}", moment(), lambda: _systems(project, None), large=True)
     return [row for row in every if only is None or row.system.pk == only.pk]
 
 

@@ -36,7 +36,7 @@ def judged(project: Project) -> Judged | None:
     """
     if any_large(project):
         did = f"{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
-        return kept(f"judged-in:{project.pk}:{did}", moment(), lambda: _judged(project))
+        return kept(f"judged-in:{project.pk}:{did}", moment(), lambda: _judged(project), large=True)
     return _judged(project)
 
 

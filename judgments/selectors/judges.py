@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import isnan
 from statistics import median, quantiles
@@ -80,12 +81,19 @@ class Judge:
 def judges(stage: Stage) -> list[Judge]:
     """All who gave a good judgment; kept until judgments or filters change. Exclusions are always of now."""
     stamp = stamp_for_pages(stage)
-    checks = None if is_large(stage) else CheckAnswer.objects.filter(check_item__stage=stage).count()
-    found = kept(f"judgments-judges:{stage.pk}:{stamp.run}", (stamp, checks), lambda: _made(stage, stamp))
+    large = is_large(stage)
+    checks = None if large else CheckAnswer.objects.filter(check_item__stage=stage).count()
+    key = f"judgments-judges:{stage.pk}:{stamp.run}"
+    found = kept(key, (stamp, checks), lambda: _made(stage, stamp), large=large)
     excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
-    for row in found:
-        row.excluded, row.rank = row.worker in excluded, None
-    return found
+    return [_as_now(row, row.worker in excluded) for row in found]
+
+
+def _as_now(row: Judge, excluded: bool) -> Judge:
+    """A copy, for others read the same figures at this moment."""
+    mine = copy(row)
+    mine.excluded = excluded
+    return mine
 
 
 def _made(stage: Stage, stamp: Stamp) -> list[Judge]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.core.cache import cache
 
 from crowd.models import Stage
-from crowd.selectors.keeping import kept
+from crowd.selectors.keeping import is_large, kept
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.counting import ScoreCounts, score_counts
 from judgments.selectors.ratings import scale_of
@@ -77,7 +77,7 @@ def live(stage: Stage) -> Live:
         scale = scale_of(stage)
         return _made(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
 
-    return kept(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make)
+    return kept(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make, large=is_large(stage))
 
 
 def _made(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:

@@ -6,10 +6,10 @@ from itertools import islice
 from math import isnan
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from crowd.models import Stage
-from judgments.models import Candidate, FilterRun, Score
+from judgments.models import Candidate, FilterRun, Score, System
 from judgments.selectors.counting import score_counts
 from judgments.selectors.live import systems_of
 from judgments.selectors.ratings import scale_of
@@ -115,5 +115,5 @@ def written_scores(
 
 def systems(stage: Stage) -> list[str]:
     """Names of the project's systems that have answers."""
-    found = Candidate.objects.filter(system__project=stage.project_id).order_by().values_list("system__name")
-    return sorted({name for (name,) in found.distinct()})
+    answered = Exists(Candidate.objects.filter(system=OuterRef("pk")))
+    return sorted(System.objects.filter(answered, project=stage.project_id).values_list("name", flat=True))

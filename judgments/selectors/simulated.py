@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef
 
 from annotation.truth import known_score
 from crowd.models import Stage
-from crowd.selectors.keeping import kept
+from crowd.selectors.keeping import is_large, kept
 from judgments.models import Candidate, Judgment
 
 #: Answers that are in memory at a time.
@@ -20,14 +20,15 @@ NO_TRUTH = (
 
 def random_scores_caution(stage: Stage) -> str:
     """A sentence where simulated judges had no truth to go by, else nothing."""
-    if not Judgment.objects.filter(stage=stage, worker__simulated=True).exists():
-        return ""
-    key = f"random-scores:{stage.pk}"
-    return NO_TRUTH if kept(key, time.time(), lambda: _has_random_scores(stage)) else ""
+    key, large = f"random-scores:{stage.pk}", is_large(stage)
+    found = kept(key, time.time(), lambda: _has_random_scores(stage), large=large)
+    return NO_TRUTH if found else ""
 
 
 def _has_random_scores(stage: Stage) -> bool:
     """Whether one of the answers that simulated judges scored has no truth; all of them are looked at."""
+    if not Judgment.objects.filter(stage=stage, worker__simulated=True).exists():
+        return False
     simulated = Judgment.objects.filter(stage=stage, worker__simulated=True, candidate=OuterRef("pk"))
     rows = Candidate.objects.filter(Exists(simulated), query__project=stage.project_id)
     columns = rows.order_by().values_list("query__extra", "system__name").iterator(_CHUNK)

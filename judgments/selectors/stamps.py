@@ -40,7 +40,7 @@ def stamp_for_pages(stage: Stage) -> Stamp:
     if not is_large(stage):
         return stamp_of(stage)
     run, remade = _in_force(stage)
-    return kept(f"judgments-stamp:{stage.pk}:{run}-{remade}", moment(), lambda: stamp_of(stage))
+    return kept(f"judgments-stamp:{stage.pk}:{run}-{remade}", moment(), lambda: stamp_of(stage), large=True)
 
 
 def _in_force(stage: Stage) -> tuple[int, int]:

@@ -4,14 +4,24 @@ import threading
 import time
 
 import pytest
-from django.core.cache import cache
 from django.db import connections
 from django.utils import timezone
 
 from crowd.models import Stage
 from crowd.selectors import keeping, standing
-from crowd.selectors.keeping import NotMadeError, forget, kept, known, soon
-from tests.judgments.desk_world import judge, make_place
+from crowd.selectors.figurestore import FigureStore
+from crowd.selectors.keeping import (
+    BeingCountedError,
+    NotMadeError,
+    figures,
+    forget,
+    kept,
+    kept_rows,
+    known,
+    page,
+    soon,
+)
+from tests.judgments.desk_world import as_, judge, make_place, people
 
 WAIT = 10
 
@@ -25,11 +35,11 @@ def until(done):
 
 
 def aside_is_over(key="k"):
-    until(lambda: cache.get(f"{key}:aside") is None)
+    until(lambda: figures.get(f"{key}:aside") is None)
 
 
 def made_before(value, stamp=1, *, key="k", took=1.0, age=60.0):
-    cache.set(key, keeping._Kept(stamp, value, time.time() - age, took), 60)
+    figures.set(key, keeping._Kept(stamp, value, time.time() - age, took), 60)
 
 
 @pytest.fixture
@@ -67,7 +77,7 @@ def test_what_is_costly_is_shown_stale_until_the_new_is_there(costly):
 def test_what_was_made_just_now_is_not_made_anew_yet(costly):
     made_before("old", age=5)
     assert kept("k", 2, broken) == "old"
-    assert cache.get("k:error") is None
+    assert figures.get("k:error") is None
 
 
 def test_what_is_very_old_is_waited_for(costly):
@@ -89,11 +99,11 @@ def test_what_failed_aside_is_left_alone_for_a_while_and_then_tried_again(costly
     made_before("old")
     kept("k", 2, broken)
     aside_is_over()
-    assert cache.get("k:error") == "ValueError: no such column"
+    assert figures.get("k:error") == "ValueError: no such column"
     assert kept("k", 2, lambda: "new") == "old"
     aside_is_over()
     assert known("k") == "old"
-    cache.delete("k:error")
+    figures.delete("k:error")
     assert kept("k", 2, lambda: "new") == "old"
     aside_is_over()
     assert known("k") == "new"
@@ -120,10 +130,119 @@ def test_what_could_not_be_made_soon_is_said():
     aside_is_over()
     with pytest.raises(NotMadeError, match="ValueError: no such column"):
         soon("k", 1, lambda: "new")
-    cache.delete("k:error")
+    figures.delete("k:error")
     soon("k", 1, lambda: "new")
     aside_is_over()
     assert soon("k", 1, broken) == "new"
+
+
+class TestFirstLook:
+    """Figures of something large that nobody has looked at yet."""
+
+    @pytest.fixture(autouse=True)
+    def _as_on_a_server(self, costly, monkeypatch):
+        monkeypatch.setattr(keeping, "FIRST_WAIT_SECONDS", 0.0)
+
+    def test_a_page_does_not_wait_and_says_since_when_they_are_counted(self):
+        go, asked = threading.Event(), []
+        with page():
+            for _ in range(2):
+                with pytest.raises(BeingCountedError):
+                    kept("k", 1, lambda: asked.append(1) or (go.wait(WAIT) and "figures"), large=True)
+        go.set()
+        aside_is_over()
+        assert asked == [1]
+        with page():
+            assert kept("k", 1, broken, large=True) == "figures"
+
+    def test_a_page_waits_a_moment_for_what_is_quick(self, monkeypatch):
+        monkeypatch.setattr(keeping, "FIRST_WAIT_SECONDS", WAIT)
+        with page():
+            assert kept("k", 1, lambda: "figures", large=True) == "figures"
+
+    def test_whoever_is_no_page_waits(self):
+        assert kept("k", 1, lambda: "figures", large=True) == "figures"
+
+    def test_small_things_are_waited_for(self):
+        with page():
+            assert kept("k", 1, lambda: "figures") == "figures"
+
+    def test_what_was_quick_before_is_made_at_once(self):
+        made_before("old", took=0.05)
+        with page():
+            assert kept("k", 2, lambda: "new", large=True) == "new"
+
+    def test_what_cannot_be_made_is_raised_on_the_page(self):
+        with page():
+            with pytest.raises(BeingCountedError):
+                kept("k", 1, broken, large=True)
+            aside_is_over()
+            with pytest.raises(NotMadeError, match="no such column"):
+                kept("k", 1, lambda: "figures", large=True)
+
+
+class TestRows:
+    """What a table says, of large ones kept."""
+
+    def test_a_small_table_is_asked_each_time(self):
+        answers = iter((1, 2))
+        assert [kept_rows(Stage, "k", lambda: next(answers)) for _ in range(2)] == [1, 2]
+
+    def test_a_large_one_is_asked_again_after_a_while(self, monkeypatch):
+        monkeypatch.setattr(keeping, "_estimate_rows", lambda: {Stage._meta.db_table: keeping.LARGE_TABLE})
+        answers = iter((1, 2))
+        assert kept_rows(Stage, "k", lambda: next(answers)) == 1
+        monkeypatch.setattr(keeping, "CHEAP_SECONDS", -1.0)
+        assert kept_rows(Stage, "k", lambda: next(answers)) == 1
+        aside_is_over()
+
+
+def test_a_store_gives_the_same_object_until_its_time_is_over_and_forgets_the_least_asked():
+    store, value = FigureStore(most=2), ["figures"]
+    store.set("a", value, 60)
+    store.set("b", 1, 60)
+    assert store.get("a") is value
+    assert not store.add("b", 2, 60)
+    store.get("a")
+    store.set("c", 3, 60)
+    assert (store.get("a"), store.get("b"), store.get("c")) == (value, None, 3)
+    store.set("c", 3, 0)
+    assert store.get("c") is None
+
+
+@pytest.mark.django_db
+class TestCountingPage:
+    """What a person sees until figures of a large project are there."""
+
+    @pytest.fixture
+    def place(self, monkeypatch):
+        place = make_place()
+        people(place)
+
+        def busy(*_args, **_kwargs):
+            raise BeingCountedError(14.2)
+
+        monkeypatch.setattr("crowd.desk.views.projects.overview.said", busy)
+        return place
+
+    def address(self, place):
+        return f"/desk/projects/{place.project.slug}/"
+
+    def test_it_opens_again_by_itself_and_says_how_long_it_has_been(self, place):
+        answer = as_("owner").get(self.address(place))
+        assert answer.status_code == 202
+        assert (answer["Refresh"], answer["Cache-Control"]) == ("2", "no-store")
+        words = answer.content.decode()
+        assert "Counting the figures of this page" in words
+        assert "Counting began 14 seconds ago." in words
+
+    def test_a_part_of_a_page_stays_as_it_is(self, place):
+        answer = as_("owner").get(self.address(place), headers={"HX-Request": "true"})
+        assert (answer.status_code, answer.content) == (204, b"")
+
+    def test_a_script_that_wants_a_file_is_told_to_come_again(self, place):
+        answer = as_("owner").get(f"{self.address(place)}?format=csv")
+        assert (answer.status_code, answer["Retry-After"]) == (503, "2")
 
 
 def test_what_was_forgotten_is_made_anew():

@@ -4,14 +4,18 @@ from datetime import timedelta
 
 import pytest
 from axes.models import AccessLog
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
+from accounts.models import SignedKey
 from distillery import retention
 from jobs.models import Job, JobState
+from judgments.models import AgreementReport, FilterRun
 from marketplace.audits import AUDIT
 from notices.models import Notice
 from projects.services import create_project
+from tests.judgments.desk_world import make_place
 
 pytestmark = pytest.mark.django_db
 
@@ -47,3 +51,32 @@ def test_what_is_old_goes_and_what_keeps_an_effect_from_happening_again_stays(ro
 def test_nothing_but_ended_sessions_goes_where_all_is_kept(rows, settings):
     settings.LOGS_KEPT_DAYS = 0
     assert retention.prune() == 1
+
+
+def test_reports_that_later_ones_replaced_go_but_those_of_filters_in_force_stay(settings):
+    now = timezone.now()
+    stage = make_place().stage
+    run = FilterRun.objects.create(
+        stage=stage, recipe="default", parameters={}, last_judgment=0, created_at=now
+    )
+    for name, days, of in (("replaced", 120, None), ("in force", 110, run), ("last", 100, None)):
+        AgreementReport.objects.create(
+            stage=stage, run=of, stamp=name, last_judgment=0, judgments=0, report={}, seconds=1,
+            created_at=now - timedelta(days=days),
+        )  # fmt: skip
+    assert retention.prune() == 1
+    assert set(AgreementReport.objects.values_list("stamp", flat=True)) == {"in force", "last"}
+    FilterRun.objects.update(state=FilterRun.State.UNDONE)
+    assert retention.prune() == 1
+    assert AgreementReport.objects.get().stamp == "last"
+
+
+def test_keys_of_programs_go_when_they_have_been_over_for_long(settings):
+    user = User.objects.create_user("u")
+    now = timezone.now()
+    for name, days in (("old", settings.LOGS_KEPT_DAYS + 1), ("ended", 1), ("new", -1)):
+        SignedKey.objects.create(
+            user=user, digest=name, epoch="e", name=name, made_at=now, expires_at=now - timedelta(days=days)
+        )
+    retention.prune()
+    assert set(SignedKey.objects.values_list("name", flat=True)) == {"ended", "new"}

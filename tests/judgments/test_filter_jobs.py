@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.urls import reverse
 from django.utils import timezone
 
@@ -320,7 +319,10 @@ def test_what_costs_more_by_now_fails_in_words(place):
 
 
 def test_a_preview_that_cannot_be_worked_out_says_so_and_does_not_wait_for_ever(place, monkeypatch):
-    monkeypatch.setattr(keeping, "_make_aside", lambda key, *_: cache.set(f"{key}:error", "OSError: no disk"))
+    def fail(key, *_):
+        keeping.figures.set(f"{key}:error", "OSError: no disk", 60)
+
+    monkeypatch.setattr(keeping, "_make_aside", fail)
     address = f"{at(place, 'filters')}?recipe=default&look=1&rules=checks"
     first = as_("owner").get(address)
     assert first.headers["Refresh"] == "3"

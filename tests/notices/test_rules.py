@@ -129,6 +129,20 @@ def test_a_stage_to_which_nobody_sends_anything(going):
     assert told("stuck") is None
 
 
+def test_of_a_large_stage_the_newest_work_says_whether_it_is_stuck(going, monkeypatch):
+    monkeypatch.setattr("crowd.watch.standstill._NEWEST", 2)
+    now = timezone.now()
+    hit = make_hit(going, places=9, published_at=now - 20 * HOUR)
+    for name, arrived in (("A1", 20), ("A2", 19), ("A3", 18), ("A4", 17)):
+        make_work(hit, name, arrived_at=now - arrived * HOUR, stored_at=now - arrived * HOUR + HOUR)
+    assert told("stuck") is not None
+    before_them = Assignment.objects.filter(worker__external_id="A2")
+    before_them.update(arrived_at=now - 12.5 * HOUR, stored_at=now - 12.1 * HOUR)
+    assert told("stuck") is not None
+    before_them.update(stored_at=now - 11.9 * HOUR)
+    assert told("stuck") is None
+
+
 def test_a_stage_is_not_stuck_when_it_just_opened_or_offers_nothing(going):
     make_hit(going, published_at=timezone.now() - HOUR)
     assert told("stuck") is None

@@ -32,7 +32,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, Stage
 from crowd.selectors import operations as operation_selectors
-from crowd.selectors.keeping import kept
+from crowd.selectors.keeping import is_large, kept
 from crowd.selectors.standing import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
@@ -149,7 +149,8 @@ def _cautions(row: Stage) -> Sequence[str]:
     """What its kind cautions about until it is closed; where that takes a while, as of a moment ago."""
     if row.status == Status.CLOSED:
         return ()
-    return kept(f"stage-cautions:{row.pk}", time.time(), lambda: kind_of(row).cautions(row))
+    key, large = f"stage-cautions:{row.pk}", is_large(row)
+    return kept(key, time.time(), lambda: kind_of(row).cautions(row), large=large)
 
 
 @require_safe
