@@ -10,7 +10,7 @@ ARGS ?=
 PYTEST := $(BIN)/pytest $(ARGS)
 # A file stays in one process, so that what its tests share is made once; the longest begin (tests/conftest.py).
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-NOT_HERE := not browser and not clients
+NOT_HERE := not browser and not clients and not hosts
 NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots \
 	$(addprefix retrieval/,text reading engine crown evaluation network ranking) \
 	$(addprefix evaluations/test_,train_kpqa_command.py evaluate_command.py evaluate_docs.py evaluate_marco.py \
@@ -28,7 +28,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-head
 INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients check check-types check-code check-imports check-django check-repository lock landed-migrations contracts version-dumps benchmark clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts version-dumps benchmark clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,9 @@ test-services: env-dev ## the same tests on PostgreSQL and Redis, started for th
 
 test-browser: env-dev ## the tests that drive chromium
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m browser $(if $(findstring tests/,$(ARGS)),,tests/browser)
+
+hosts: env-dev ## two web hosts and two job hosts on real engines: nginx, PgBouncer, Redis, S3 (Debian's packages)
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n 0 -m hosts tests/robustness/hosts $(ARGS)
 
 test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m clients tests/clients_of_others

@@ -26,6 +26,9 @@ class SharedStore(Protocol):
 
     is_shared: bool
 
+    def prepare(self) -> None:
+        """Make the bucket or folder, if it is not there."""
+
     def put(self, name: str, source: Path) -> None:
         """Have a copy of a file there, whole or not at all, in place of what is there."""
 
@@ -46,6 +49,9 @@ class NoStore:
     """One host: nothing is shared, and nothing is asked for."""
 
     is_shared = False
+
+    def prepare(self) -> None:
+        """Nothing to do."""
 
     def put(self, name: str, source: Path) -> None:
         """Nothing to do."""
@@ -72,6 +78,10 @@ class FolderStore:
 
     root: Path
     is_shared = True
+
+    def prepare(self) -> None:
+        """Make the folder."""
+        self.root.mkdir(parents=True, exist_ok=True)
 
     def put(self, name: str, source: Path) -> None:
         """Copy beside its place, then rename."""
@@ -118,6 +128,16 @@ class BucketStore:
     bucket: str
     prefix: str
     is_shared = True
+
+    def prepare(self) -> None:
+        """Make the bucket unless it is there."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415
+
+        client = self._storage().connection.meta.client
+        try:
+            client.head_bucket(Bucket=self.bucket)
+        except ClientError:
+            client.create_bucket(Bucket=self.bucket)
 
     def put(self, name: str, source: Path) -> None:
         """Upload, in parts where it is large."""

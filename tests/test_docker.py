@@ -201,3 +201,77 @@ def test_database_and_messages_have_no_way_out_and_messages_a_password(tmp_path)
     assert len(password) == 64
     assert (secrets / "redis_conf").read_text(encoding="utf-8") == f"requirepass {password}\n"
     assert (secrets / "redis_url").read_text(encoding="utf-8") == f"redis://:{password}@redis:6379/0"
+
+
+# Several hosts
+
+HOSTS: dict[str, Any] = yaml.safe_load((DOCKER / "hosts.yaml").read_text(encoding="utf-8"))
+_ADDED = {name: service for name, service in HOSTS["services"].items() if name not in COMPOSE["services"]}
+
+
+def effective(name: str) -> dict[str, Any]:
+    """A service of the two files together, as far as these tests ask."""
+    service = HOSTS["services"][name]
+    base = service.get("extends", {}).get("service", name)
+    return {**COMPOSE["services"].get(base, {}), **service}
+
+
+def test_two_web_hosts_two_job_hosts_and_one_timer_have_a_folder_each():
+    hosts = ["web", "web-2", "worker", "worker-2", "beat"]
+    folders = [effective(name)["volumes"][0] for name in hosts]
+    assert len(set(folders)) == len(hosts)
+    assert all(folder.endswith(":/data") for folder in folders)
+    assert effective("web-2")["command"] == COMPOSE["services"]["web"]["command"]
+    assert set(_ADDED) == {"web-2", "worker-2", "proxy", "pooler", "s3", "backup"}
+
+
+@pytest.mark.parametrize("name", HOSTS["services"])
+def test_a_container_of_several_hosts_has_no_more_rights_than_it_needs(name):
+    service = effective(name)
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["pids_limit"] and service["mem_limit"] and service["cpus"]
+    assert "cap_add" not in service
+    for secret in service.get("secrets", []):
+        assert secret in {**COMPOSE["secrets"], **HOSTS["secrets"]}
+    for volume in service.get("volumes", []):
+        assert volume.startswith("./nginx.conf") or volume.split(":")[0] in HOSTS["volumes"]
+
+
+def test_every_host_of_ours_reaches_database_and_storage_the_same_way():
+    ours = [each for each in HOSTS["services"] if each not in ("proxy", "pooler", "s3")]
+    for name in ours:
+        service = HOSTS["services"][name]
+        assert service["env_file"] == ["hosts.env"]
+        assert service["environment"]["DATABASE_URL_FILE"] == "/run/secrets/pooled_url"
+        assert service["environment"]["DATABASE_DIRECT_URL_FILE"] == "/run/secrets/database_url"
+        assert {each.rsplit("/", 1)[1] for each in service["environment"].values()} <= set(service["secrets"])
+    lines = (DOCKER / "hosts.env").read_text(encoding="utf-8").splitlines()
+    shared = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    assert shared["DATA_STORAGE"].startswith("s3://")
+    assert not any(re.search(r"SECRET|PASSWORD|TOKEN", variable) for variable in shared)
+
+
+def test_proxy_storage_and_pooler_are_checked_and_kept_apart():
+    for name in ("proxy", "pooler", "s3", "web", "web-2"):
+        assert HOSTS["services"][name]["healthcheck"]
+    assert HOSTS["services"]["proxy"]["networks"] == ["front"]
+    for name in ("pooler", "s3"):
+        assert HOSTS["services"][name]["networks"] == ["inside"]
+    assert [name for name in HOSTS["services"] if "ports" in HOSTS["services"][name]] == ["proxy"]
+    for name in ("proxy", "s3"):
+        image = HOSTS["services"][name]["image"]
+        assert re.fullmatch(r"[a-z-]+/[a-z-]+:[\w.-]+(@sha256:[0-9a-f]{64})?", image)
+        assert not image.endswith(":latest")
+        assert HOSTS["services"][name]["user"] not in ("root", "0")
+
+
+def test_prepare_makes_the_secrets_of_several_hosts_too(tmp_path):
+    prepared(tmp_path, "localhost")
+    password = (tmp_path / "secrets/postgres_password").read_text(encoding="utf-8")
+    for secret in HOSTS["secrets"].values():
+        assert (tmp_path / secret["file"]).read_text(encoding="utf-8")
+    pooled = (tmp_path / "secrets/pooled_url").read_text(encoding="utf-8")
+    assert pooled == f"postgres://distillery:{password}@pooler:6432/distillery"
+    assert (tmp_path / "secrets/pooler_users").read_text() == f'"distillery" "{password}"\n'

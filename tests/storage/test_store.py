@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 
 from storage.bundles import DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
 from storage.store import fetch, shared_store
@@ -86,6 +87,15 @@ def test_a_state_that_was_changed_in_the_storage_is_not_taken(shared, folder, tm
     with pytest.raises(DamagedBundleError, match="current in the shared storage is damaged"):
         fetch_bundle(store, "indexes/7-ab", digest, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
+
+
+def test_a_bucket_that_is_not_there_is_made_once(shared, settings, tmp_path):
+    if settings.DATA_STORAGE.startswith("s3://"):
+        settings.DATA_STORAGE = f"s3://{tmp_path.name.replace('_', '-')[:60]}/data"
+    for _ in "ab":
+        call_command("storage", "prepare")
+    shared_store().put("imports/1/a", Path(__file__))
+    assert shared_store().size("imports/1/a") == Path(__file__).stat().st_size
 
 
 def test_without_a_setting_nothing_is_shared(settings, folder):

@@ -1,4 +1,4 @@
-"""`manage.py storage publish`: what this host has alone goes to the storage that all hosts share."""
+"""`manage.py storage`: its bucket is made, and what this host has alone goes to it."""
 
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,20 @@ from storage.store import SharedStore, shared_store
 class Command(BaseCommand):
     """Everything is left here too; what is published already costs a look."""
 
-    help = "Publish what this host has alone to DATA_STORAGE, for an installation that gets further hosts."
+    help = "Make the bucket of DATA_STORAGE (prepare), or publish what this host has alone there (publish)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """One sub-command."""
-        parser.add_argument("what", choices=["publish"])
+        """Two sub-commands."""
+        parser.add_argument("what", choices=["prepare", "publish"])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Uploads, models, indexes and networks."""
+        """Make the bucket; or publish uploads, models, indexes and networks."""
         store = shared_store()
         if not store.is_shared:
             raise CommandError("DATA_STORAGE is empty: there is no storage to publish to.")
+        if options["what"] == "prepare":
+            store.prepare()
+            return
         self.stdout.write(f"uploads: {_publish_uploads(store)}")
         models = [each for each in shelf.shelf() if not each.wrong]
         for each in models:
