@@ -37,6 +37,9 @@ def write_for_ourselves(**_: Any) -> None:
 def limit_statements(**_: Any) -> None:
     """No transaction of a job holds its locks for ever."""
     limit_connections("jobs")
+    from distillery.presence import begin_signs  # noqa: PLC0415  # needs the apps
+
+    begin_signs("jobs")
 
 
 @task_prerun.connect

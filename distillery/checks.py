@@ -31,6 +31,7 @@ from crowd.services.endpoints import is_safe
 from distillery.celery import app as celery_app
 from distillery.finding import Finding, Level
 from distillery.monitoring import traces
+from distillery.presence import hosts
 from distillery.restored import dispatching, secret_key
 from distillery.schema import inspect_schema
 from distillery.workchecks import buckets, failed_jobs, ledger, outages, silent_jobs, worker
@@ -179,7 +180,7 @@ def findings(*, before_start: bool = False, migrates: bool = True) -> list[Findi
         if not (before_start and migrates):
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":
-        found += [dispatching(), worker(), failed_jobs(), silent_jobs(), outages(), ledger()]
+        found += [dispatching(), worker(), failed_jobs(), silent_jobs(), outages(), ledger(), *hosts()]
     if not before_start:
         found += buckets()
     return [finding for finding in found if finding.sentence]

@@ -51,4 +51,7 @@ def post_fork(server: Any, worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """A worker has loaded the application, and accepts connections from now on."""
+    from distillery.presence import begin_signs  # noqa: PLC0415  # needs the application
+
+    begin_signs("web")
     lifeline.announce_ready()

@@ -87,6 +87,22 @@ class Job(models.Model):
         return f"job {self.pk} ({self.kind}, {self.state})"
 
 
+class HostSign(models.Model):
+    """That a part of a host is there, and what it says of itself; see `distillery.presence`."""
+
+    host = models.CharField(max_length=64, help_text="Token of its data folder.")
+    part = models.CharField(max_length=16, help_text="web or jobs.")
+    host_name = models.CharField(max_length=200)
+    facts = models.JSONField(default=dict, help_text="Version, digests of settings, queues, clock.")
+    seen_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "part"], name="one_sign_of_each_part")]
+
+    def __str__(self) -> str:
+        return f"{self.part} on {self.host_name}"
+
+
 class WorkerHeartbeat(models.Model):
     """When a worker process last answered the reconcile tick: proof that timer, broker and worker live."""
 

@@ -1,7 +1,7 @@
 """What docker/compose.yaml starts in containers, as processes of one machine, each host with a data folder.
 
-PostgreSQL, PgBouncer, Redis, OpenStack Swift with its S3 interface (Debian's; MinIO has no package there), nginx,
-two web hosts, two job hosts. Settings that all hosts share are read from docker/hosts.env, as compose does.
+PostgreSQL, PgBouncer, Redis, OpenStack Swift with its S3 interface (Debian has no MinIO), nginx, two web
+hosts, two job hosts. Settings that all hosts share are read from docker/hosts.env, as compose does.
 
     python -m tests.robustness.hosts.machine        # or: make hosts ARGS=run; Ctrl-C ends everything
 """
@@ -72,6 +72,7 @@ class Host:
         self._options = options
         self._log = folder / f"{name}.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._starts = 0
         self.folder.mkdir()
         self.environment = {
             **environment,
@@ -81,7 +82,8 @@ class Host:
         }
 
     def start(self) -> None:
-        """Start it; see `wait`."""
+        """Start it; `answers` tells when it is ready."""
+        self._starts += 1
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [
@@ -118,12 +120,9 @@ class Host:
         """Whether it is ready."""
         assert self._process is not None
         assert self._process.poll() is None, f"{self.name} ended:\n{self.log[-3000:]}"
-        return (
-            gets(f"{self.url}/health/") if self.is_web else "Distillery is ready" in self.log or self._works()
-        )
-
-    def _works(self) -> bool:
-        return "jobs run" in self.log or "is ready" in self.log
+        if self.is_web:
+            return gets(f"{self.url}/health/")
+        return self.log.count("The jobs worker is running") >= self._starts
 
     def stop(self) -> None:
         """SIGTERM, as an administrator does, until it has ended."""
@@ -278,7 +277,8 @@ def _start_proxy(folder: Path, port: int, webs: list[int], running: contextlib.E
             for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
         + f"upstream web {{ {servers} }}\n"
-        f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://web; proxy_set_header Host $http_host;\n"
+        f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://web;\n"
+        "proxy_set_header Host $http_host;\n"
         "proxy_connect_timeout 2s; proxy_next_upstream error timeout http_502 http_503; } } }\n"
     )
     services.start(
@@ -402,8 +402,8 @@ def main() -> None:
             host.start()
         for host in found.hosts:
             wait_for(host.answers, host.name)
-            print(f"{host.name}: {host.url if host.is_web else 'jobs'}, data in {host.folder}")
-        print(f"The proxy: {found.url} (Ctrl-C ends everything)")
+            sys.stdout.write(f"{host.name}: {host.url if host.is_web else 'jobs'}, data in {host.folder}\n")
+        sys.stdout.write(f"The proxy: {found.url} (Ctrl-C ends everything)\n")
         with contextlib.suppress(KeyboardInterrupt):
             signal.pause()
 

@@ -1,6 +1,6 @@
 """An installation of two web hosts and two job hosts, each with a data folder of its own, on real engines.
 
-`make hosts` runs it: PostgreSQL behind PgBouncer, Redis, S3 (OpenStack Swift), nginx, `manage.py up` four times.
+`make hosts` runs it: PostgreSQL behind PgBouncer, Redis, S3 (Swift), nginx, four times `manage.py up`.
 """
 
 import csv
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import lxml.html
+import psycopg2
 import pytest
 import requests
 
@@ -114,9 +115,18 @@ def test_a_job_host_that_is_killed_in_the_middle_loses_nothing_and_doubles_nothi
     one, first, second = everything.web[0], *everything.jobs
     job = start_import(rosa, one, upload(rosa, one, queries(QUERIES, "b")))
     state = f"Job.objects.get(pk={job}).state"
-    wait_for(lambda: ask(one, state) != "queued", "the first job host to begin")
-    assert ask(one, state) == "running"
+    database = psycopg2.connect(one.environment["DATABASE_DIRECT_URL"])
+    database.autocommit = True
+    with database.cursor() as cursor:
+
+        def has_begun() -> bool:
+            cursor.execute("SELECT state FROM jobs_job WHERE id = %s", [job])
+            return bool(cursor.fetchone() != ("queued",))
+
+        wait_for(has_begun, "the first job host to begin")
+    database.close()
     first.kill()
+    assert ask(one, state) == "running"
     second.start()
     wait_for(lambda: ask(one, state) in ("done", "failed"), "the second job host to finish")
     assert ask(one, f"(Job.objects.get(pk={job}).state, Job.objects.get(pk={job}).attempts)") == "('done', 2)"
