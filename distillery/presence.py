@@ -6,7 +6,6 @@ told as digests: keys and addresses with passwords stay where they are.
 
 import hashlib
 import logging
-import os
 import socket
 import threading
 from datetime import datetime, timedelta
@@ -60,7 +59,7 @@ def sign(part: str) -> None:
     """Say it once, and forget hosts that have been gone for long."""
     facts = {"alike": digest_settings(), "version": VERSION, "queues": _queues(part), "skew_s": _skew_s()}
     named = {
-        "host_name": os.environ.get("HOST_NAME") or socket.gethostname(),
+        "host_name": settings.HOST_NAME or socket.gethostname(),
         "facts": facts,
         "seen_at": Now(),
     }

@@ -387,6 +387,9 @@ CROSS_ENCODER = env.text("CROSS_ENCODER")
 METRIC_MODELS = Path(env.text("METRIC_MODELS", str(DATA_DIR / "models")))
 BERTSCORE_ENCODER = env.text("BERTSCORE_ENCODER")
 
+# What `doctor` calls this host; empty: what the machine is called.
+HOST_NAME = env.text("HOST_NAME")
+
 # Files that every host needs: s3://bucket/prefix or a folder that all hosts see; empty: there is one host.
 DATA_STORAGE = env.text("DATA_STORAGE").rstrip("/")
 DATA_S3_ENDPOINT = env.text("DATA_S3_ENDPOINT")

@@ -13,12 +13,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def at_host(settings, tmp_path, monkeypatch):
+def at_host(settings, tmp_path):
     """Be the host of this name, with a data folder of its own."""
     settings.DATA_STORAGE = "s3://bucket/data"
 
     def change(name: str) -> Path:
-        monkeypatch.setenv("HOST_NAME", name)
+        settings.HOST_NAME = name
         settings.DATA_DIR = tmp_path / name
         settings.DATA_DIR.mkdir(exist_ok=True)
         return settings.DATA_DIR
