@@ -188,7 +188,8 @@ class Machine:
         self.web = [Host(f"web-{n}", folder, environment, ["--no-jobs"]) for n in (1, 2)]
         self.jobs = [
             Host("jobs-1", folder, environment, ["--no-web"]),
-            Host("jobs-2", folder, environment, ["--no-web", "--no-beat"]),
+            # It has a timer too: where the only one died with its host, nobody would look for lost jobs.
+            Host("jobs-2", folder, environment, ["--no-web"]),
         ]
 
     @property
