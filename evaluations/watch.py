@@ -17,7 +17,7 @@ NEWS_FOR = timedelta(days=7)
 #: So long past its lease, or due, a job is silent: the worker died and nobody put it right.
 SILENT_AFTER = timedelta(minutes=10)
 _LIGHT = ("pk", "number", "title", "state", "why", "best", "best_value", "release__version",
-          "release__project__slug")  # fmt: skip
+          "release__simulated", "release__project__slug")  # fmt: skip
 
 
 def over(now: datetime) -> Iterator[Condition]:
@@ -47,7 +47,10 @@ def silent(now: datetime) -> Iterator[Condition]:
 def _ready(each: Evaluation) -> str:
     if each.best_value is None:
         return f"{name_of(each)} is ready."
-    return f"{name_of(each)} is ready: {each.best} agrees best with people (Pearson {each.best_value:.3f})."
+    figure = f"(Pearson {each.best_value:.3f})"
+    if each.release.simulated:
+        return f"{name_of(each)} is ready: {each.best} agrees best with simulated scores {figure}."
+    return f"{name_of(each)} is ready: {each.best} agrees best with people {figure}."
 
 
 def _condition(each: Evaluation, kind: str, level: Notice.Level, words: str) -> Condition:

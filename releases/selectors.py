@@ -86,6 +86,7 @@ class Content:
     candidates: int
     ratings: int
     imported: int
+    imported_simulated: int
     all_queries: int
     all_answers: int
     all_candidates: int
@@ -153,12 +154,14 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
     not_taken = answers_of(project, DEFAULT_DB_ALIAS).exclude(why__in=inside(include)).values("pk")
     going_in = candidates.filter(query__in=inside_now).exclude(answer__in=not_taken)
     all_ratings, ratings, aside = _ratings(project, going_in)
+    imported = ImportedScore.objects.filter(candidate__in=going_in.values("pk"))
     return Content(
         queries=queries_in,
         answers=answers_in,
         candidates=going_in.count(),
         ratings=ratings,
-        imported=ImportedScore.objects.filter(candidate__in=going_in.values("pk")).count(),
+        imported=imported.count(),
+        imported_simulated=imported.filter(simulated=True).count(),
         all_queries=all_queries,
         all_answers=all_answers,
         all_candidates=candidates.count(),

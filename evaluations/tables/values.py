@@ -13,11 +13,10 @@ import tokenize
 from collections.abc import Iterator
 from typing import Any
 
-#: How tools write a number that is not there.
-_NONE = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "."})
+from tables.flags import MISSING, parse_flag
+
 #: What a table says of ratings that no filter of single responses has been over.
 UNFILTERED = frozenset({"", "none", "no", "0", "false"})
-_YES, _NO = frozenset({"true", "yes", "1", "t", "y"}), frozenset({*_NONE, "false", "no", "0", "f", "n"})
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
 _TEXT = ("text", "answer", "value")
@@ -43,10 +42,10 @@ def text_of(value: Any) -> str:
 
 def flag_of(value: Any) -> bool:
     """Whether something is so; nothing is no."""
-    text = "" if value is None else str(value).strip().casefold()
-    if text not in _YES | _NO:
+    flag = parse_flag(value)
+    if flag is None:
         raise ValueRefusedError(f"{shown(value)} is neither true nor false")
-    return text in _YES
+    return flag
 
 
 def texts_of(value: Any) -> list[tuple[str, str]]:
@@ -119,7 +118,7 @@ def number_of(value: Any, *, comma: bool = False) -> float | None:
     """The finite number that a cell is, None where it is empty; `comma` reads 2,5 as two and a half."""
     if isinstance(value, str):
         bare = value.strip()
-        if bare.casefold() in _NONE:
+        if bare.casefold() in MISSING:
             return None
         if _DECIMAL_COMMA.fullmatch(bare):
             if not comma:

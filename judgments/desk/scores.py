@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from crowd.desk.doors import StageSeat, on_stage, show
+from crowd.models import Stage
 from crowd.selectors.keeping import kept_rows
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.columns import SCORES
@@ -22,7 +23,7 @@ from tables.grids import Asked, Choices, page_of
 
 _COLUMNS = (
     "candidate", "query_key", "query", "system", "answer", "n_raw", "n_kept", "mean", "sd", "median",
-    "trimmed_mean", "score_adjusted",
+    "trimmed_mean", "score_adjusted", "simulated",
 )  # fmt: skip
 
 
@@ -70,14 +71,16 @@ def scores_csv(request: HttpRequest, seat: StageSeat) -> StreamingHttpResponse:
     """What the table shows on all its pages, as CSV."""
     judging_only(seat)
     run, rows, _ = _rows(request, seat)
-    answer = StreamingHttpResponse(_lines(run, rows), content_type="text/csv; charset=utf-8")
+    answer = StreamingHttpResponse(_lines(seat.stage, run, rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{seat.stage.slug}-scores.csv"'
     return answer
 
 
-def _lines(run: FilterRun | None, rows: Any) -> Iterator[str]:
+def _lines(stage: Stage, run: FilterRun | None, rows: Any) -> Iterator[str]:
     title = run.summary.get("title", run.recipe) if run else "none"
     yield f"# {signature('mean-of-kept', recipe=title, sd='sample', trimmed=0.2, adjusted='p913-12.6')}\n"
     yield csv_text([_COLUMNS])
     for some in selectors.written_scores(rows):
-        yield csv_text((row[0], *map(cell, row[1:5]), *row[5:]) for row in some)
+        simulated = selectors.find_simulated(stage, (row[0] for row in some))
+        marks = {True: "true", False: "false"}
+        yield csv_text((row[0], *map(cell, row[1:5]), *row[5:], marks[row[0] in simulated]) for row in some)

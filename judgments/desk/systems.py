@@ -163,7 +163,7 @@ def download(request: HttpRequest, seat: Seat, *, pk: int) -> StreamingHttpRespo
 
 
 def _lines(rows: Any) -> Iterator[str]:
-    yield csv_text([(*_COLUMNS, "judgments", "mean")])
+    yield csv_text([(*_COLUMNS, "judgments", "mean", "simulated")])
     found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
     while some := list(islice(found, _AT_ONCE)):
         said = answers.said(pk for pk, *_ in some)
@@ -175,6 +175,7 @@ def _cells(values: list[Any], said: Said) -> Iterator[str | int | float | None]:
         yield cell(value) if isinstance(value, str) else value
     yield said.judgments
     yield said.mean
+    yield "true" if said.simulated else "false"
 
 
 @posted

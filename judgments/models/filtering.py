@@ -124,6 +124,11 @@ class ImportedScore(models.Model):
     ratings = models.JSONField(default=list, help_text="The single ratings, if the file has them.")
     scale_low = models.FloatField(default=1)
     scale_high = models.FloatField(default=5)
+    simulated = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="The file says that a program gave it, not a person.",
+    )
 
     def __str__(self) -> str:
         return f"{self.candidate_id}: {self.mean}"

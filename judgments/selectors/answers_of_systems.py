@@ -66,25 +66,30 @@ def _with_figures(found: QuerySet[Candidate], order: str) -> QuerySet[Candidate]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What people said about an answer: judgments, and the mean score by the filter runs in force."""
+    """What people said about an answer: judgments, and the mean score by the filter runs in force.
+
+    `simulated`: a program gave at least one of the judgments in place of a person.
+    """
 
     judgments: int = 0
     mean: float | None = None
+    simulated: bool = False
 
 
 def said(candidates: Iterable[int]) -> dict[int, Said]:
     """What was said about each of these, in two statements; those about whom nothing was said are missing."""
     wanted = list(candidates)
-    counts = dict(
-        Judgment.objects.filter(candidate__in=wanted)
-        .order_by()
-        .values_list("candidate")
-        .annotate(n=Count("pk"))
-    )
+    judgments = Judgment.objects.filter(candidate__in=wanted).order_by().values_list("candidate")
+    rows = judgments.annotate(n=Count("pk"), by_programs=Count("pk", filter=Q(worker__simulated=True)))
+    counts = {pk: (n, by_programs > 0) for pk, n, by_programs in rows}
     means = dict(
         Score.objects.filter(candidate__in=wanted, run__state=FilterRun.State.IN_FORCE)
         .order_by()
         .values_list("candidate")
         .annotate(value=Avg("mean"))
     )
-    return {pk: Said(counts.get(pk, 0), means.get(pk)) for pk in counts.keys() | means.keys()}
+    found = {}
+    for pk in counts.keys() | means.keys():
+        n, simulated = counts.get(pk, (0, False))
+        found[pk] = Said(n, means.get(pk), simulated)
+    return found

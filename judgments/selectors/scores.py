@@ -1,6 +1,6 @@
 """Candidates with their scores: of the run in force, or from all good judgments while there is none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isnan
@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from crowd.models import Stage
-from judgments.models import Candidate, FilterRun, Score, System
+from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.counting import score_counts
 from judgments.selectors.live import systems_of
 from judgments.selectors.ratings import scale_of
@@ -111,6 +111,12 @@ def written_scores(
         found = Candidate.objects.filter(pk__in=[row[0] for row in some]).values_list("pk", *_TEXTS)
         texts = {pk: rest for pk, *rest in found}
         yield [(row[0], *texts[row[0]], *row[1:]) for row in some]
+
+
+def find_simulated(stage: Stage, candidates: Iterable[int]) -> set[int]:
+    """Those of the candidates of which a program gave at least one of the judgments in place of a person."""
+    rows = Judgment.objects.filter(stage=stage, candidate__in=list(candidates), worker__simulated=True)
+    return set(rows.order_by().values_list("candidate_id", flat=True).distinct())
 
 
 def systems(stage: Stage) -> list[str]:

@@ -47,7 +47,13 @@ def _sections(facts: Facts, counted: bool) -> Iterator[str]:
 
 def _marks(facts: Facts) -> Iterator[str]:
     """What nobody may overlook."""
-    if facts.simulated:
+    if facts.imported is not None and facts.imported.simulated:
+        yield (
+            f"> **SIMULATED DATA.** Programs and not people gave {facts.imported.simulated:,} of the "
+            f"{facts.imported.scores:,} imported human scores. They say nothing about people. Do not use "
+            "them as evidence of anything."
+        )
+    if facts.simulated_workers:
         share = (
             "all workers"
             if facts.simulated_workers >= facts.workers

@@ -132,7 +132,7 @@ def _pay(facts: Facts) -> Iterator[str]:
     total = sum(each.paid_cents + each.bonus_cents for each in facts.stages)
     fees = sum(each.fee_cents for each in facts.stages)
     yield f"People got {_amount(total, money)} in all, and the marketplace {_amount(fees, money)}."
-    if facts.simulated:
+    if facts.simulated_workers:
         yield "Simulated workers get play money: these are no wages."
 
 

@@ -132,12 +132,17 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Where imported human scores come from: the file, its digest, and the scale of its scores."""
+    """Where imported human scores come from: the file, its digest, and the scale of its scores.
+
+    The file says of `simulated` of its `scores` that programs gave them.
+    """
 
     file: str
     sha256: str
     low: float
     high: float
+    scores: int = 0
+    simulated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +199,8 @@ class Facts:
 
     @property
     def simulated(self) -> bool:
-        """Simulated workers took part."""
-        return self.simulated_workers > 0
+        """Programs did something in place of people: as workers, or in scores that were imported."""
+        return self.simulated_workers > 0 or (self.imported is not None and self.imported.simulated > 0)
 
     def answer(self, key: str) -> str:
         """What people said to a question, stripped; empty where nobody did."""

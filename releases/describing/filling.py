@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 from django.db.models.fields.json import KT
 
 from annotation.models import CandidatePassage
@@ -187,8 +187,13 @@ def _found(project: Project, options: Options) -> Iterable[Found]:
 
 def _imported(project: Project) -> Imported | None:
     scores = ImportedScore.objects.filter(candidate__system__project=project)
-    scale = scores.aggregate(low=Min("scale_low"), high=Max("scale_high"))
+    about = scores.aggregate(
+        low=Min("scale_low"),
+        high=Max("scale_high"),
+        scores=Count("pk"),
+        simulated=Count("pk", filter=Q(simulated=True)),
+    )
     source = CandidateSource.objects.filter(project=project).order_by("pk").first()
-    if scale["low"] is None or source is None:
+    if about["low"] is None or source is None:
         return None
-    return Imported(source.name, source.sha256, scale["low"], scale["high"])
+    return Imported(source.name, source.sha256, **about)

@@ -40,6 +40,7 @@ ONE: dict[str, tuple[str, ...]] = {
     "n": ("n", "n_ratings", "num_ratings", "n_judgments", "raters"),
     "type": ("type", "query_type", "question_type"),
     "context": ("context_turns", "history", "previous_turns"),
+    "simulated": ("simulated", "is_simulated"),
 }
 #: Fields that several columns may hold together, each with the shape of their names.
 SEVERAL: dict[str, re.Pattern[str]] = {

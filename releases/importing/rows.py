@@ -16,6 +16,7 @@ from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 from releases.importing.columns import several
 from tables.decimals import AmbiguousNumberError, with_point
+from tables.flags import parse_flag
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d+(?:\.\d+)?)\s*")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
@@ -47,7 +48,10 @@ def scale_of(text: str) -> Scale:
 
 @dataclass(slots=True)
 class ScoredRow:
-    """One answer with its human score. `n` is None where the file does not say how many people judged."""
+    """One answer with its human score. `n` is None where the file does not say how many people judged.
+
+    `simulated`: the file says that a program gave the score in place of a person.
+    """
 
     line: int
     query_id: str
@@ -61,6 +65,7 @@ class ScoredRow:
     passages: list[Passage] = field(default_factory=list)
     context: list[str] = field(default_factory=list)
     type: str = ""
+    simulated: bool = False
 
 
 def row_of(values: Mapping[str, Any], *, line: int, scale: Scale) -> ScoredRow:
@@ -90,6 +95,7 @@ def row_of(values: Mapping[str, Any], *, line: int, scale: Scale) -> ScoredRow:
             for turn in _taken("context", fields.texts_of, values.get("context"), "earlier turns")
         ],
         type=_type(values.get("type")),
+        simulated=_simulated(values.get("simulated")),
     )
 
 
@@ -146,6 +152,18 @@ def _type(value: Any) -> str:
         return fields.type_of(value)
     except BadFieldError:
         return ""
+
+
+def _simulated(value: Any) -> bool:
+    """Whether a program gave the score; a value that is unclear refuses the row, so that no mark is lost."""
+    flag = parse_flag(value)
+    if flag is None:
+        raise RowRefusedError(
+            "simulated",
+            f"{quoted(str(value))} is neither true nor false.",
+            "Write true where a program gave the score in place of a person, else false.",
+        )
+    return flag
 
 
 def _texts(name: str, values: Mapping[str, Any]) -> list[str]:

@@ -48,6 +48,7 @@ class SpooledAnswer:
     n: int | None
     ratings: list[float]
     line: int
+    simulated: bool
 
 
 class Spool:
@@ -70,7 +71,8 @@ class Spool:
             "CREATE TABLE query (number INTEGER PRIMARY KEY, identity BLOB UNIQUE, key TEXT, digest TEXT,"
             " text TEXT, context TEXT, passages TEXT, refs TEXT, type TEXT, line INTEGER, seen INTEGER)",
             "CREATE TABLE answer (query INTEGER, system INTEGER, text TEXT, mean REAL, n INTEGER,"
-            " ratings TEXT, refs TEXT, line INTEGER, PRIMARY KEY (query, system)) WITHOUT ROWID",
+            " ratings TEXT, refs TEXT, line INTEGER, simulated INTEGER, PRIMARY KEY (query, system))"
+            " WITHOUT ROWID",
             "BEGIN",
         ):
             self._rows.execute(statement)
@@ -93,7 +95,7 @@ class Spool:
                 raise RowRefusedError("system", "The row does not name its system.", "Name it in every row.")
             number = self._number(row.system)
             before = self._rows.execute(
-                "SELECT text, mean, line, n, ratings FROM answer WHERE query = ? AND system = ?",
+                "SELECT text, mean, line, n, ratings, simulated FROM answer WHERE query = ? AND system = ?",
                 (query, number),
             ).fetchone()
             if before is not None:
@@ -110,8 +112,18 @@ class Spool:
             self.repeats += not adds
             return
         self._rows.execute(
-            "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (query, number, row.answer, row.mean, row.n, json.dumps(row.ratings), refs, row.line),
+            "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                query,
+                number,
+                row.answer,
+                row.mean,
+                row.n,
+                json.dumps(row.ratings),
+                refs,
+                row.line,
+                row.simulated,
+            ),
         )
         self._rows.execute("UPDATE query SET seen = seen + 1 WHERE number = ?", (query,))
         self.answers += 1
@@ -170,8 +182,8 @@ class Spool:
             )
         return seen if self._fixed else self._number(f"system-{seen + 1}")
 
-    def _repeated(self, row: ScoredRow, before: tuple[str, float, int, int | None, str]) -> None:
-        text, mean, line, n, ratings = before
+    def _repeated(self, row: ScoredRow, before: tuple[str, float, int, int | None, str, int]) -> None:
+        text, mean, line, n, ratings, simulated = before
         if text != row.answer:
             raise RowRefusedError(
                 "answer",
@@ -190,11 +202,20 @@ class Spool:
                 f"The same answer of {quoted(row.system)} has other ratings in line {line}.",
                 "Write all ratings of an answer into one row, as a list or in columns.",
             )
+        if bool(simulated) != row.simulated:
+            marks = ("simulated", "not simulated")
+            here, there = marks if row.simulated else reversed(marks)
+            raise RowRefusedError(
+                "simulated",
+                f"The same answer of {quoted(row.system)} is {here} here and {there} in line {line}.",
+                "Mark a score as simulated in all of its rows, or in none.",
+            )
 
     def _only_reference(self, query: int, row: ScoredRow) -> bool:
-        """Whether an earlier row has the same answer and score, with none of this row's references."""
+        """Whether an earlier row has the same answer, score and mark, with none of this row's references."""
         same = self._rows.execute(
-            "SELECT refs FROM answer WHERE query = ? AND text = ? AND mean = ?", (query, row.answer, row.mean)
+            "SELECT refs FROM answer WHERE query = ? AND text = ? AND mean = ? AND simulated = ?",
+            (query, row.answer, row.mean, row.simulated),
         )
         given = set(row.references)
         return any(refs != "[]" and given.isdisjoint(json.loads(refs)) for (refs,) in same)
@@ -224,7 +245,7 @@ class Spool:
         )
         while some := list(islice(queries, _FEW)):
             answers = self._rows.execute(
-                "SELECT query, system, text, mean, n, ratings, line FROM answer"
+                "SELECT query, system, text, mean, n, ratings, line, simulated FROM answer"
                 " WHERE query BETWEEN ? AND ? ORDER BY query, system",
                 (some[0][0], some[-1][0]),
             )
@@ -244,10 +265,16 @@ class Spool:
                     for number, key, digest, text, context, passages, refs, kind, line in some
                 ],
                 [
-                    SpooledAnswer(query, system, text, mean, n, json.loads(ratings), line)
-                    for query, system, text, mean, n, ratings, line in answers
+                    SpooledAnswer(query, system, text, mean, n, json.loads(ratings), line, bool(simulated))
+                    for query, system, text, mean, n, ratings, line, simulated in answers
                 ],
             )
+
+    @property
+    def simulated(self) -> int:
+        """How many of the answers have a score that a program gave."""
+        found: int = self._rows.execute("SELECT COUNT(*) FROM answer WHERE simulated").fetchone()[0]
+        return found
 
     def per_system(self) -> dict[str, int]:
         """How many answers each system has."""

@@ -121,10 +121,10 @@ def _figures(judged: Judged, given: Sequence[list[dict[str, Any]]]) -> Iterator[
 def _elsewhere(scope: Scope) -> Batches:
     every = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
     rows = scope.of_candidates(every)
-    columns = rows.order_by("candidate_id").values_list("candidate_id", "mean", "n", "ratings")
+    columns = rows.order_by("candidate_id").values_list("candidate_id", "mean", "n", "ratings", "simulated")
     for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
         batch = []
-        for candidate, mean, n, listed in some:
+        for candidate, mean, n, listed, simulated in some:
             if candidate not in scope.candidates:
                 continue
             ratings = [each for each in listed if isinstance(each, int | float)]
@@ -139,6 +139,6 @@ def _elsewhere(scope: Scope) -> Batches:
                 None,
             )
             given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
-            batch.append(_row(scope, ELSEWHERE, candidate, figures, Given(given)))
+            batch.append(_row(scope, ELSEWHERE, candidate, figures, Given(given, simulated)))
         if batch:
             yield batch

@@ -99,7 +99,7 @@ def build(release: Release, *, folder: Path, progress: Progress = silent) -> Bui
         content,
         tuple(files),
         sum(path.stat().st_size for path in listed if path.is_file()),
-        gathered.simulated > 0,
+        gathered.by_programs,
         about["imported"],
         same,
     )
@@ -168,7 +168,7 @@ def _about(release: Release, options: Options, gathered: Gathered, content: str)
         "notes": release.notes,
         "language": project.language,
         "licence": project.licence,
-        "simulated": gathered.simulated > 0,
+        "simulated": gathered.by_programs,
         "simulated_rows": gathered.simulated_rows,
         "imported": project.read_only,
         "content": content,

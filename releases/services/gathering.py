@@ -44,6 +44,11 @@ class Gathered:
     simulated_rows: dict[str, dict[str, int]]
     libraries: dict[str, str]
 
+    @property
+    def by_programs(self) -> bool:
+        """Programs did something in place of people: as workers here, or in scores that were imported."""
+        return self.simulated > 0 or bool(self.simulated_rows)
+
 
 def gather(project: Project, options: Options, room: Path, progress: Progress) -> Gathered:
     """Read a project into an empty folder."""

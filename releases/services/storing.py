@@ -94,6 +94,7 @@ class Store:
             "queries": self.spool.queries,
             "answers": self.spool.answers,
             "further": self.spool.further,
+            "simulated": self.spool.simulated,
             **encoding_of(self.table.source),
             "counts": self.spool.counts().as_json(),
             "systems": self.spool.per_system(),
@@ -187,6 +188,7 @@ class Store:
                 ratings=each.ratings,
                 scale_low=scale.low,
                 scale_high=scale.high,
+                simulated=each.simulated,
             )
             for candidate, each in zip(made, some, strict=True)
         )

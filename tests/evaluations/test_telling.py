@@ -11,6 +11,7 @@ from evaluations import watch
 from evaluations.desk.funnel import say
 from evaluations.models import Evaluation
 from jobs.models import Job
+from releases.models import Release
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import make_project
 
@@ -44,6 +45,13 @@ def test_what_is_ready_is_news_with_the_best_metric(release):
     assert told.kind == "evaluation_ready"
     assert told.address == "/desk/projects/capitals/evaluations/1.0.0/1/"
     assert f"is ready: {done.best} agrees best with people" in told.sentence
+
+
+def test_what_agrees_with_programs_does_not_agree_with_people(release):
+    done = make_evaluation(release)
+    Release.objects.update(simulated=True)
+    [told] = watch.over(timezone.now())
+    assert f"is ready: {done.best} agrees best with simulated scores" in told.sentence
 
 
 def test_what_failed_is_an_alarm_with_the_reason(release):

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from crowd.errors import CrowdError
 from crowd.kinds import config_of, kind_of
-from crowd.models import Assignment
+from crowd.models import Assignment, Worker
 from crowd.services.quoting import quote
 from crowd.simulation.answers import Somebody, answer_unit
 from crowd.simulation.page import read_form
@@ -323,6 +323,10 @@ def test_pages_and_files_show_halves(halves, client, admin_user):
     assert ["4.5", "4", "4"] in table
     scores = list(csv.DictReader(page("scores_csv").splitlines()[1:]))
     assert {row["mean"] for row in scores} == {"4.5", "1.5", "4.75", "1.375"}
+    assert {row["simulated"] for row in scores} == {"false"}
+    Worker.objects.update(simulated=True)
+    rows = csv.DictReader(page("scores_csv").splitlines()[1:])
+    assert {row["simulated"] for row in rows} == {"true"}
     for name in ("planning", "scores", "judges", "filters"):
         page(name)
 

@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from crowd.models import Worker
 from jobs.models import Job
 from jobs.runner import run
 from judgments.models import Candidate, CandidateSource, FilterRun, Score, System
@@ -209,6 +210,10 @@ def test_the_download_has_the_filtered_answers_with_what_people_said(manager, pr
     (row,) = rows_of(manager.get(at("system_csv", system.pk) + "?state=judge"))
     assert row["answer"] == 'say "hi",\nthere'
     assert (row["query_id"], row["system"], row["judgments"], row["mean"]) == ("q1", "copynet", "1", "2.5")
+    assert row["simulated"] == "false"
+    Worker.objects.update(simulated=True)
+    (row,) = rows_of(manager.get(at("system_csv", system.pk) + "?state=judge"))
+    assert row["simulated"] == "true"
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r"])

@@ -144,6 +144,11 @@ class Command(BaseCommand):
             if "guess" in report["encoding_words"]:
                 self.stdout.write(f"Encoding: {report['encoding_words']}. Another one: --encoding NAME.")
             self.stdout.write(f"{sum_in_words(report['counts'])}.")
+            if report["simulated"]:
+                self.stdout.write(
+                    f"{report['simulated']:,} of the scores are simulated, says the file: the project's "
+                    "releases and figures are marked as SIMULATED DATA."
+                )
             if report["further"]:
                 self.stdout.write(f"{report['further']:,} rows only added references to earlier ones.")
         self.stdout.write(
