@@ -55,12 +55,27 @@ class RevisedUserForm(RevisedModelForm, UserChangeForm):  # type: ignore[type-ar
     """Django's own form of an account."""
 
 
+class ColumnReferences:
+    """`_to_field` in an address names a column; the name of a relation to other rows is answered with 400.
+
+    Django looks at an attribute that only columns have, so that such a name ended in an error.
+    """
+
+    opts: Any
+
+    def to_field_allowed(self, request: HttpRequest, to_field: str) -> bool:
+        """Whether other rows may be referred to by this column."""
+        columns = {field.name for field in self.opts.get_fields() if field.concrete}
+        allowed: Any = super().to_field_allowed  # type: ignore[misc]  # of ModelAdmin, beside it
+        return to_field in columns and bool(allowed(request, to_field))
+
+
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
 @admin.register(User)
-class RevisedUserAdmin(UserAdmin[User]):
+class RevisedUserAdmin(ColumnReferences, UserAdmin[User]):
     """Django's own pages of accounts."""
 
     form = RevisedUserForm
@@ -72,14 +87,14 @@ class RevisedUserAdmin(UserAdmin[User]):
 
 
 @admin.register(Group)
-class RevisedGroupAdmin(GroupAdmin):
+class RevisedGroupAdmin(ColumnReferences, GroupAdmin):
     """Django's own pages of groups."""
 
     form = RevisedModelForm
 
 
 @admin.register(PasswordState)
-class PasswordStateAdmin(admin.ModelAdmin[PasswordState]):
+class PasswordStateAdmin(ColumnReferences, admin.ModelAdmin[PasswordState]):
     """Tick `must change` after setting a password for somebody."""
 
     form = RevisedModelForm

@@ -13,9 +13,9 @@ from django.contrib import admin
 from django.db.models import Model, URLField
 from django.http import HttpRequest
 
-import distillery.accountadmin  # noqa: F401 - registers its pages
 from annotation import models as annotation
 from crowd import models as crowd
+from distillery.accountadmin import ColumnReferences  # registers the pages of accounts too
 from jobs import models as jobs
 from judgments import models as judgments
 from judgments.selectors.ratings import scale_of
@@ -26,7 +26,7 @@ from releases import models as releases
 from retrieval import models as retrieval
 
 
-class LookOnly(admin.ModelAdmin[Model]):
+class LookOnly(ColumnReferences, admin.ModelAdmin[Model]):
     """Rows to look at, for superusers. Nothing is added, changed or deleted, also not by an action."""
 
     actions = None

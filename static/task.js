@@ -112,7 +112,8 @@
         credentials: "omit",
       });
       if (answer.ok) {
-        kept = now;
+        const { send_all: all } = await answer.json().catch(() => ({}));
+        kept = all ? new Map() : now;
         say("saved");
       } else if (answer.status < 500) {
         const { error } = await answer.json().catch(() => ({}));

@@ -40,6 +40,14 @@ class Assignment(models.Model):
         default=False,
         help_text="The marketplace signed the arrival. Others bar no one until listed.",
     )
+    arrived_from = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of an unproven arrival: a keyed digest of the HIT and the network that it came from.",
+    )
+    saved_at = models.DateTimeField(null=True, blank=True, help_text="When the newest draft was saved.")
     stored_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     auto_approve_at = models.DateTimeField(null=True, blank=True)

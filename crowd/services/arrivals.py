@@ -45,12 +45,14 @@ def arrive(
     listing: str = "",
     resuming: bool = False,
     proven: bool = True,
+    network: str = "",
 ) -> Arrived:
     """Give the units of a HIT to the worker who accepted it; the same again on a reload.
 
     `listing` is the HIT's id at the marketplace as the address says it. With `resuming`, the worker was here
     before and comes back with finished work, which is taken even where nobody new may begin. What is not
-    `proven` by the marketplace's signature is refused where the marketplace signs.
+    `proven` by the marketplace's signature is refused where the marketplace signs. `network` tells unproven
+    arrivals apart by where they come from.
 
     Raises WorkRefusedError with a sentence for the worker: the HIT is over, they have done one of these
     before, were excluded, or reached the most HITs of this stage.
@@ -63,7 +65,7 @@ def arrive(
     known = _known(hit.stage, external_id, worker_id)
     if known is None or known.state == State.ENDED:
         make_way(hit, external_id=external_id, worker_id=worker_id, proven=proven)
-        known = _begin(hit, external_id, worker_id, resuming=resuming, proven=proven)
+        known = _begin(hit, external_id, worker_id, resuming=resuming, proven=proven, network=network)
     elif proven and not known.proven:
         Assignment.objects.filter(pk=known.pk).update(proven=True)
         known.proven = True
@@ -106,7 +108,9 @@ def _known(stage: Stage, external_id: str, worker_id: str) -> Assignment | None:
     )
 
 
-def _begin(hit: Hit, external_id: str, worker_id: str, *, resuming: bool, proven: bool) -> Assignment:
+def _begin(
+    hit: Hit, external_id: str, worker_id: str, *, resuming: bool, proven: bool, network: str
+) -> Assignment:
     """Check and claim in one transaction that holds the worker: pages opened at once come one by one."""
     if not resuming:
         _refuse_what_is_over(hit)
@@ -123,13 +127,13 @@ def _begin(hit: Hit, external_id: str, worker_id: str, *, resuming: bool, proven
                 return known
             if known is None and not proven:
                 make_room(hit, but=worker)
-            return _claim(hit, external_id, worker, known, proven=proven)
+            return _claim(hit, external_id, worker, known, proven=proven, network=network)
     except IntegrityError as error:
         raise WorkRefusedError(f"You have this task open in another HIT. {RETURN_IT}") from error
 
 
 def _claim(
-    hit: Hit, external_id: str, worker: Worker, before: Assignment | None, *, proven: bool
+    hit: Hit, external_id: str, worker: Worker, before: Assignment | None, *, proven: bool, network: str
 ) -> Assignment:
     draft = _given_back(hit, worker)
     units = dict(hit.units.order_by("position").values_list("unit", "role"))
@@ -155,6 +159,7 @@ def _claim(
             external_id=external_id,
             arrived_at=timezone.now(),
             proven=proven,
+            arrived_from="" if proven else network,
             draft=draft,
         )
     else:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from crowd.errors import TooLongError
 from crowd.models import Assignment
@@ -68,7 +69,8 @@ def keep(
                 f"All answers together are longer than {LARGEST_DRAFT:,} characters. Shorten them, please."
             )
         row.draft, row.telemetry = draft, summed(row.telemetry, telemetry or {})
-        row.save(update_fields=["draft", "telemetry"])
+        row.saved_at = timezone.now()
+        row.save(update_fields=["draft", "telemetry", "saved_at"])
     assignment.draft, assignment.telemetry = row.draft, row.telemetry
     return True
 

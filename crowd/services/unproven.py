@@ -6,10 +6,12 @@ can write such an address. The work is taken all the same, and counts once the m
 
 import contextlib
 import logging
+from collections import defaultdict, deque
 from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import ProtectedError, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from crowd.adapters import registry
@@ -23,6 +25,8 @@ State = Assignment.State
 HANDED_OVER_AFTER = timedelta(minutes=2)
 #: Unproven arrivals that a HIT has at once, for each of its places.
 FOR_EACH_PLACE = 5
+#: Rows that one transaction removes.
+MOST_REMOVED = 1000
 #: What was given up without an answer is kept so long, for a worker who comes back.
 KEPT = timedelta(days=7)
 FORGED = "Answered here, but the marketplace does not list it, and its worker came with another assignment."
@@ -52,17 +56,24 @@ def make_way(hit: Hit, *, external_id: str, worker_id: str, proven: bool) -> Non
 
 
 def make_room(hit: Hit, *, but: Worker) -> None:
-    """Remove the oldest arrivals beyond what a HIT has at once, those without a draft first.
+    """Remove arrivals beyond what a HIT has at once.
 
-    `but` is who arrives now.
+    First those from the network that most of them came from, so that one machine displaces only itself; among
+    equals those without a draft, then those at which nobody worked for longest. `but` is who arrives now.
     """
     most = hit.places * FOR_EACH_PLACE
     rows = _unanswered(Assignment.objects.filter(hit=hit)).exclude(worker=but)
     if (beyond := rows.count() + 1 - most) <= 0:
         return
-    oldest = rows.order_by("arrived_at", "pk")
-    going = list(oldest.filter(draft={}).values_list("pk", flat=True)[:beyond])
-    going += list(oldest.exclude(pk__in=going).values_list("pk", flat=True)[: beyond - len(going)])
+    columns = rows.annotate(has_draft=~Q(draft={}), touched_at=Coalesce("saved_at", "arrived_at"))
+    order = columns.order_by("has_draft", "touched_at", "pk").values_list("pk", "arrived_from")
+    by_network: dict[str, deque[int]] = defaultdict(deque)
+    for place, (pk, network) in enumerate(order[: most + MOST_REMOVED]):
+        by_network[network or f"unknown-{place}"].append(pk)
+    going = []
+    for _ in range(min(beyond, MOST_REMOVED)):
+        crowd = max(by_network.values(), key=len)
+        going.append(crowd.popleft())
     _remove(Assignment.objects.filter(pk__in=going))
 
 
@@ -103,13 +114,18 @@ def _set_aside(rival: Assignment) -> None:
 
 @transaction.atomic
 def _remove(rows: QuerySet[Assignment]) -> None:
-    found = list(rows.values_list("pk", "worker_id")[:1000])
+    found = list(rows.values_list("pk", "worker_id")[:MOST_REMOVED])
     Assignment.objects.filter(
         pk__in=[pk for pk, _ in found], response__isnull=True, submitted_at=None
     ).delete()
     gone = Worker.objects.filter(
         pk__in={worker for _, worker in found}, assignments=None, simulated=False
     ).exclude(pk__in=Exclusion.objects.values("worker"))
-    for worker in gone.filter(hit=None):
-        with contextlib.suppress(ProtectedError):  # another room knows them
-            worker.delete()
+    nameless = gone.filter(hit=None)
+    try:
+        with transaction.atomic():
+            nameless.delete()
+    except ProtectedError:  # another app knows one of them: the others still go
+        for worker in nameless:
+            with contextlib.suppress(ProtectedError):
+                worker.delete()

@@ -126,6 +126,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
             worker_id=arrival.worker,
             listing=arrival.listing,
             proven=arrival.proven,
+            network=pace.network_of(request, hit),
         )
     except WorkRefusedError as error:
         return _refused(request, str(error), back=origin)
@@ -140,7 +141,7 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
         form = fields.form_of(request)
     except UnreadableError:
         return _refused(request, _UNREADABLE, title=_NOTHING_SENT, back=_home(hit), status=413)
-    found = _assignment_of(form.get("ticket", ""), hit)
+    found = _assignment_of(request, form.get("ticket", ""), hit)
     if found is None:
         return _refused(request, _NO_TICKET, title=_NOTHING_SENT, back=_home(hit))
     assignment, ticket = found
@@ -153,6 +154,7 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
                 worker_id=assignment.worker.external_id,
                 resuming=True,
                 proven=assignment.proven,
+                network=pace.network_of(request, hit),
             ).assignment
         except WorkRefusedError as error:
             return _refused(request, str(error), title=_NOTHING_SENT, back=back, status=409)
@@ -218,11 +220,13 @@ def draft(request: HttpRequest, hit: Hit) -> HttpResponse:
 
 
 def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
-    found = _assignment_of(request.headers.get("Authorization", "").removeprefix("Ticket "), hit)
+    ticket = request.headers.get("Authorization", "").removeprefix("Ticket ")
+    found = _assignment_of(request, ticket, hit)
     if found is None:
         return JsonResponse({"error": "This page was open for too long to be saved."}, status=403)
     if not found[0].proven and not pace.may_save(request):
         return JsonResponse({"error": _TOO_MANY}, status=429)
+    is_new_row = found[0].pk != found[1].assignment_pk and not found[0].draft
     try:
         changes, telemetry = fields.draft_of(request)
         kept = drafts.keep(found[0], with_places(hit, changes), telemetry)
@@ -232,10 +236,11 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
         return JsonResponse({"error": str(error)}, status=413)
     if not kept:
         return JsonResponse({"error": "This HIT is sent already, or no longer yours."}, status=409)
-    return JsonResponse({"kept": True})
+    # A row that made way and was made again has only these changes: the page sends the rest after them.
+    return JsonResponse({"kept": True} | ({"send_all": True} if is_new_row else {}))
 
 
-def _assignment_of(text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
+def _assignment_of(request: HttpRequest, text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
     ticket = tokens.read(text, max_age_s=hit.stage.work_seconds + _GRACE_S)
     if ticket is None:
         return None
@@ -245,15 +250,20 @@ def _assignment_of(text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
         .first()
     )
     if assignment is None and ticket.submission:
-        assignment = _begun_again(hit, ticket)
+        assignment = _begun_again(request, hit, ticket)
     return (assignment, ticket) if assignment else None
 
 
-def _begun_again(hit: Hit, ticket: Ticket) -> Assignment | None:
+def _begun_again(request: HttpRequest, hit: Hit, ticket: Ticket) -> Assignment | None:
     """The assignment of a ticket whose row was removed: nothing proved it, and others arrived since."""
     try:
         return arrive(
-            hit=hit, external_id=ticket.submission, worker_id=ticket.worker, resuming=True, proven=False
+            hit=hit,
+            external_id=ticket.submission,
+            worker_id=ticket.worker,
+            resuming=True,
+            proven=False,
+            network=pace.network_of(request, hit),
         ).assignment
     except WorkRefusedError:
         return None

@@ -38,6 +38,30 @@ def pages(model, *names):
     return [f"admin:{label}_{name}" for name in names]
 
 
+HOSTILE = (
+    {"_to_field": "nonsense"},
+    {"_to_field": "\x00"},
+    {"o": "99.-x..1", "p": "-1", "all": "\x00", "_popup": "\x00"},
+    {"q": "'" * 300 + "\x00"},
+    {"pk__foo": "1"},
+    {"id__in": "x,y", "id__isnull": "maybe"},
+    {"id": "9" * 40, "_changelist_filters": "%%%", "_facets": "1"},
+)
+
+
+@pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label)
+def test_no_address_of_the_admin_ends_in_an_error(root, model):
+    relations = [{"_to_field": field.name} for field in model._meta.get_fields() if not field.concrete][:2]
+    [listing, add, change] = pages(model, "changelist", "add", "change")
+    addresses = [(reverse(listing), query) for query in (*HOSTILE, *relations)]
+    for address in (reverse(add), reverse(change, args=["_00x"])):
+        addresses += [(address, query) for query in (*HOSTILE[:2], *relations)]
+    for address, query in addresses:
+        answer = root.get(address, query)  # an exception of a view is raised here
+        if "_to_field" in query:
+            assert answer.status_code in {302, 400, 403}, (address, query)
+
+
 def test_everything_but_accounts_is_for_looking_only():
     registered = {model for model, own in admin.site._registry.items() if not isinstance(own, LookOnly)}
     assert registered == _FORMS

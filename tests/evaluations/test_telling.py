@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import models
 from django.utils import timezone
 
 from evaluations import watch
@@ -49,7 +50,7 @@ def test_what_is_ready_is_news_with_the_best_metric(release):
 
 def test_what_agrees_with_programs_does_not_agree_with_people(release):
     done = make_evaluation(release)
-    Release.objects.update(simulated=True)
+    models.QuerySet(Release).update(simulated=True)
     [told] = watch.over(timezone.now())
     assert f"is ready: {done.best} agrees best with simulated scores" in told.sentence
 

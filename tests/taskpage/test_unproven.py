@@ -3,11 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from crowd.adapters.mturk import MTurkAdapter
-from crowd.models import Assignment, Claim, Endpoint, Worker
-from crowd.services import unproven
+from crowd.models import Assignment, Claim, Endpoint, Hit, HitUnit, Worker
+from crowd.services import drafts, unproven
 from crowd.services.arrivals import arrive
 from crowd.taskpage import pace
 from poll.models import Vote
@@ -116,6 +119,49 @@ def test_drafts_of_made_up_arrivals_are_few_too(hit):
     assert Assignment.objects.exclude(draft={}).count() == hit.places * unproven.FOR_EACH_PLACE
 
 
+def test_a_draft_outlives_any_number_of_forged_ones_from_another_network(hit):
+    rosa = Visitor(hit)
+    rosa.client.defaults["REMOTE_ADDR"] = "198.51.100.7"
+    rosa.save(rosa.ticket(), {"0|choice": "Blue"})
+    for n in range(60):
+        arrive(hit=hit, external_id=f"3F{n}", worker_id=f"AF{n}", proven=False, network="one machine")
+        forged = Assignment.objects.get(external_id=f"3F{n}")
+        assert drafts.keep(forged, {"0|choice": "Red"})
+    assert rosa.row.draft == {"0|choice": "Blue"}
+    assert Assignment.objects.count() == hit.places * unproven.FOR_EACH_PLACE
+
+
+def test_of_drafts_from_as_many_networks_the_one_that_rested_longest_goes(hit):
+    rosa = Visitor(hit)
+    ticket = rosa.ticket()
+    for n in range(60):
+        arrive(hit=hit, external_id=f"3F{n}", worker_id=f"AF{n}", proven=False, network=f"machine {n}")
+        drafts.keep(Assignment.objects.get(external_id=f"3F{n}"), {"0|choice": "Red"})
+        if n % 10 == 0:
+            assert rosa.save(ticket, {"0|choice": f"Blue {n}"}).status_code == 200
+    assert rosa.row.draft == {"0|choice": "Blue 50"}
+
+
+def test_a_page_whose_draft_made_way_sends_all_of_it_again(hit):
+    rosa = Visitor(hit)
+    ticket = rosa.ticket()
+    assert rosa.save(ticket, {"0|choice": "Blue"}).json() == {"kept": True}
+    Assignment.objects.all().delete()
+    assert rosa.save(ticket, {"1|choice": "Red"}).json() == {"kept": True, "send_all": True}
+    assert rosa.save(ticket, {"0|choice": "Blue", "1|choice": "Red"}).json() == {"kept": True}
+    assert rosa.row.draft == {"0|choice": "Blue", "1|choice": "Red"}
+
+
+def test_all_addresses_that_one_person_has_of_ipv6_are_one(hit):
+    request = RequestFactory()
+    places = ("2001:db8::1", "2001:db8::ffff", "2001:db8:0:1::1", "198.51.100.7")
+    requests = [request.get("/", REMOTE_ADDR=place) for place in places]
+    assert len({pace.network_of(each, hit) for each in requests}) == 3
+    for n in range(pace.MOST_ARRIVALS_AT_ONE_HIT):
+        assert pace.may_arrive(request.get("/", REMOTE_ADDR=f"2001:db8::{n:x}"), hit)
+    assert not pace.may_arrive(request.get("/", REMOTE_ADDR="2001:db8::abcd"), hit)
+
+
 def test_an_answer_is_stored_though_strangers_took_the_place_of_its_arrival(hit):
     rosa = Visitor(hit)
     ticket = rosa.ticket()
@@ -184,6 +230,69 @@ def test_an_answer_that_the_marketplace_lists_stands(hit, listed):
     listed["3FORGED"] = "a submission"
     assert Visitor(hit).open().status_code == 403
     assert first.row.state == State.STORED
+
+
+def test_10_000_forged_openings_cost_a_worker_no_further_statement_and_are_pruned(stage, hit):
+    """What 10,000 openings leave at most, five for each place of 700 HITs, put there at once."""
+    with CaptureQueriesContext(connection) as alone:
+        handed_over(Visitor(hit, worker="AONE", assignment="3ONE").send(item_0="Blue", item_1="Red"))
+    fill_with_forged(stage, hits=700)
+    before = Assignment.objects.count()
+    assert before >= 10_000
+    for n in range(30):  # more of them, at HITs that are full
+        other = stage.hits.get(ordinal=n + 1)
+        arrive(hit=other, external_id=f"3G{n}", worker_id=f"AG{n}", proven=False, network="z")
+    assert Assignment.objects.count() == before
+    with CaptureQueriesContext(connection) as among_forged:
+        handed_over(Visitor(hit, worker="ATWO", assignment="3TWO").send(item_0="Blue", item_1="Red"))
+    assert len(among_forged) <= len(alone)
+    full = stage.hits.get(ordinal=1)
+    rosa = Visitor(full)
+    ticket = rosa.ticket()
+    assert rosa.save(ticket, {"0|choice": "Blue"}).status_code == 200
+    handed_over(rosa.send(ticket, item_1="Blue"))
+
+    Assignment.objects.filter(response__isnull=True).update(
+        state=State.ENDED, arrived_at=timezone.now() - unproven.KEPT - timedelta(hours=1)
+    )
+    with CaptureQueriesContext(connection) as sweep:
+        unproven.sweep(stage)
+    assert len(sweep) < 100
+    assert Assignment.objects.count() == before + 1 - unproven.MOST_REMOVED
+    for _ in range(before // unproven.MOST_REMOVED):
+        unproven.sweep(stage)
+    assert set(Worker.objects.values_list("external_id", flat=True)) == {"AONE", "ATWO", "AROSA"}
+    assert Assignment.objects.count() == 3
+
+
+def fill_with_forged(stage, *, hits):
+    """As many HITs of one unit, all full of forged arrivals."""
+    first = Hit.objects.filter(stage=stage).count()
+    made = Hit.objects.bulk_create(
+        Hit(
+            stage=stage, ordinal=first + n, places=3, reward_cents=10, fee_cents=2, external_id=f"3HIT{n}",
+            state=Hit.State.OPEN,
+        )
+        for n in range(hits)
+    )  # fmt: skip
+    HitUnit.objects.bulk_create(
+        HitUnit(hit=hit, unit="item:1", role=HitUnit.Role.UNIT, position=0) for hit in made
+    )
+    now = timezone.now()
+    places = [(hit, n) for hit in made for n in range(hit.places * unproven.FOR_EACH_PLACE)]
+    workers = Worker.objects.bulk_create(
+        Worker(endpoint=stage.endpoint, external_id=f"AX{at}", first_seen_at=now) for at in range(len(places))
+    )
+    work = Assignment.objects.bulk_create(
+        Assignment(
+            stage=stage, hit=hit, worker=worker, external_id=f"3X{worker.external_id}", arrived_at=now,
+            arrived_from=f"machine {n}", draft={"0|choice": "Red"}, saved_at=now,
+        )
+        for (hit, n), worker in zip(places, workers, strict=True)
+    )  # fmt: skip
+    Claim.objects.bulk_create(
+        Claim(stage=stage, unit="item:1", worker=each.worker, assignment=each) for each in work
+    )
 
 
 def test_what_was_given_up_without_an_answer_is_swept_with_its_worker(stage, hit):
