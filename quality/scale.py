@@ -40,7 +40,11 @@ class Scale:
         unit = gcd(ends[0], apart)
         size = (ends[1] - ends[0]) / unit + 1
         if size > MOST_SCORES or max(abs(end) for end in ends) > _FARTHEST * unit:
-            raise ValueError(f"a scale has at most {MOST_SCORES:,} scores")
+            finest = (ends[1] - ends[0]) / (MOST_SCORES - 1)
+            raise ValueError(
+                f"a scale has at most {MOST_SCORES:,} scores. From {float(ends[0]):g} to {float(ends[1]):g} "
+                f"take steps of {float(finest):g} or more"
+            )
         return cls(int(ends[0] / unit), int(ends[1] / unit), unit, int(apart / unit))
 
     @property

@@ -218,7 +218,7 @@ def _as_typed(value: Any, metadata: list[Any]) -> Any:
         return dollars(value)
     if any(isinstance(each, Period) for each in metadata):
         return duration(value)
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _help(info: FieldInfo, metadata: list[Any]) -> str:
@@ -227,7 +227,7 @@ def _help(info: FieldInfo, metadata: list[Any]) -> str:
     if any(isinstance(each, Period) for each in metadata):
         words += " Such as 30m, 2h or 7d."
     elif "ge" in bounds and bounds.get("le", 10**9) < 10**8:
-        words += f" From {bounds['ge']} to {bounds['le']:,}."
+        words += f" From {bounds['ge']:,} to {bounds['le']:,}."
     return words.strip()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from crowd.study.values import Words
 from judgments.importing.rating_fields import accepted_scores, exact, is_range
@@ -39,21 +39,34 @@ ScaleKind = Annotated[
         }
     ),
     Field(
-        description="labels, a score for each label; halves, with half points between them; slider, from "
-        f"scale_least to scale_most; numbers, at most {MOST_CHOICES} between the same ends, side by side."
+        description="What judges choose from; an opened stage keeps it. Numbers stand side by side, at most "
+        f"{MOST_CHOICES}; for more scores take a slider."
     ),
 ]
 _END = Field(ge=-10_000, le=10_000, allow_inf_nan=False)
-ScaleLeast = Annotated[float, _END, Field(description="Slider and numbers: the lowest score.")]
-ScaleMost = Annotated[float, _END, Field(description="Slider and numbers: the highest score.")]
+ScaleLeast = Annotated[float, _END, Field(title="Lowest score", description="Of a slider or numbers.")]
+ScaleMost = Annotated[float, _END, Field(title="Highest score", description="Of a slider or numbers.")]
+
+
+def _refuse_any(step: Any) -> Any:
+    if isinstance(step, str) and step.strip().casefold() == "any":
+        raise ValueError(
+            "a stage keeps scores exactly, in whole steps. Write the finest step that you want to tell "
+            "apart, such as 0.1 for 0 to 100; filter and evaluate read files with any number"
+        )
+    return step
+
+
 ScaleStep = Annotated[
     float,
     Field(
         ge=0.01,
         le=10_000,
         allow_inf_nan=False,
-        description="Slider and numbers: how far scores are apart, such as 1, 5 or 0.5.",
+        title="Step between scores",
+        description="Of a slider or numbers: such as 1, 5 or 0.5. 0 to 100 in steps of 0.1 is the finest.",
     ),
+    BeforeValidator(_refuse_any),
 ]
 LEAST, MOST, STEP = 0.0, 100.0, 1.0
 
