@@ -1,5 +1,6 @@
 """Arrivals that no marketplace signed: they bar no one, are few, and leave nothing behind."""
 
+import os
 from datetime import timedelta
 
 import pytest
@@ -232,14 +233,19 @@ def test_an_answer_that_the_marketplace_lists_stands(hit, listed):
     assert first.row.state == State.STORED
 
 
-def test_10_000_forged_openings_cost_a_worker_no_further_statement_and_are_pruned(stage, hit):
-    """What 10,000 openings leave at most, five for each place of 700 HITs, put there at once."""
+#: HITs full of forged rows, 15 each: FORGED_HITS=700 for the 10,500 of docs/decisions/0026.
+FORGED_HITS = int(os.environ.get("FORGED_HITS", "20"))
+
+
+def test_forged_openings_cost_a_worker_no_further_statement_and_are_pruned(stage, hit, monkeypatch):
+    """However many openings there were, they leave at most five rows for each place: put there at once."""
+    monkeypatch.setattr(unproven, "MOST_REMOVED", 5 * FORGED_HITS)
     with CaptureQueriesContext(connection) as alone:
         handed_over(Visitor(hit, worker="AONE", assignment="3ONE").send(item_0="Blue", item_1="Red"))
-    fill_with_forged(stage, hits=700)
+    fill_with_forged(stage, hits=FORGED_HITS)
     before = Assignment.objects.count()
-    assert before >= 10_000
-    for n in range(30):  # more of them, at HITs that are full
+    assert before == 15 * FORGED_HITS + 1
+    for n in range(5):  # more of them, at HITs that are full
         other = stage.hits.get(ordinal=n + 1)
         arrive(hit=other, external_id=f"3G{n}", worker_id=f"AG{n}", proven=False, network="z")
     assert Assignment.objects.count() == before
@@ -259,7 +265,7 @@ def test_10_000_forged_openings_cost_a_worker_no_further_statement_and_are_prune
         unproven.sweep(stage)
     assert len(sweep) < 100
     assert Assignment.objects.count() == before + 1 - unproven.MOST_REMOVED
-    for _ in range(before // unproven.MOST_REMOVED):
+    for _ in range(3):
         unproven.sweep(stage)
     assert set(Worker.objects.values_list("external_id", flat=True)) == {"AONE", "ATWO", "AROSA"}
     assert Assignment.objects.count() == 3
