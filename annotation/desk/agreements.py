@@ -23,7 +23,7 @@ def rows_of(stages: Sequence[Stage], quick: bool) -> Mapping[int, Row]:
 
 
 def _kept(stage: Stage, stamp: tuple[object, ...]) -> Row:
-    return kept(_key(stage), stamp, lambda: _row(stage), large=is_large(stage))
+    return kept(_key(stage), stamp, lambda: _row(stage), large=lambda: is_large(stage))
 
 
 def _key(stage: Stage) -> str:

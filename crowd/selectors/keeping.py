@@ -76,12 +76,13 @@ class _Kept:
     took: float
 
 
-def kept(key: str, stamp: object, make: Callable[[], T], *, large: bool = False) -> T:
+def kept(key: str, stamp: object, make: Callable[[], T], *, large: bool | Callable[[], bool] = False) -> T:
     """What `make` gives, from before where the stamp is the same or making it again would not pay yet.
 
     Equal stamps mean equal figures. While people work the stamp changes all the time; then figures that took
     a second are made anew every twenty seconds at most, behind the back of whoever looks, and quick ones at
-    once. Figures of something `large` that are not known are made aside, too, where a page asks for them.
+    once. Figures of something `large` that are not known are made aside, too, where a page asks for them;
+    where telling that takes a query, `large` is a function, which is asked only then.
     """
     before: _Kept | None = figures.get(key)
     if before is not None:
@@ -93,8 +94,10 @@ def kept(key: str, stamp: object, make: Callable[[], T], *, large: bool = False)
                 _make_aside(key, stamp, make)
             return cast(T, before.value)
     costly = before is None or before.took > CHEAP_SECONDS
-    if large and costly and _on_page.get() and FIRST_WAIT_SECONDS is not None:
-        return _made_soon(key, stamp, make, FIRST_WAIT_SECONDS)
+    if costly and FIRST_WAIT_SECONDS is not None and _on_page.get():
+        is_so = large() if callable(large) else large
+        if is_so:
+            return _made_soon(key, stamp, make, FIRST_WAIT_SECONDS)
     return _made(key, stamp, make)
 
 

@@ -48,7 +48,9 @@ def _without_work_since(stages: QuerySet[Stage], since: datetime) -> list[Stage]
     within the stage's time after it was taken.
     """
     mine = Assignment.objects.filter(stage=OuterRef("pk")).order_by("-pk")
-    newest = Assignment.objects.filter(pk__in=mine.values("pk")[:_NEWEST])
+    # One query further in: there the stage is the outer query's outer row.
+    of_stage = Assignment.objects.filter(stage=OuterRef(OuterRef("pk"))).order_by("-pk")
+    newest = Assignment.objects.filter(pk__in=of_stage.values("pk")[:_NEWEST])
     rows = stages.annotate(before=Subquery(mine.values("arrived_at")[_NEWEST : _NEWEST + 1]))
     quiet = list(rows.exclude(Exists(newest.filter(stored_at__gte=since))))
     unsure = {

@@ -77,7 +77,7 @@ def live(stage: Stage) -> Live:
         scale = scale_of(stage)
         return _made(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
 
-    return kept(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make, large=is_large(stage))
+    return kept(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make, large=lambda: is_large(stage))
 
 
 def _made(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:

@@ -20,8 +20,8 @@ NO_TRUTH = (
 
 def random_scores_caution(stage: Stage) -> str:
     """A sentence where simulated judges had no truth to go by, else nothing."""
-    key, large = f"random-scores:{stage.pk}", is_large(stage)
-    found = kept(key, time.time(), lambda: _has_random_scores(stage), large=large)
+    key = f"random-scores:{stage.pk}"
+    found = kept(key, time.time(), lambda: _has_random_scores(stage), large=lambda: is_large(stage))
     return NO_TRUTH if found else ""
 
 

@@ -93,6 +93,7 @@ def test_a_database_that_went_another_way_is_refused():
         "UPDATE django_migrations SET name = '0002_imported' WHERE name = '0002_imported_score'",
         "UPDATE django_migrations SET name = '0004_other' WHERE name = '0004_drawn_reference_of_open_stages'",
         "DELETE FROM django_migrations WHERE name = '0003_references_shown'",
+        "DELETE FROM django_migrations WHERE name = '0005_imported_score_simulated'",
     )
     report = inspect_schema()
     assert report.unknown == ["judgments.0002_imported", "judgments.0004_other"]

@@ -123,6 +123,8 @@ def test_a_stage_that_asks_nobody_new_for_want_of_money(going):
 
 
 def test_a_stage_to_which_nobody_sends_anything(going):
+    # Of another stage, so that keys of stages and of work are not the same by chance.
+    make_work(make_hit(make_stage(going.project, going.endpoint, slug="other")), "A0")
     make_hit(going, published_at=timezone.now() - 13 * HOUR)
     assert told("stuck").startswith("Nobody sent anything to A poll for 12 hours")
     make_work(make_hit(going), "A1")

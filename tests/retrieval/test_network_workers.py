@@ -55,6 +55,8 @@ def test_a_worker_that_is_killed_takes_no_shard_with_it(corpus, start_worker, mo
     alone = tree(folder_of(corpus))
     monkeypatch.setattr(sharding, "_do_one", lambda jobs: False)
     monkeypatch.setattr(sharding, "_RECONCILE_SECONDS", 0.5)
+    # Looked at more often than a shard takes, so that the worker is met at work on a quick machine, too.
+    monkeypatch.setattr(sharding, "_NAP_SECONDS", 0.005)
     first = start_worker()
 
     def kill_at_work():
@@ -63,7 +65,7 @@ def test_a_worker_that_is_killed_takes_no_shard_with_it(corpus, start_worker, mo
             first.wait()
             start_worker()
 
-    build_network(corpus=corpus, anew=True, counter=over_workers(12, still_ours=kill_at_work))
+    build_network(corpus=corpus, anew=True, counter=over_workers(40, still_ours=kill_at_work))
 
     assert first.returncode == -signal.SIGKILL
     assert tree(folder_of(corpus)) == alone

@@ -149,8 +149,8 @@ def _cautions(row: Stage) -> Sequence[str]:
     """What its kind cautions about until it is closed; where that takes a while, as of a moment ago."""
     if row.status == Status.CLOSED:
         return ()
-    key, large = f"stage-cautions:{row.pk}", is_large(row)
-    return kept(key, time.time(), lambda: kind_of(row).cautions(row), large=large)
+    key = f"stage-cautions:{row.pk}"
+    return kept(key, time.time(), lambda: kind_of(row).cautions(row), large=lambda: is_large(row))
 
 
 @require_safe

@@ -4,6 +4,7 @@
 """
 
 import csv
+import hashlib
 import io
 import threading
 from collections.abc import Iterator
@@ -25,6 +26,25 @@ owner = get_user_model().objects.create_superuser("rosa", "rosa@example.org", "a
 create_project(slug="rivers", title="Rivers", owner=owner)
 """
 QUERIES = 20_000
+RELEASE = """
+from releases.models import PrivacyFinding
+from releases.options import Options
+from releases.privacy.checking import check
+from releases.privacy.deciding import accept
+from releases.services.starting import begin
+from tests.releases.world import make_world
+project = make_world().project
+check(project=project)
+accept(findings=PrivacyFinding.objects.all(), reason="They agreed.", actor=None)
+print(begin(project=project, options=Options(formats=("jsonl",)), version="1.0.0").job)
+"""
+EVALUATION = """
+from evaluations.plans import plan_of
+from evaluations.services.planning import begin
+from releases.models import Release
+PLAN = {"metrics": ["bleu-1", "rouge-l"], "replicates": 20, "draws": 99}
+print(begin(release=Release.objects.get(project__slug="capitals"), plan=plan_of(PLAN)).job)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +165,31 @@ def test_an_index_built_on_one_job_host_is_searched_on_the_other_and_on_the_web(
         assert "Basel" in host.run("index", "search", "rivers", "rhine", "--ranker", "bm25")
         assert list((host.folder / "copies" / "indexes").glob("*/*/g1"))
         assert not (host.folder / "indexes").exists()
+
+
+def test_a_release_and_its_evaluation_are_made_by_job_hosts_and_read_on_both_web_hosts(everything, rosa):
+    one, two = everything.web
+    job = int(one.run(code=RELEASE))
+    wait_for(lambda: ask(one, f"Job.objects.get(pk={job}).state") in ("done", "failed"), "the release")
+    assert ask(one, f"Job.objects.get(pk={job}).state") == "done"
+    files = "/desk/projects/capitals/releases/1.0.0/files"
+    manifest = rosa.get(f"{one.url}{files}/manifest.json").json()
+    assert len(manifest["files"]) > 3
+    for file in manifest["files"]:
+        answer = rosa.get(f"{two.url}{files}/{file['path']}")
+        assert hashlib.sha256(answer.content).hexdigest() == file["sha256"], file["path"]
+
+    job = int(two.run(code=EVALUATION))
+    wait_for(lambda: ask(one, f"Job.objects.get(pk={job}).state") in ("done", "failed"), "the evaluation")
+    assert ask(one, f"Job.objects.get(pk={job}).state") == "done"
+    reports = [
+        rosa.get(f"{host.url}/desk/projects/capitals/evaluations/1.0.0/1/files/report.json")
+        for host in everything.web
+    ]
+    assert [answer.status_code for answer in reports] == [200, 200]
+    assert reports[0].content == reports[1].content
+    # What job hosts made lies in the bucket, not in a folder of theirs.
+    assert not list(everything.folder.glob("*/releases/*"))
 
 
 def test_both_web_hosts_are_restarted_under_load_and_no_request_fails(everything, rosa):
