@@ -36,7 +36,7 @@ from tests.releases.world import make_world
 project = make_world().project
 check(project=project)
 accept(findings=PrivacyFinding.objects.all(), reason="They agreed.", actor=None)
-print(begin(project=project, options=Options(formats=("jsonl",)), version="1.0.0").job)
+print(begin(project=project, options=Options(formats=("jsonl",)), version="1.0.0", actor=None).job)
 """
 EVALUATION = """
 from evaluations.plans import plan_of
@@ -113,7 +113,8 @@ def ask(host: Host, expression: str) -> str:
 
 def start_import(session: requests.Session, host: Host, preview: str) -> int:
     """The job that runs now."""
-    answer = submit(session, f"{host.url}{preview}", {"start": "1"}, marker="once")
+    whole = {"start": "1", "size": str(QUERIES)}  # a sample has 500 unless told
+    answer = submit(session, f"{host.url}{preview}", whole, marker="once")
     assert "/imports/running/" in answer.url, answer.text[:3000]
     return int(answer.url.rstrip("/").rsplit("/", 1)[1])
 
