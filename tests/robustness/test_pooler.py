@@ -124,7 +124,10 @@ print("order", order)
 with connection.cursor() as cursor:
     cursor.execute("SELECT current_setting('statement_timeout'), current_setting('lock_timeout')")
     print("limits", cursor.fetchone())
-    cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+    cursor.execute(
+        "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+        " WHERE locktype = 'advisory' AND datname = current_database()"
+    )
     print("locks", cursor.fetchone()[0])
     cursor.execute("SELECT count(*) FROM pg_prepared_statements")
     print("prepared", cursor.fetchone()[0])
