@@ -263,7 +263,7 @@ def test_forged_openings_cost_a_worker_no_further_statement_and_are_pruned(stage
     )
     with CaptureQueriesContext(connection) as sweep:
         unproven.sweep(stage)
-    assert len(sweep) < 100
+    assert len(sweep) < max(100, unproven.MOST_REMOVED // 10), "in batches, not row by row"
     assert Assignment.objects.count() == before + 1 - unproven.MOST_REMOVED
     for _ in range(3):
         unproven.sweep(stage)
