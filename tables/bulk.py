@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from django.core.exceptions import EmptyResultSet
 from django.core.management.color import no_style
 from django.db import connection, connections, models
 from django.db.models import Max
@@ -104,15 +105,14 @@ def insert_columns(model: type[models.Model], columns: Mapping[str, Any]) -> Non
     A column is a sequence of plain values, or one value for all rows. At least one is a sequence.
     """
     fields, constants = _fields_of(model, list(columns))
-    given = [*columns.values(), *constants]
-    count = next(len(column) for column in given if isinstance(column, list | tuple))
+    count = next(len(column) for column in columns.values() if isinstance(column, list | tuple))
     for start in range(0, count, BATCH):
         size = min(BATCH, count - start)
         part = [
             column[start : start + size] if isinstance(column, list | tuple) else [column] * size
-            for column in given
+            for column in columns.values()
         ]
-        _insert(model, fields, part)
+        _insert(model, fields, part + [[constant] * size for constant in constants])
 
 
 def integer_columns(rows: "models.QuerySet[Any, tuple[Any, ...]]", *types: str) -> "list[Column]":
@@ -168,7 +168,8 @@ def _text_of(field: "models.Field[Any, Any]") -> Callable[[Any], str]:
     """How COPY takes the values of a field."""
     if isinstance(field, models.JSONField):
         return _as_json
-    return _as_text if isinstance(field, models.CharField | models.TextField) else _plain
+    named = field.target_field if isinstance(field, models.ForeignKey) else field
+    return _as_text if isinstance(named, models.CharField | models.TextField) else _plain
 
 
 def _values_of(field: "models.Field[Any, Any]", column: Iterable[Any]) -> Iterable[Any]:
@@ -209,7 +210,10 @@ def _fetched(rows: "models.QuerySet[Any, tuple[Any, ...]]", types: Sequence[str]
 
 def _copied(rows: "models.QuerySet[Any, tuple[Any, ...]]", types: Sequence[str]) -> "list[list[Column]]":
     """Rows as PostgreSQL sends them in its binary format, in blocks of columns."""
-    sql, parameters = rows.query.get_compiler(rows.db).as_sql()
+    try:
+        sql, parameters = rows.query.get_compiler(rows.db).as_sql()
+    except EmptyResultSet:  # such as for a filter by an empty list
+        return []
     records = _Records(types)
     with connections[rows.db].cursor() as cursor:
         plain = cursor.cursor

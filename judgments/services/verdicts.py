@@ -87,8 +87,8 @@ def _store_about_judgments(decided: Decided, run: FilterRun) -> None:
     because = found.removed_because(columns.ratings)
     removed = (~found.kept).nonzero()[0]
     by_worker = [_Reasons(verdict) for verdict in found.verdicts]
-    by_z: dict[float | None, str] = {}
     for start in range(0, len(removed), BATCH):
+        by_z: dict[float | None, str] = {}
         rows = removed[start : start + BATCH]
         workers, z, rank = columns.ratings.workers[rows], numbers(found.z[rows]), found.rank[rows].tolist()
         value: list[float | None] = []

@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from jobs.models import Job
-from judgments.models import Candidate, Judgment, System
+from judgments.models import Candidate, ImportedScore, Judgment, System
 from projects.models import Event
 from projects.services import create_project
 from tables import bulk
@@ -122,3 +122,16 @@ def test_a_question_with_a_percent_sign_and_parameters_is_read_too(project):
     rows = System.objects.filter(name__in=["5 %s", "b' %"]).annotate(twice=F("pk") * 2).order_by("pk")
     pk, twice = integer_columns(rows.values_list("pk", "twice"), "i8", "i8")
     assert twice.tolist() == [2 * key for key in rows.values_list("pk", flat=True)] == (pk * 2).tolist()
+
+
+def test_a_constant_may_be_a_list():
+    """As the default of a JSON field is: it is one value for all rows, not a column."""
+    judge(make_place(), [("q1", "W", 1), ("q2", "W", 1)])
+    keys = list(Candidate.objects.values_list("pk", flat=True)[:2])
+    insert_columns(ImportedScore, {"candidate_id": keys, "mean": 2.5, "n": 3})
+    assert [row.ratings for row in ImportedScore.objects.filter(candidate__in=keys)] == [[], []]
+
+
+def test_a_question_that_nothing_can_answer_has_no_rows():
+    (pk,) = integer_columns(Candidate.objects.filter(pk__in=[]).values_list("pk"), "i8")
+    assert (pk.dtype, pk.tolist()) == (np.int64, [])
