@@ -8,12 +8,14 @@ those rows.
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import Model, QuerySet
 from django.db.models.query import ModelIterable
+from django.utils import timezone
 
 T = TypeVar("T")
 
@@ -42,6 +44,8 @@ def late(rows: QuerySet[Any] | Sequence[Any], keep: Keep = ask) -> Any:
 
 #: Keys that are asked for at once where they may be kept: so many pages cost one question.
 _BLOCK = 100
+#: A count of this age needs no time beside it.
+_RECENT = timedelta(seconds=5)
 
 
 class KeptRows:
@@ -60,8 +64,21 @@ class KeptRows:
         return hashlib.sha256(asked.encode()).hexdigest()
 
     @cached_property
+    def _counted(self) -> tuple[datetime, int]:
+        def count() -> tuple[datetime, int]:
+            return timezone.now(), self._rows.order_by().count()
+
+        return self._keep(self._rows.model, f"count:{self._name}", count)
+
+    @property
     def _count(self) -> int:
-        return self._keep(self._rows.model, f"count:{self._name}", self._rows.order_by().count)
+        return self._counted[1]
+
+    @property
+    def counted_at(self) -> datetime | None:
+        """When the rows were counted, where that was more than a few seconds ago: pages show it."""
+        at = self._counted[0]
+        return at if timezone.now() - at > _RECENT else None
 
     def count(self) -> int:
         """How many rows there are."""
@@ -94,6 +111,13 @@ class LateRows(KeptRows):
             block, end = start, stop
         several = self._keep(self._rows.model, name, lambda: self._keys(block, end))
         keys = several[start - block : stop - block]
+        found = self._whole(keys)
+        if len(found) < len(keys) and self._keep is not ask:
+            # Some are no longer among these rows, so the kept keys would leave a gap on the page.
+            return self._whole(list(self._rows.values_list("pk", flat=True)[start:stop]))
+        return found
+
+    def _whole(self, keys: Sequence[Any]) -> list[Any]:
         found = {row.pk: row for row in self._rows.filter(pk__in=keys).order_by()}
         return [found[key] for key in keys if key in found]
 

@@ -1,12 +1,16 @@
 """Pages of a long table have the rows that they would have if all rows were read."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.paginator import Paginator
 from django.db.models import Case, CharField, F, Value, When
 from django.db.models.functions import Coalesce
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from crowd.models import Worker
+from tables import laterows
 from tables.laterows import LateRows, late
 from tests.judgments.desk_world import make_place
 
@@ -125,3 +129,32 @@ def test_rows_deleted_between_their_keys_and_themselves_are_left_out(workers, mo
 )
 def test_what_is_no_plain_table_is_paged_as_ever(workers, change):
     assert not isinstance(late(change(workers)), LateRows)
+
+
+def remembering():
+    """Keeps every answer for ever, as a process does with a large table for a while."""
+    known = {}
+
+    def keep(_model, key, make):
+        if key not in known:
+            known[key] = make()
+        return known[key]
+
+    return keep
+
+
+def test_rows_that_left_since_their_keys_were_kept_leave_no_gap(workers):
+    keep, rows = remembering(), workers.filter(simulated=True).order_by("pk")
+    first = late(rows, keep)[0:4]
+    Worker.objects.filter(pk__in=[row.pk for row in first]).update(simulated=False)
+    assert late(rows, keep)[0:4] == list(rows)[0:4]
+
+
+def test_a_count_from_before_says_when_it_was_made(workers, monkeypatch):
+    keep, rows = remembering(), workers.order_by("pk")
+    assert late(rows, keep).counted_at is None
+    monkeypatch.setattr(laterows, "_RECENT", -timedelta(seconds=1))
+    old = late(rows, keep)
+    assert (old.count(), old.counted_at is None) == (23, False)
+    html = render_to_string("parts/grid_filters.html", {"rows": Paginator(old, 5).page(1), "many": "workers"})
+    assert f"counted at {old.counted_at:%H:%M:%S} UTC" in html

@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.contrib.messages.storage.base import BaseStorage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,15 +22,15 @@ from accounts import security
 from crowd.desk import panels
 from crowd.errors import CrowdError
 from crowd.models import Stage
-from crowd.selectors.keeping import BeingCountedError, page
+from crowd.selectors.keeping import BeingCountedError, NotMadeError, page
 from projects.models import Membership, Project
 from projects.selectors import project_for, projects_of
 from projects.services import ProjectError
 from revisions.forms import RevisedForm
 
 Role = Membership.Role
-#: How often a page whose figures are being counted is opened again.
-_LOOK_AGAIN_SECONDS = 2
+#: When a program should ask again for figures that are being counted, or that could not be counted.
+_LOOK_AGAIN_SECONDS, _TRY_AGAIN_SECONDS = 2, 60
 View = Callable[..., HttpResponseBase]
 
 
@@ -116,7 +117,7 @@ def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
             try:
                 with page():
                     return view(request, seat, **parts)
-            except BeingCountedError as error:
+            except (BeingCountedError, NotMadeError) as error:
                 return _show_counting(request, seat, error)
 
         return guarded
@@ -145,13 +146,23 @@ def on_stage(at_least: str = Role.VIEWER, *, spends: bool = False) -> Callable[[
     return door
 
 
-def _show_counting(request: HttpRequest, seat: Seat, error: BeingCountedError) -> HttpResponse:
-    """A page that opens again by itself until its figures are there. Parts of pages stay as they are."""
-    if "HX-Request" in request.headers:
-        return HttpResponse(status=204)
-    file = request.GET.get("format") == "csv"
-    answer = show(request, "counting.html", seat, status=503 if file else 202, seconds=error.seconds)
-    answer["Refresh"] = answer["Retry-After"] = str(_LOOK_AGAIN_SECONDS)
+def _show_counting(request: HttpRequest, seat: Seat, error: BeingCountedError | NotMadeError) -> HttpResponse:
+    """A page that opens by itself as soon as its figures are there, or says why they cannot be.
+
+    Its status is 202, so that scripts that refresh a part of a page leave that part as it is; 503 in place of
+    a file, and where counting failed.
+    """
+    is_file = not request.path.endswith("/") or request.GET.get("format") == "csv"
+    if isinstance(error, NotMadeError):
+        answer = show(request, "counting.html", seat, status=503, failed=str(error))
+        answer["Retry-After"] = str(_TRY_AGAIN_SECONDS)
+    else:
+        status = 503 if is_file else 202
+        answer = show(request, "counting.html", seat, status=status, seconds=error.seconds)
+        answer["Retry-After"] = str(_LOOK_AGAIN_SECONDS)
+    notes = messages.get_messages(request)
+    assert isinstance(notes, BaseStorage)
+    notes.used = False  # the page that was asked for shows them too
     answer["Cache-Control"] = "no-store"
     return answer
 

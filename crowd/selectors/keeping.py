@@ -1,6 +1,6 @@
 """Figures that are costly to make, kept until what they were made from has changed.
 
-They are kept by each process of the server for itself, as `figures`. Whoever gets some must not change them.
+They are kept by each process of the server for itself, as `figures`. No caller may change what it gets.
 """
 
 import logging
@@ -16,7 +16,7 @@ from django.db import connection, connections
 from django.db.models import Count, Max, Model
 
 from crowd.models import Assignment, Stage
-from crowd.selectors.figurestore import FigureStore
+from crowd.selectors.figurestore import FigureStore, count_rows
 from projects.models import Event, Project
 
 T = TypeVar("T")
@@ -51,10 +51,10 @@ class NotMadeError(Exception):
 
 
 class BeingCountedError(Exception):
-    """Figures are being made for the first time, in a thread, since so many seconds; a page says so."""
+    """Figures are being counted in a thread, for so many seconds until now; the page says so."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"Figures have been in the making for {seconds:.0f} s.")
+        super().__init__(f"Figures have been counted for {seconds:.0f} s and are not known yet.")
         self.seconds = seconds
 
 
@@ -140,11 +140,6 @@ def _estimate_rows() -> dict[str, int]:
         return dict(cursor.fetchall())
 
 
-def forget(key: str) -> None:
-    """Have it made anew for whoever looks next, for somebody changed what it is made of by hand."""
-    figures.delete(key)
-
-
 def soon(key: str, stamp: object, make: Callable[[], T]) -> T | None:
     """The same, but nobody waits for the first one either: None while it is being made.
 
@@ -177,7 +172,8 @@ def known(key: str) -> Any | None:
 def _made(key: str, stamp: object, make: Callable[[], T]) -> T:
     begun = time.monotonic()
     value = make()
-    figures.set(key, _Kept(stamp, value, time.time(), time.monotonic() - begun), _KEPT_SECONDS)
+    found = _Kept(stamp, value, time.time(), time.monotonic() - begun)
+    figures.set(key, found, _KEPT_SECONDS, rows=count_rows(value))
     return value
 
 

@@ -2,11 +2,15 @@
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
+from django.contrib import messages
+from django.contrib.staticfiles import finders
 from django.db import connections
 from django.utils import timezone
 
+from crowd.desk.doors import show as doors_show
 from crowd.models import Stage
 from crowd.selectors import keeping, standing
 from crowd.selectors.figurestore import FigureStore
@@ -14,7 +18,6 @@ from crowd.selectors.keeping import (
     BeingCountedError,
     NotMadeError,
     figures,
-    forget,
     kept,
     kept_rows,
     known,
@@ -210,6 +213,31 @@ def test_a_store_gives_the_same_object_until_its_time_is_over_and_forgets_the_le
     assert store.get("c") is None
 
 
+def test_a_store_holds_a_bounded_number_of_rows_but_always_the_newest_value():
+    store = FigureStore(most_rows=5)
+    for key, rows in (("a", 2), ("b", 3), ("c", 1)):
+        store.set(key, key, 60, rows=rows)
+    assert [store.get(key) for key in "abc"] == [None, "b", "c"]
+    store.set("large", "large", 60, rows=9)
+    assert [store.get(key) for key in ("b", "c", "large")] == [None, None, "large"]
+    store.delete("large")
+    store.set("b", "b", 60, rows=5)
+    assert store.get("b") == "b"
+
+
+def test_a_store_drops_values_whose_time_is_over_though_no_one_asks_for_them():
+    store = FigureStore(most_rows=5)
+    store.set("over", "over", 0, rows=4)
+    store.set("a", "a", 60, rows=1)
+    assert list(store._values) == ["a"]
+
+
+def test_tables_count_by_their_rows():
+    kept("table", 1, lambda: ["row"] * 7)
+    kept("word", 1, lambda: "figure")
+    assert [figures._values[key].rows for key in ("table", "word")] == [7, 1]
+
+
 @pytest.mark.django_db
 class TestCountingPage:
     """What a person sees until figures of a large project are there."""
@@ -231,25 +259,44 @@ class TestCountingPage:
     def test_it_opens_again_by_itself_and_says_how_long_it_has_been(self, place):
         answer = as_("owner").get(self.address(place))
         assert answer.status_code == 202
-        assert (answer["Refresh"], answer["Cache-Control"]) == ("2", "no-store")
+        assert (answer["Retry-After"], answer["Cache-Control"]) == ("2", "no-store")
         words = answer.content.decode()
         assert "Counting the figures of this page" in words
-        assert "Counting began 14 seconds ago." in words
+        assert "Counting for 14 s." in words
+        assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in words
+        assert finders.find("counting.js") and "counting.js" in words
 
-    def test_a_part_of_a_page_stays_as_it_is(self, place):
-        answer = as_("owner").get(self.address(place), headers={"HX-Request": "true"})
-        assert (answer.status_code, answer.content) == (204, b"")
+    def test_a_part_of_a_page_is_not_replaced_by_the_whole_page(self, place):
+        """The script takes answers of status 200 alone."""
+        assert "answer.status === 200" in Path(finders.find("desk.js")).read_text(encoding="utf-8")
+        assert as_("owner").get(self.address(place)).status_code == 202
+
+    def test_a_note_is_there_again_on_the_page_that_was_asked_for(self, place, monkeypatch):
+        def noting_show(request, *arguments, **options):
+            messages.success(request, "Saved just now.")
+            return doors_show(request, *arguments, **options)
+
+        client = as_("owner")
+        monkeypatch.setattr("crowd.desk.doors.show", noting_show)
+        first = client.get(self.address(place))
+        monkeypatch.undo()
+        assert first.content.decode().count("Saved just now.") == 1
+        assert "Saved just now." in client.get(self.address(place)).content.decode()
+
+    def test_a_page_says_that_counting_failed_and_when_to_come_again(self, place, monkeypatch):
+        def failing(*_args, **_kwargs):
+            raise NotMadeError("ValueError: no such column")
+
+        monkeypatch.setattr("crowd.desk.views.projects.overview.said", failing)
+        answer = as_("owner").get(self.address(place))
+        assert (answer.status_code, answer["Retry-After"]) == (503, "60")
+        words = answer.content.decode()
+        assert "could not be counted" in words and "ValueError: no such column" in words
+        assert "counting.js" not in words
 
     def test_a_script_that_wants_a_file_is_told_to_come_again(self, place):
         answer = as_("owner").get(f"{self.address(place)}?format=csv")
         assert (answer.status_code, answer["Retry-After"]) == (503, "2")
-
-
-def test_what_was_forgotten_is_made_anew():
-    kept("k", 1, lambda: "old")
-    forget("k")
-    assert known("k") is None
-    assert kept("k", 1, lambda: "new") == "new"
 
 
 def test_keys_have_nothing_to_do_with_each_other():
