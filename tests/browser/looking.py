@@ -22,6 +22,8 @@ SMALL = """() => [...document.querySelectorAll(
 
 def check(page: Page) -> None:
     """Axe, reflow and sizes of the page as it is open now, on three widths, in light and in dark."""
+    # A click returns as soon as the new document has begun, which may be before it has an <html> element.
+    page.wait_for_load_state()
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE_SCRIPT)
     for width in WIDTHS:
