@@ -1,8 +1,8 @@
 """The beginning for reference answers: the first three stages of the pipeline (paper 000, section 3)."""
 
-from crowd.desk.beginnings import Beginning
+from crowd.desk.beginnings import StagePreset
 
-REFERENCE = Beginning(
+REFERENCE = StagePreset(
     "reference",
     "Reference answers",
     "From a query log to many independent answers per query: screening, curation of passages, distillation.",

@@ -1,8 +1,10 @@
 """Jobs of this room that people should know of when they fail; see `notices.watching`."""
 
-from notices.watching import Known, know_job, pages_of_project
+from notices.watching import JobKindNotice, know_job, pages_of_project
 
 
 def everything() -> None:
     """Imports of queries."""
-    know_job(Known("annotation.import", "An import of queries", pages_of_project("annotation:import_job")))
+    know_job(
+        JobKindNotice("annotation.import", "An import of queries", pages_of_project("annotation:import_job"))
+    )

@@ -263,12 +263,12 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
 def adem(data: Texts, encoder: Path) -> Iterator[Row]:
     """Scores of ADEM from texts, and from vectors that are there."""
     from metrics.learned.adem.encoders import text_encoder
-    from metrics.learned.adem.examples import Rated
+    from metrics.learned.adem.examples import RatedResponse
     from metrics.learned.adem.training import Settings, encode, train
 
     rng = np.random.default_rng(2)
     rated = [
-        Rated(question, (question,), (reference,), answer, "one", float(score))
+        RatedResponse(question, (question,), (reference,), answer, "one", float(score))
         for question, reference, answer, score in zip(
             data.questions, data.references, data.answers, rng.uniform(1, 5, len(data.answers)), strict=True
         )

@@ -66,12 +66,12 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
 
 def made(questions: int, systems: int, metrics: int) -> Any:
     """Scores whose truth is known: metric k has noise of 1 + k / 10 of a standard deviation."""
-    from metrics.meta.judged import Judged
+    from metrics.meta.judged import ScoredAnswers
 
     rng = np.random.default_rng(7)
     n = questions * systems
     quality = rng.normal(0, 1, n)
-    return Judged(
+    return ScoredAnswers(
         human=np.round(np.clip(3 + quality, 1, 5) * 3) / 3,
         metrics={f"metric-{k:02}": quality + rng.normal(0, 1 + k / 10, n) for k in range(metrics)},
         systems=np.tile(np.arange(systems), questions).astype(np.int32),

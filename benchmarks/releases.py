@@ -66,12 +66,12 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from releases.rows.snapshot import snapshot
     from releases.source import Source, silent
     from releases.spool import spooled
-    from releases.tables import RATINGS, Filled
+    from releases.tables import RATINGS, FilledTable
 
     project = Project.objects.get(slug=slug)
     with tempfile.TemporaryDirectory() as room, snapshot() as using:
         scope = scope_of(project, Options(), using)
-        some = Filled(RATINGS, lambda: islice(rating_rows(scope), -(-rows // 10_000)))
+        some = FilledTable(RATINGS, lambda: islice(rating_rows(scope), -(-rows // 10_000)))
         spool = spooled({"ratings": some}, Path(room), silent)
         (Path(room) / "csv").mkdir()
         source = Source(project, None, spool.tables, {}, spool.rows, spool.lines, spool.longest)  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class MovementPurpose:
     """What a movement is for; an operation, or an assignment or HIT with a reason that names it once."""
 
     reason: str
@@ -48,7 +48,7 @@ class For:
     assignment: Assignment | None = None
 
 
-def reserve(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:
+def reserve(stage: Stage, cost: Cost, what: MovementPurpose, *, at: datetime) -> None:
     """Set money aside; raises BudgetError, in words, where stage or project would go over."""
     if cost.total:
         set_aside(stage, cost)
@@ -74,13 +74,13 @@ def set_aside(stage: Stage, cost: Cost) -> None:
                 )
 
 
-def release(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:
+def release(stage: Stage, cost: Cost, what: MovementPurpose, *, at: datetime) -> None:
     """Give back what was reserved and will not be spent."""
     if cost.total:
         _move(stage, at, Kind.RELEASE, cost, what, reserved_cents=F("reserved_cents") - cost.total)
 
 
-def spend(stage: Stage, cost: Cost, what: For, *, at: datetime) -> None:
+def spend(stage: Stage, cost: Cost, what: MovementPurpose, *, at: datetime) -> None:
     """Spend what was reserved."""
     if cost.total:
         _move(
@@ -103,7 +103,9 @@ def spend_together(stage: Stage, cost: Cost) -> None:
     )
 
 
-def _move(stage: Stage, at: datetime, kind: LedgerEntry.Kind, cost: Cost, what: For, **changes: Any) -> None:
+def _move(
+    stage: Stage, at: datetime, kind: LedgerEntry.Kind, cost: Cost, what: MovementPurpose, **changes: Any
+) -> None:
     _change(stage, **changes)
     _book(stage, kind, cost, what, at)
 
@@ -113,7 +115,7 @@ def _change(stage: Stage, **changes: Any) -> None:
     Project.objects.filter(pk=stage.project_id).update(**changes)
 
 
-def _book(stage: Stage, kind: LedgerEntry.Kind, cost: Cost, what: For, at: datetime) -> None:
+def _book(stage: Stage, kind: LedgerEntry.Kind, cost: Cost, what: MovementPurpose, at: datetime) -> None:
     LedgerEntry.objects.create(
         stage=stage,
         operation=what.operation,

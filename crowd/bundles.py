@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from crowd.kinds import Pending
+from crowd.kinds import PendingUnit
 from money.fees import reward_fee
 
 #: The largest HIT below the higher fee tier.
@@ -27,7 +27,7 @@ class Bundle:
 
 
 def bundle(
-    pending: Iterable[Pending],
+    pending: Iterable[PendingUnit],
     *,
     units_per_hit: int,
     overlap: Sequence[str],

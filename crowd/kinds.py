@@ -31,7 +31,7 @@ class StageConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingUnit:
     """A unit that still needs `missing` more good responses."""
 
     unit: str
@@ -51,7 +51,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedForm:
     """A worker's form, read: a response that fits into JSON, or errors by field in words for the worker.
 
     With errors, `remember` has what to keep until the next try: it comes back among the fields, under names
@@ -130,7 +130,7 @@ class StageKind(Protocol):
     def cautions(self, stage: Stage) -> Sequence[str]:
         """What to know before the stage asks people, in sentences for the quote."""
 
-    def pending(self, stage: Stage) -> Iterable[Pending]:
+    def pending(self, stage: Stage) -> Iterable[PendingUnit]:
         """Units that need responses, beyond those recorded and not rejected or removed."""
 
     def freeze(self, stage: Stage, units: Sequence[str]) -> None:
@@ -154,7 +154,7 @@ class StageKind(Protocol):
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """What the worker sees of a unit."""
 
-    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """The worker's fields of a unit, without their prefix."""
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:

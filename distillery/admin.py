@@ -62,7 +62,7 @@ def _is_superuser(request: HttpRequest) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TableColumns:
     """How the rows of a table are shown: columns, what is searched, filters, and fields that stay hidden."""
 
     model: type[Model]
@@ -81,218 +81,226 @@ def score_in_points(judgment: judgments.Judgment) -> str:
 
 
 TABLES = (
-    Shown(
+    TableColumns(
         projects.Project,
         "slug title language budget_cents reserved_cents spent_cents read_only created_at",
         "slug title",
         "read_only language",
         "pseudonym_key",
     ),
-    Shown(
+    TableColumns(
         projects.Membership,
         "project user role",
         "project__slug user__username",
         "role",
         related="project user",
     ),
-    Shown(
+    TableColumns(
         projects.Event,
         "at project actor action subject",
         "=project__slug subject",
         "action",
         related="project actor",
     ),
-    Shown(
+    TableColumns(
         crowd.Endpoint,
         "name label url protocol currency real_money fee_profile",
         "name label url",
         "real_money protocol",
         "secret_sealed access_key",
     ),
-    Shown(
+    TableColumns(
         crowd.Stage,
         "project slug kind status reward_cents redundancy budget_cents reserved_cents spent_cents",
         "=project__slug slug title",
         "status kind",
         related="project",
     ),
-    Shown(
+    TableColumns(
         crowd.Hit,
         "stage ordinal state places wave external_id expires_at",
         "=external_id",
         "state",
         related="stage",
     ),
-    Shown(
+    TableColumns(
         crowd.Assignment,
         "external_id stage worker state held failed_checks stored_at decided_at",
         "=external_id =worker__external_id",
         "state held",
         related="stage worker",
     ),
-    Shown(
+    TableColumns(
         crowd.Worker,
         "external_id endpoint simulated first_seen_at",
         "=external_id",
         "simulated",
         related="endpoint",
     ),
-    Shown(crowd.Exclusion, "worker scope reason created_at", "=worker__external_id =scope", related="worker"),
-    Shown(crowd.Group, "name endpoint stage external_id", "name", related="endpoint stage"),
-    Shown(
+    TableColumns(
+        crowd.Exclusion, "worker scope reason created_at", "=worker__external_id =scope", related="worker"
+    ),
+    TableColumns(crowd.Group, "name endpoint stage external_id", "name", related="endpoint stage"),
+    TableColumns(
         crowd.MarketOperation,
         "id kind state stage amount_cents fee_cents attempts needs_person planned_at request_id",
         "=id =request_id =target",
         "state kind needs_person",
         related="stage",
     ),
-    Shown(
+    TableColumns(
         crowd.LedgerEntry,
         "stage kind cents fee_cents reason at",
         "=stage__slug reason",
         "kind",
         related="stage",
     ),
-    Shown(
+    TableColumns(
         annotation.QuerySource,
         "project name format state created_at",
         "=project__slug name",
         "state",
         related="project",
     ),
-    Shown(annotation.Query, "key project status type text", "=key", "status type", related="project"),
-    Shown(
+    TableColumns(annotation.Query, "key project status type text", "=key", "status type", related="project"),
+    TableColumns(
         annotation.QueryStep,
         "query at before after reason actor",
         "=query__key",
         "after",
         related="query actor",
     ),
-    Shown(
+    TableColumns(
         annotation.Answer,
         "query stage worker state opinion created_at",
         "=query__key",
         "state",
         related="query stage worker",
     ),
-    Shown(
+    TableColumns(
         annotation.AnswerReview,
         "answer actor action reason at",
         "=answer__query__key",
         "action",
         related="answer actor",
     ),
-    Shown(
+    TableColumns(
         annotation.CuratedSet,
         "query rule stage decided_by created_at",
         "=query__key",
         "rule",
         related="query stage decided_by",
     ),
-    Shown(judgments.System, "project name kind created_at", "=project__slug name", "kind", related="project"),
-    Shown(
+    TableColumns(
+        judgments.System, "project name kind created_at", "=project__slug name", "kind", related="project"
+    ),
+    TableColumns(
         judgments.CandidateSource, "project name format created_at", "=project__slug name", related="project"
     ),
-    Shown(
+    TableColumns(
         judgments.Candidate,
         "query system aside kept created_at",
         "=query__key =system__name",
         "aside",
         related="query system",
     ),
-    Shown(
+    TableColumns(
         judgments.Judgment,
         "stage worker candidate at",
         "=worker__external_id",
         related="stage worker candidate",
         computed=(score_in_points,),
     ),
-    Shown(
+    TableColumns(
         judgments.FilterRun,
         "stage recipe state created_by created_at",
         "=stage__slug recipe",
         "state recipe",
         related="stage created_by",
     ),
-    Shown(
+    TableColumns(
         judgments.AgreementReport,
         "stage judgments seconds created_at",
         "=stage__slug",
         related="stage",
         hidden="rows",
     ),
-    Shown(
+    TableColumns(
         releases.Release,
         "project version state public simulated bytes created_at built_at",
         "=project__slug version digest",
         "state public simulated",
         related="project",
     ),
-    Shown(
+    TableColumns(
         releases.ReleaseFile,
         "release path format bytes rows sha256",
         "path =sha256",
         "format",
         related="release",
     ),
-    Shown(
+    TableColumns(
         releases.PrivacyFinding,
         "project rule subject field state decided_by found_at",
         "=project__slug =subject",
         "state rule",
         related="project decided_by",
     ),
-    Shown(
+    TableColumns(
         notices.Notice,
         "project kind level sentence raised_at over_at",
         "=project__slug sentence",
         "level kind",
         related="project",
     ),
-    Shown(
+    TableColumns(
         notices.Letter,
         "notice user claimed_at sent_at dropped_at error",
         "=user__username",
         related="notice user",
     ),
-    Shown(
+    TableColumns(
         jobs.Job,
         "id kind state attempts created_at started_at finished_at progress_note",
         "=id kind",
         "state kind",
     ),
-    Shown(jobs.WorkerHeartbeat, "name started_at seen_at polled_at", "name"),
-    Shown(retrieval.Corpus, "slug project title language created_at", "slug title", related="project"),
-    Shown(retrieval.Index, "corpus engine state generation passages built_at", "", "state", related="corpus"),
-    Shown(
+    TableColumns(jobs.WorkerHeartbeat, "name started_at seen_at polled_at", "name"),
+    TableColumns(retrieval.Corpus, "slug project title language created_at", "slug title", related="project"),
+    TableColumns(
+        retrieval.Index, "corpus engine state generation passages built_at", "", "state", related="corpus"
+    ),
+    TableColumns(
         marketplace.Requester,
         "name customer_id owner deposited_cents available_cents held_cents paid_cents fees_cents",
         "name =customer_id",
         related="owner",
     ),
-    Shown(
+    TableColumns(
         marketplace.AccessKey,
         "requester label created_at last_used_at ends_at",
         "=requester__name label",
         hidden="secret_sealed access_key",
         related="requester",
     ),
-    Shown(
+    TableColumns(
         marketplace.Worker,
         "worker_id name user created_at",
         "=worker_id name",
         hidden="token_digest payment_note_sealed",
         related="user",
     ),
-    Shown(marketplace.HIT, "hit_id requester hit_type created_at", "=hit_id", related="requester hit_type"),
-    Shown(marketplace.Holding, "pk worker state", "=worker__worker_id", "state", related="worker"),
-    Shown(
+    TableColumns(
+        marketplace.HIT, "hit_id requester hit_type created_at", "=hit_id", related="requester hit_type"
+    ),
+    TableColumns(marketplace.Holding, "pk worker state", "=worker__worker_id", "state", related="worker"),
+    TableColumns(
         marketplace.LedgerEntry, "pk requester hit worker", "=requester__name", related="requester hit worker"
     ),
 )
 
 
-def show(table: Shown) -> None:
+def show(table: TableColumns) -> None:
     """Register a table with an admin of its own."""
     name = f"{table.model.__name__}Admin"
     own = {

@@ -17,11 +17,11 @@ from evaluations.writing.latex import table_of
 from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writing import Write, json_of, text_of
 from metrics.meta.evaluation import evaluate
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.kernels import STATISTICS, Statistic
-from metrics.meta.plan import COMPARISONS, PAIRED_BOOTSTRAP, About, CorpusRule, Plan
+from metrics.meta.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
 from metrics.meta.protocols import known
-from metrics.meta.spreading import Spread, processes
+from metrics.meta.spreading import PartRunner, processes
 from metrics.tokens.scripts import spacing_warning
 from metrics.working import Crews
 
@@ -66,7 +66,7 @@ class EvaluationResult:
     """The report of an evaluation, and the scores behind it."""
 
     report: dict[str, Any]
-    judged: Judged
+    judged: ScoredAnswers
     gathered: AnswerColumns
 
 
@@ -77,7 +77,7 @@ def run_evaluation(
     *,
     progress: Progress,
     crews: Crews | None = None,
-    spread: Spread | None = None,
+    spread: PartRunner | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> EvaluationResult:
     """Read, score, compare with people. The same answers in another order give the same report.
@@ -121,9 +121,9 @@ def _about(
     options: Options,
     *,
     external: Mapping[str, str],
-) -> About:
+) -> ReportHeader:
     titles = {metric.name: metric.title for metric in chosen.metrics}
-    return About(
+    return ReportHeader(
         title=table.title,
         source=table.said,
         distillery=options.version,

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from metrics.metric import Floats, Measured, Metric
+from metrics.metric import ChunkValues, Floats, Metric
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser
 
@@ -23,13 +23,13 @@ def _tokens(name: str, chunk: Chunk) -> Floats:
     return chunk.tokens(tokeniser(name)).lengths.astype(np.float64)
 
 
-def _answers(name: str, chunk: Chunk, _found: object) -> Measured:
-    return Measured(_tokens(name, chunk)[chunk.candidates])
+def _answers(name: str, chunk: Chunk, _found: object) -> ChunkValues:
+    return ChunkValues(_tokens(name, chunk)[chunk.candidates])
 
 
-def _references(name: str, chunk: Chunk, _found: object) -> Measured:
+def _references(name: str, chunk: Chunk, _found: object) -> ChunkValues:
     each = _tokens(name, chunk)[chunk.references]
     counts = np.diff(chunk.starts)
     owners = np.repeat(np.arange(len(chunk)), counts)
     sums = np.bincount(owners, weights=each, minlength=len(chunk))
-    return Measured(np.divide(sums, counts, out=np.full(len(chunk), np.nan), where=counts > 0))
+    return ChunkValues(np.divide(sums, counts, out=np.full(len(chunk), np.nan), where=counts > 0))

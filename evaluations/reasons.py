@@ -9,7 +9,7 @@ from functools import cache
 
 from evaluations.desk.offers import by_family
 from metrics.errors import MetricError
-from metrics.explaining import Against, Explanation, explain, explainable, weights
+from metrics.explaining import Explanation, ReferenceShare, explain, explainable, weights
 from metrics.profiles import PROFILES
 
 #: Characters of text times number of texts that a page compares; METEOR looks for alignments, which is slow.
@@ -24,7 +24,7 @@ _SLOW = ("meteor-1.5", "pa-meteor-1.5")
 class ReferenceView:
     """A reference on the page; `level` goes from 1, the least important one of the query, to 5, the most."""
 
-    against: Against
+    against: ReferenceShare
     number: int
     level: int
     width: float
@@ -77,7 +77,7 @@ def reasons(name: str, profile: str, references: Sequence[str], answer: str | No
     return Reasons(tuple(_shown(each, lowest, highest, best) for each in found), explanation)
 
 
-def _shown(each: Against, lowest: float, highest: float, best: int | None) -> ReferenceView:
+def _shown(each: ReferenceShare, lowest: float, highest: float, best: int | None) -> ReferenceView:
     share = each.share or 0.0
     part = share / highest if highest else 0.0
     spread = highest - lowest

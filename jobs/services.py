@@ -204,7 +204,7 @@ def retry(*, job_id: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Reconciled:
+class ReconcileCounts:
     """What one reconcile tick found."""
 
     requeued: int
@@ -212,10 +212,10 @@ class Reconciled:
     announced: int
 
 
-def reconcile() -> Reconciled:
+def reconcile() -> ReconcileCounts:
     """Put right what died: jobs of vanished workers, and queued jobs whose message got lost."""
     requeued, failed = _end_expired_leases()
-    return Reconciled(requeued=requeued, failed=failed, announced=_announce_waiting())
+    return ReconcileCounts(requeued=requeued, failed=failed, announced=_announce_waiting())
 
 
 def worker_name() -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowd.desk.beginnings import Beginning
+from crowd.desk.beginnings import StagePreset
 
 _TRAINING: dict[str, Any] = {
     "slug": "training",
@@ -46,7 +46,7 @@ _TRAINING: dict[str, Any] = {
 }
 _BRINGS = "Queries with references, and what systems answered to them, a line per answer."
 
-KPQA = Beginning(
+KPQA = StagePreset(
     "kpqa",
     "Judge answers, KPQA's protocol",
     "One answer per HIT, ten judges each, who passed a short training; scores from 1 to 5 for correctness.",
@@ -69,7 +69,7 @@ KPQA = Beginning(
         },
     ),
 )
-ADEM = Beginning(
+ADEM = StagePreset(
     "adem",
     "Survey, ADEM's protocol",
     "Each judge gets one long survey: 45 queries of their own with the answers of four systems, five queries "

@@ -63,8 +63,10 @@ def _notices() -> None:
     """Rules and jobs that people should know of."""
     from judgments import watch  # noqa: PLC0415 - needs the models
     from notices.conditions import Rule, add_rule  # noqa: PLC0415
-    from notices.watching import Known, know_job, pages_of_project  # noqa: PLC0415
+    from notices.watching import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
 
     add_rule(Rule("agreement", watch.agreement_below_target, kinds=("agreement",)))
-    know_job(Known("judgments.import", "An import of answers", pages_of_project("judgments:import_job")))
-    know_job(Known("judgments.report", "The report on agreement", watch.pages_of_reports))
+    know_job(
+        JobKindNotice("judgments.import", "An import of answers", pages_of_project("judgments:import_job"))
+    )
+    know_job(JobKindNotice("judgments.report", "The report on agreement", watch.pages_of_reports))

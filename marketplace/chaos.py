@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from marketplace.models import Chaos, Requester
-from revisions.seen import Seen
+from revisions.seen import ShownColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def switch(requester: Requester | None, **faults: float | bool) -> None:
 
 
 @transaction.atomic
-def set_faults(requester: Requester, faults: Mapping[str, float | bool], *, seen: Seen) -> None:
+def set_faults(requester: Requester, faults: Mapping[str, float | bool], *, seen: ShownColumns) -> None:
     """Set what a form says; ConflictError where the faults are not as the form showed them."""
     row, made = Chaos.objects.select_for_update().get_or_create(requester=requester)
     if not made and any(getattr(row, name) != value for name, value in faults.items()):

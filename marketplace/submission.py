@@ -20,7 +20,7 @@ from marketplace.errors import Refusal
 from marketplace.frame import NO_ASSIGNMENT, holding_of, question
 from marketplace.models import Holding
 from marketplace.questionform import answering, drawing
-from marketplace.questionform.answering import Given
+from marketplace.questionform.answering import FormAnswers
 from marketplace.questionform.parsing import Form
 from marketplace.services import assignments
 
@@ -133,7 +133,7 @@ def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
 
 
 def draw_form(
-    request: HttpRequest, form: Form, *, title: str, submit_url: str, given: Given | None = None
+    request: HttpRequest, form: Form, *, title: str, submit_url: str, given: FormAnswers | None = None
 ) -> HttpResponse:
     """A QuestionForm as a page in the frame; with `given`, what was filled in and what is wrong with it."""
     drawn = render(

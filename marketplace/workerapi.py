@@ -23,7 +23,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.questionform import answering
-from marketplace.questionform.answering import Given
+from marketplace.questionform.answering import FormAnswers
 from marketplace.questionform.parsing import parse_form
 from marketplace.selectors import assignable
 from marketplace.services import assignments, qualification_requests
@@ -145,7 +145,7 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
         posted = request.POST
     except (SuspiciousOperation, MultiPartParserError, BadRequest):
         return _error(400, "InvalidBody", "Send the answers as a form.")
-    given = answering.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else Given()
+    given = answering.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else FormAnswers()
     done = qualification_requests.hand_in(request=begun, given=given)
     return JsonResponse(_asked(request, done))
 

@@ -10,7 +10,7 @@ from metrics.answers.importance import importance
 from metrics.answers.pa import NOT_PAIRS, pairwise
 from metrics.catalogue import metric
 from metrics.errors import MetricError
-from metrics.matched import Marked, Match, match_of
+from metrics.matched import MarkedText, Match, match_of
 from metrics.metric import Metric
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
@@ -19,7 +19,7 @@ PA = "pa-"
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class ReferenceShare:
     """One reference: `place` among those given, the metric's value against it alone, its importance.
 
     `importance` is the sum of its likeness to all references, itself included, and `share` its share of all
@@ -49,10 +49,10 @@ class Explanation:
     score: float | None
     high: float
     says: tuple[str, ...]
-    references: tuple[Against, ...]
+    references: tuple[ReferenceShare, ...]
     best: int | None = None
-    candidate: Marked | None = None
-    reference: Marked | None = None
+    candidate: MarkedText | None = None
+    reference: MarkedText | None = None
     match: Match | None = None
 
 
@@ -93,7 +93,7 @@ def explain(
 
 def weights(
     name: str, profile: str | Profile, references: Sequence[str], candidate: str | None = None
-) -> tuple[Against, ...]:
+) -> tuple[ReferenceShare, ...]:
     """The references by their importance under a metric's likeness, and how a candidate does against each."""
     chosen, base = _fitting(name, profile)
     similarity = pairwise(base)
@@ -103,7 +103,7 @@ def weights(
     shares = every / total if total else np.full(k, 1 / k if k else 0.0)
     values = similarity([candidate] * k, references).tolist() if candidate is not None else [None] * k
     found = [
-        Against(
+        ReferenceShare(
             place,
             text,
             value,
@@ -147,13 +147,13 @@ def _fitting(name: str, profile: str | Profile) -> tuple[Metric, Metric]:
 
 
 def _said(
-    chosen: Metric, score: float, says: tuple[str, ...], references: tuple[Against, ...]
+    chosen: Metric, score: float, says: tuple[str, ...], references: tuple[ReferenceShare, ...]
 ) -> Explanation:
     value = None if math.isnan(score) else score
     return Explanation(chosen.name, chosen.title, chosen.signature, value, chosen.high, says, references)
 
 
-def _sentences(chosen: Metric, by_place: Sequence[Against], best: int) -> tuple[str, ...]:
+def _sentences(chosen: Metric, by_place: Sequence[ReferenceShare], best: int) -> tuple[str, ...]:
     if not chosen.name.startswith(PA):
         return ()
     one = by_place[best]

@@ -24,7 +24,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedText:
     """A text with its matched parts as (begin, end, order); `unplaced` matched tokens were not found."""
 
     text: str
@@ -62,8 +62,8 @@ class Count:
 class Match:
     """Two texts with their matched parts, the counts of a formula, its other figures, and what it does."""
 
-    candidate: Marked
-    reference: Marked
+    candidate: MarkedText
+    reference: MarkedText
     counts: tuple[Count, ...] = ()
     figures: tuple[tuple[str, float], ...] = ()
     says: tuple[str, ...] = ()
@@ -252,7 +252,7 @@ def _listed(matched: Counter[Gram]) -> tuple[str, ...]:
     )
 
 
-def _marked(text: str, split: Callable[[str], list[str]], orders: Sequence[int]) -> Marked:
+def _marked(text: str, split: Callable[[str], list[str]], orders: Sequence[int]) -> MarkedText:
     """The text with neighbouring tokens of one order as one part."""
     spans = placed(text, split(text))
     marks: list[tuple[int, int, int]] = []
@@ -265,7 +265,7 @@ def _marked(text: str, split: Callable[[str], list[str]], orders: Sequence[int])
             begin = marks.pop()[0] if joins else span[0]
             marks.append((begin, span[1], order))
         before = bool(order) and span is not None
-    return Marked(text, tuple(marks), unplaced)
+    return MarkedText(text, tuple(marks), unplaced)
 
 
 def _apart(text: str, mark: tuple[int, int, int], span: Span) -> bool:

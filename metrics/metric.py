@@ -15,7 +15,7 @@ NO_REFERENCE = "there is no reference"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class ChunkValues:
     """Values of a chunk (n), nan where a metric is not defined, and sums (p) for the corpus score.
 
     Sums of several chunks add up, whatever the chunks were. `why` says how many values are not defined, by
@@ -55,7 +55,7 @@ class Metric:
     name: str
     title: str
     signature: str
-    measure: Callable[[Chunk, Any], Measured]
+    measure: Callable[[Chunk, Any], ChunkValues]
     low: float = 0.0
     high: float = 1.0
     survey: Survey | None = None
@@ -71,7 +71,7 @@ class Metric:
             return metric, self.recipe
         return Metric, tuple(getattr(self, part.name) for part in fields(self))
 
-    def of(self, chunk: Chunk, found: Any = None) -> Measured:
+    def of(self, chunk: Chunk, found: Any = None) -> ChunkValues:
         """What it measures on a chunk, given the survey's finding; MetricError if the chunk lacks a need."""
         if self.lacks:
             raise MetricError(f"{self.name} cannot be scored here: {self.lacks}.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metrics.metric import Floats, Measured, Metric
+from metrics.metric import ChunkValues, Floats, Metric
 from metrics.texts import Answers, Chunk
 
 Undefined = dict[str, dict[str, int]]
@@ -52,7 +52,7 @@ def joined(parts: Sequence[Part]) -> Part:
     )
 
 
-def _sums(metric: Metric, measured: Measured) -> Floats:
+def _sums(metric: Metric, measured: ChunkValues) -> Floats:
     """The metric's sums; for one without a corpus rule the sum and the number of its defined values."""
     if metric.corpus is None:
         return _for_mean(measured.values)
@@ -66,7 +66,7 @@ def _for_mean(values: Floats) -> Floats:
     return np.array([defined.sum(), len(defined)])
 
 
-def _systems(metric: Metric, answers: Answers, measured: Measured, found: object) -> BySystem:
+def _systems(metric: Metric, answers: Answers, measured: ChunkValues, found: object) -> BySystem:
     if answers.systems is None:
         return {}
     rows: defaultdict[str, list[int]] = defaultdict(list)

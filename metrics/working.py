@@ -67,7 +67,7 @@ Crews = Callable[[Sequence[Metric], Sequence[object]], AbstractContextManager[Cr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Here:
+class ProcessMetrics:
     """The metrics, and what their surveys found, in this process."""
 
     metrics: Sequence[Metric]
@@ -110,8 +110,8 @@ def _begin(packed: bytes) -> None:
 
 
 @cache
-def _here() -> Here:
-    here: Here = pickle.loads(_given[0])  # noqa: S301  # made by the process that started this one
+def _here() -> ProcessMetrics:
+    here: ProcessMetrics = pickle.loads(_given[0])  # noqa: S301  # made by the process that started this one
     return here
 
 
@@ -127,7 +127,7 @@ def _score(answers: Answers) -> list[Part]:
 class Processes:
     """The same in other processes, with a bounded number of chunks under way."""
 
-    here: Here
+    here: ProcessMetrics
     number: int
     _pool: ProcessPoolExecutor = field(init=False)
 
@@ -177,7 +177,7 @@ class GrowingCrew:
     metric takes a thousand times as long as that of another. This way it never takes twice the shortest time.
     """
 
-    here: Here
+    here: ProcessMetrics
     number: int
     patience: float
     _taken: float = 0.0
@@ -218,14 +218,14 @@ class GrowingCrew:
                 return
 
 
-def _can_be_sent(here: Here) -> bool:
+def _can_be_sent(here: ProcessMetrics) -> bool:
     try:
         return bool(_packed(here))
     except MetricError:
         return False
 
 
-def _packed(here: Here) -> bytes:
+def _packed(here: ProcessMetrics) -> bytes:
     for metric in here.metrics:
         try:
             pickle.dumps(metric)
@@ -246,7 +246,7 @@ def crew(
     metrics: Sequence[Metric], found: Sequence[object], processes: int = 1
 ) -> AbstractContextManager[Crew]:
     """Who scores under these metrics, given what their surveys found; 0 processes: as many as it is worth."""
-    here = Here(metrics, found)
+    here = ProcessMetrics(metrics, found)
     if not processes:
         return GrowingCrew(here, cores(), PATIENCE)
     return nullcontext(here) if processes == 1 else Processes(here, processes)

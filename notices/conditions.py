@@ -46,7 +46,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class NoticeCounts:
     """How many notices a look raised and ended."""
 
     raised: int = 0
@@ -61,7 +61,7 @@ def add_rule(rule: Rule) -> None:
     _rules[rule.name] = rule
 
 
-def look(now: datetime) -> Looked:
+def look(now: datetime) -> NoticeCounts:
     """Ask all rules, raise what is new, put right the words of what goes on, end what is over.
 
     A rule that fails is written to the log, and its notices stay as they were.
@@ -91,7 +91,7 @@ def look(now: datetime) -> Looked:
         )
     _put_right([(standing[name], each) for name, each in found.items() if name in standing])
     over = [row.pk for name, row in standing.items() if name not in found]
-    return Looked(len(new), end_notices(Notice.objects.filter(pk__in=over), now=now) if over else 0)
+    return NoticeCounts(len(new), end_notices(Notice.objects.filter(pk__in=over), now=now) if over else 0)
 
 
 def _put_right(pairs: list[tuple[Notice, Condition]]) -> None:

@@ -31,7 +31,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class JobKindNotice:
     """A kind of jobs in words, and where its jobs belong by their keys; others are left out."""
 
     kind: str
@@ -39,10 +39,10 @@ class Known:
     places: Callable[[Sequence[Job]], dict[int, Place]]
 
 
-_known: dict[str, Known] = {}
+_known: dict[str, JobKindNotice] = {}
 
 
-def know_job(known: Known) -> None:
+def know_job(known: JobKindNotice) -> None:
     """Add a kind of jobs."""
     _known[known.kind] = known
 
@@ -82,7 +82,7 @@ def troubled_jobs(now: datetime) -> Iterator[Condition]:
                 yield _condition(job, known, places[job.pk])
 
 
-def _condition(job: Job, known: Known, place: Place) -> Condition:
+def _condition(job: Job, known: JobKindNotice, place: Place) -> Condition:
     failed = job.state == JobState.FAILED
     level = Notice.Level.ALARM if failed else Notice.Level.WARNING
     why = f": {job.error}" if job.error else "."

@@ -9,7 +9,7 @@ from django.db.models import Count
 from pydantic import Field
 
 from crowd.counting import counting
-from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 from poll.models import Vote
 
@@ -56,7 +56,7 @@ class Poll(SimpleKind):
             "poll, short",
         )
 
-    def pending(self, stage: Stage) -> Iterable[Pending]:
+    def pending(self, stage: Stage) -> Iterable[PendingUnit]:
         """Items with fewer good votes than the stage wants."""
         votes = dict(
             Vote.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
@@ -66,7 +66,7 @@ class Poll(SimpleKind):
         for number in range(len(_config(stage).items)):
             unit = f"item:{number}"
             if votes.get(unit, 0) < stage.redundancy:
-                yield Pending(unit, stage.redundancy - votes.get(unit, 0))
+                yield PendingUnit(unit, stage.redundancy - votes.get(unit, 0))
 
     def planned_units(self, config: StageConfig) -> int | None:
         """One unit per item."""
@@ -86,12 +86,12 @@ class Poll(SimpleKind):
             {"question": config.question, "item": items[int(number)], "options": config.options},
         )
 
-    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """One of the options."""
         choice = form.get("choice", "")
         if choice not in _config(stage).options:
-            return Parsed(errors={"choice": "Choose one of the options."})
-        return Parsed({"choice": choice})
+            return ParsedForm(errors={"choice": "Choose one of the options."})
+        return ParsedForm({"choice": choice})
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:
         """The check's option was chosen."""

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts import acting, security
 from projects.models import Event, Membership, Project
-from revisions.seen import Seen
+from revisions.seen import ShownColumns
 
 #: Every action that the event log knows, with its words for people.
 ACTIONS = {
@@ -125,7 +125,7 @@ def create_project(
 
 @transaction.atomic
 def edit_project(
-    *, project: Project, changes: dict[str, Any], budget_cents: int, seen: Seen, actor: Any = None
+    *, project: Project, changes: dict[str, Any], budget_cents: int, seen: ShownColumns, actor: Any = None
 ) -> Project:
     """Save the form of a project, all of it or nothing; ConflictError where the project is not as `seen`.
 
@@ -172,7 +172,7 @@ def change_project(*, project: Project, changes: dict[str, Any], actor: Any = No
 
 @transaction.atomic
 def set_role(
-    *, project: Project, user: Any, role: str, actor: Any = None, seen: Seen | None = None
+    *, project: Project, user: Any, role: str, actor: Any = None, seen: ShownColumns | None = None
 ) -> Membership:
     """Give somebody a role; the last owner stays one.
 

@@ -45,7 +45,7 @@ _NO_INTERVAL = "no interval was asked for (0 replicates)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grouping:
+class RatingGroups:
     """Which group each rating belongs to: codes (length n) into names; -1 for none."""
 
     codes: np.ndarray
@@ -105,7 +105,7 @@ def report(
     *,
     checks: Checks | None = None,
     seconds: Floats | None = None,
-    groups: Mapping[str, Grouping] | None = None,
+    groups: Mapping[str, RatingGroups] | None = None,
     replicates: int = 1000,
     splits: int = SPLITS,
     seed: int = 0,
@@ -303,7 +303,7 @@ def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
     return said
 
 
-def _annotators(ratings: Ratings, groups: Mapping[str, Grouping], done: Run) -> dict[str, Any] | None:
+def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run) -> dict[str, Any] | None:
     """Pearson's r between two annotators, by type, for designs in which every item has exactly two; else
     None."""
     n = np.bincount(ratings.items, minlength=ratings.n_items)

@@ -14,7 +14,7 @@ from quality.scores import ItemScores
 from quality.stated import number
 
 if TYPE_CHECKING:
-    from quality.report import Grouping
+    from quality.report import RatingGroups
 
 Row = dict[str, Any]
 #: Pairwise kappas look at pairs of ratings of an item; above so many pairs they are left out.
@@ -184,7 +184,7 @@ def items(ratings: Ratings, scores: ItemScores, model: AdjustedScores) -> list[R
     return rows
 
 
-def removed(ratings: Ratings, done: Run, groups: Mapping[str, "Grouping"]) -> Row:
+def removed(ratings: Ratings, done: Run, groups: Mapping[str, "RatingGroups"]) -> Row:
     """How much was removed: in all, by reason, and by group."""
     because = done.removed_because(ratings)
     said = _removed(because, done)

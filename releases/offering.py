@@ -25,7 +25,7 @@ DOWNLOADED = "release.downloaded"
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class DownloadFile:
     """One file that can be downloaded. `bytes` is None where only the storage knows, `sha256` empty."""
 
     path: str
@@ -40,26 +40,26 @@ class Offered:
         return self.path.rpartition("/")[2]
 
 
-def offered(release: Release) -> list[Offered]:
+def offered(release: Release) -> list[DownloadFile]:
     """All files of a release, those that describe it first."""
     rows = release.files.order_by("path").values_list("path", "bytes", "rows", "sha256", "format")
-    files = [Offered(*row) for row in rows]
+    files = [DownloadFile(*row) for row in rows]
     listed = {each.path for each in files}
     if MANIFEST not in listed:
-        files.append(Offered(MANIFEST, None, None, release.digest, ""))
+        files.append(DownloadFile(MANIFEST, None, None, release.digest, ""))
     if SUMS not in listed:
-        files.append(Offered(SUMS, None, None, "", ""))
+        files.append(DownloadFile(SUMS, None, None, "", ""))
     return sorted(files, key=lambda each: (bool(each.format), each.path))
 
 
-def find(release: Release, path: str) -> Offered:
+def find(release: Release, path: str) -> DownloadFile:
     """The file at a path; Http404 where the release has none."""
     if path in (MANIFEST, SUMS):
-        return Offered(path, None, None, release.digest if path == MANIFEST else "", "")
+        return DownloadFile(path, None, None, release.digest if path == MANIFEST else "", "")
     row = release.files.filter(path=path).values_list("path", "bytes", "rows", "sha256", "format").first()
     if row is None:
         raise Http404("The release has no such file.")
-    return Offered(*row)
+    return DownloadFile(*row)
 
 
 def gone(release: Release) -> HttpResponse | None:

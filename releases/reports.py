@@ -14,7 +14,7 @@ from judgments.selectors.stamps import stamp_of
 from judgments.services import reporting
 from projects.models import Project
 from releases.rows.people import People
-from releases.rows.scope import Judged
+from releases.rows.scope import JudgedStage
 
 Progress = Callable[[int, int, str], None]
 #: Lists of the stored report that a release keeps; ratings and items are tables of their own.
@@ -22,7 +22,7 @@ _LISTS = ("workers", "removed_workers", "undetermined_workers")
 _BONUS = "bonus"
 
 
-def agreement(judged: Judged, people: People, progress: Progress) -> dict[str, Any]:
+def agreement(judged: JudgedStage, people: People, progress: Progress) -> dict[str, Any]:
     """The honest report of a stage as its ratings are now, made anew unless it is there already.
 
     It is made on the ordinary connection, which is where reports are kept.
@@ -52,7 +52,7 @@ def _simulated(stage: Stage) -> dict[str, int] | None:
     return {"ratings": by_programs, "of": rows.count()} if by_programs else None
 
 
-def accounts_of(judged: Judged) -> tuple[str, ...]:
+def accounts_of(judged: JudgedStage) -> tuple[str, ...]:
     """Accounts of testers that a recipe names: ids of workers, which leave the installation nowhere."""
     given = judged.run.parameters.get("test_accounts") if judged.run else None
     return tuple(str(name) for name in given or ())

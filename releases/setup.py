@@ -9,7 +9,7 @@ from projects.services import know_actions
 def everything() -> None:
     """A tab, a place of the rail, the last step of the funnel, actions of the log, and notices."""
     from notices.conditions import Rule, add_rule  # noqa: PLC0415 - needs the models
-    from notices.watching import Known, know_job, pages_of_project  # noqa: PLC0415
+    from notices.watching import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
     from releases import watch  # noqa: PLC0415
     from releases.desk import funnel  # noqa: PLC0415
 
@@ -17,7 +17,7 @@ def everything() -> None:
     add_place(Place("Releases", "releases", "releases:everywhere", "releases:list", position=30))
     add_room(Room("releases", funnel.say, position=30))
     add_rule(Rule("releases", watch.built_or_failed, kinds=("release_built", "release_failed")))
-    know_job(Known("releases.check", "A privacy check", pages_of_project("releases:check_job")))
+    know_job(JobKindNotice("releases.check", "A privacy check", pages_of_project("releases:check_job")))
     know_actions(
         {
             "release.planned": "began a release",

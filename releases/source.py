@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from releases.tables import SPLITS, Filled, Row
+from releases.tables import SPLITS, FilledTable, Row
 
 if TYPE_CHECKING:
     from projects.models import Project
@@ -31,7 +31,7 @@ class Source:
 
     project: "Project"
     release: "Release"
-    tables: Mapping[str, Filled]
+    tables: Mapping[str, FilledTable]
     parameters: Mapping[str, Any]
     rows: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     lines: Path | None = None
@@ -43,12 +43,12 @@ class Source:
         return found or SPLITS[:1]
 
     @property
-    def filled(self) -> tuple[Filled, ...]:
+    def filled(self) -> tuple[FilledTable, ...]:
         """The tables that have rows; an empty table has no files."""
         return tuple(each for name, each in self.tables.items() if any(self.rows.get(name, {}).values()))
 
 
-def by_split(filled: Filled) -> Iterator[dict[str, list[Row]]]:
+def by_split(filled: FilledTable) -> Iterator[dict[str, list[Row]]]:
     """A table's batches, each taken apart by split; splits without rows in a batch are missing."""
     place = filled.table.place("split")
     for batch in filled.batches():

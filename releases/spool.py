@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from releases.formats.lines import line_maker
 from releases.source import Progress
-from releases.tables import RATINGS, SPLITS, Batches, Filled, Row, Table
+from releases.tables import RATINGS, SPLITS, Batches, FilledTable, Row, Table
 
 _LENGTH = 8
 _LEAST_ALLOCATIONS = 50_000
@@ -33,7 +33,7 @@ class Spool:
     """
 
     folder: Path
-    tables: dict[str, Filled] = field(default_factory=dict)
+    tables: dict[str, FilledTable] = field(default_factory=dict)
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
     longest: int = 0
@@ -76,7 +76,7 @@ class _Lines:
         }
 
 
-def spooled(tables: Mapping[str, Filled], folder: Path, progress: Progress, total: int = 0) -> Spool:
+def spooled(tables: Mapping[str, FilledTable], folder: Path, progress: Progress, total: int = 0) -> Spool:
     """Read every table once, in their order, into an empty folder."""
     spool, done = Spool(folder), 0
     spool.lines.mkdir()
@@ -102,7 +102,7 @@ def spooled(tables: Mapping[str, Filled], folder: Path, progress: Progress, tota
             finally:
                 spool.digests |= lines.close()
             spool.rows[name] = {split: count for split, count in lines.rows.items() if count}
-            spool.tables[name] = Filled(table, partial(_batches, path))
+            spool.tables[name] = FilledTable(table, partial(_batches, path))
     return spool
 
 

@@ -87,7 +87,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledTable:
     """A table with its rows; `batches` begins anew with each call."""
 
     table: Table

@@ -29,7 +29,7 @@ class _UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerificationResult:
     """What was found. No problems: every file is as it was when the release was built.
 
     `digest` is that of the manifest as it lies there; `known` is true where it was compared with one from
@@ -53,19 +53,21 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class _Promised:
+class _ManifestFile:
     path: str
     bytes: int
     sha256: str
 
 
-def verify(folder: Path, digest: str = "", progress: Progress | None = None) -> Verified:
+def verify(folder: Path, digest: str = "", progress: Progress | None = None) -> VerificationResult:
     """Check every file of a release. `digest` is the manifest's as the publisher names it, if you have it."""
     digest = digest.strip().lower()
     try:
         raw = _small(folder, MANIFEST)
     except _UnreadableError as error:
-        return Verified(folder, [f"{error} This is no folder of a release, or an incomplete one. {_AGAIN}"])
+        return VerificationResult(
+            folder, [f"{error} This is no folder of a release, or an incomplete one. {_AGAIN}"]
+        )
     found = hashlib.sha256(raw).hexdigest()
     problems = []
     if digest and digest != found:
@@ -74,7 +76,9 @@ def verify(folder: Path, digest: str = "", progress: Progress | None = None) -> 
         manifest = json.loads(raw)
         promised = list(_promised(manifest))
     except (ValueError, RecursionError) as error:
-        return Verified(folder, [*problems, f"{MANIFEST} cannot be read: {error}. {_AGAIN}"], digest=found)
+        return VerificationResult(
+            folder, [*problems, f"{MANIFEST} cannot be read: {error}. {_AGAIN}"], digest=found
+        )
     if json_text(manifest).encode("utf-8", "replace") != raw:
         problems.append(f"{MANIFEST} was written anew: it is laid out otherwise than releases are. {_AGAIN}")
     sums = {each.path: each.sha256 for each in promised} | {MANIFEST: found}
@@ -86,7 +90,7 @@ def verify(folder: Path, digest: str = "", progress: Progress | None = None) -> 
         if progress:
             progress(done, total, each.path)
     problems += _extra(folder, {each.path for each in promised} | {MANIFEST, SUMS})
-    return Verified(
+    return VerificationResult(
         folder,
         problems,
         name=str(manifest.get("name", "")),
@@ -103,7 +107,7 @@ def _size(place: Path) -> int:
     return place.stat().st_size if place.is_file() else 0
 
 
-def _promised(manifest: Any) -> Iterator[_Promised]:
+def _promised(manifest: Any) -> Iterator[_ManifestFile]:
     """The files that a manifest names; ValueError where it is none, or names a file outside of its folder."""
     listed = manifest.get("files") if isinstance(manifest, dict) else None
     if not isinstance(listed, list):
@@ -122,7 +126,7 @@ def _promised(manifest: Any) -> Iterator[_Promised]:
         if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
             raise ValueError(f"it has no digest of {path!r}")
         seen.add(path)
-        yield _Promised(path, size, digest)
+        yield _ManifestFile(path, size, digest)
 
 
 def _inside(path: str) -> bool:
@@ -161,7 +165,7 @@ def _sums(folder: Path, sums: Mapping[str, str]) -> list[str]:
     return [] if text == expected else [f"{SUMS} was changed: its lines are in another form. {_AGAIN}"]
 
 
-def _file(folder: Path, promised: _Promised) -> list[str]:
+def _file(folder: Path, promised: _ManifestFile) -> list[str]:
     try:
         place = _place(folder, promised.path)
     except _UnreadableError as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retrieval.crown.evidence import Evidence
     from retrieval.crown.explaining import Explanation
     from retrieval.crown.parameters import Parameters
-    from retrieval.ranking.base import Ranked, Ranker
+    from retrieval.ranking.base import RankedPassage, Ranker
 
 #: Decimals of what a candidate keeps of its scores.
 _KEPT = 6
@@ -147,7 +147,7 @@ def _collections(corpora: Sequence[Corpus]) -> list[CorpusCollection]:
 
 def _explanations(
     collections: Sequence[CorpusCollection],
-    found: "Sequence[tuple[Ranked, Passage]]",
+    found: "Sequence[tuple[RankedPassage, Passage]]",
     turns: Sequence[str],
     parameters: "Parameters",
 ) -> "dict[int, Explanation]":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.db.models import Model
 
-from revisions.seen import Seen, mark_of
+from revisions.seen import ShownColumns, mark_of
 
 if TYPE_CHECKING:
     _Form = forms.Form
@@ -67,9 +67,9 @@ class RevisedForm(_Form):
         return self._shown_mark
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> ShownColumns:
         """What the form that was sent showed."""
-        return Seen(self._shown_columns, str(self.data.get(FIELD, "")))
+        return ShownColumns(self._shown_columns, str(self.data.get(FIELD, "")))
 
     def compare(self, theirs: "RevisedForm", back: str) -> None:
         """Somebody else was first: put what is typed beside what is stored, in `theirs`.

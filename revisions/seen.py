@@ -26,7 +26,7 @@ def mark_of(row: Model, columns: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ShownColumns:
     """Some columns of a row as a form showed them; an empty mark: it showed none."""
 
     columns: tuple[str, ...]

@@ -119,7 +119,7 @@ class Grid:
     filters: tuple[Filter, ...] = ()
     aliases: Mapping[str, str] | None = None
 
-    def asked(self, given: QueryDict, *more: Filter, file_at: str = "") -> "Asked":
+    def asked(self, given: QueryDict, *more: Filter, file_at: str = "") -> "GridRequest":
         """What an address asks for; `more` are filters whose possibilities are known only now.
 
         `file_at` is the address of the file, where that is not the page's own.
@@ -130,11 +130,11 @@ class Grid:
         if order.removeprefix("-") not in {column.name for column in self.columns if column.by}:
             order = self.order
         values = {each.name: each.read(given.get(each.name)) for each in filters}
-        return Asked(self, given, filters, values, order, file_at)
+        return GridRequest(self, given, filters, values, order, file_at)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GridRequest:
     """A grid with what an address asks of it."""
 
     grid: Grid
@@ -250,7 +250,7 @@ def _nothing(_rows: list[Any]) -> Mapping[str, Any]:
 def respond(
     request: HttpRequest,
     grid: Grid,
-    rows: Callable[[Asked], Rows],
+    rows: Callable[[GridRequest], Rows],
     show: Callable[..., HttpResponseBase],
     *,
     complete: Complete = as_they_are,

@@ -10,8 +10,8 @@ from retrieval.reading import Layout
 from retrieval.reading.fields import NAMES
 from retrieval.reading.looking import Look
 from retrieval.reading.tables import DELIMITERS
-from retrieval.services.corpora import Adding
-from retrieval.text.windows import Splitting
+from retrieval.services.corpora import AdditionOptions
+from retrieval.text.windows import WindowOptions
 from tables.encodings import USUAL
 
 _SPLIT = {
@@ -228,11 +228,11 @@ def _add_columns(form: forms.Form, look: Look) -> list[str]:
     return [f"column_{field}" for field in _FIELDS]
 
 
-def adding_of(payload: dict[str, Any]) -> Adding:
+def adding_of(payload: dict[str, Any]) -> AdditionOptions:
     """Options as the service wants them; ValueError for what cannot be."""
     by = payload["by"]
-    splitting = Splitting(payload["size"], payload["stride"], by) if by else None
-    return Adding(
+    splitting = WindowOptions(payload["size"], payload["stride"], by) if by else None
+    return AdditionOptions(
         splitting,
         payload["repeats"],
         payload["near"],

@@ -16,7 +16,7 @@ _WORDS = {INDEX: "its index is brought up to date", NETWORK: "its network is bro
 def add_upload(
     seat: Seat,
     corpus: Corpus,
-    file: staging.Staged,
+    file: staging.StagedFile,
     *,
     options: dict[str, Any],
     once: str,

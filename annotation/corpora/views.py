@@ -132,12 +132,12 @@ def _upload(request: HttpRequest, seat: Seat, corpus: Corpus | None) -> HttpResp
     )
 
 
-def _staged(seat: Seat, upload: "UploadedFile[bytes]") -> staging.Staged:
+def _staged(seat: Seat, upload: "UploadedFile[bytes]") -> staging.StagedFile:
     name = upload.name or "passages"
     return staging.stage(project=seat.project, name=name, pieces=upload.chunks(), command="corpus add")
 
 
-def _address(seat: Seat, corpus: Corpus | None, file: staging.Staged) -> str:
+def _address(seat: Seat, corpus: Corpus | None, file: staging.StagedFile) -> str:
     if corpus is None:
         return reverse("annotation:corpus_new_look", args=[seat.project.slug, file.sha256])
     return reverse("annotation:corpus_add_look", args=[seat.project.slug, corpus.slug, file.sha256])
@@ -195,7 +195,7 @@ def _show_look(
     request: HttpRequest,
     seat: Seat,
     corpus: Corpus | None,
-    file: staging.Staged,
+    file: staging.StagedFile,
     *,
     seen: Look,
     form: FileForm,
@@ -216,7 +216,7 @@ def _show_look(
     )
 
 
-def _start(seat: Seat, corpus: Corpus | None, file: staging.Staged, form: FileForm) -> Job:
+def _start(seat: Seat, corpus: Corpus | None, file: staging.StagedFile, form: FileForm) -> Job:
     made = corpus is None
     about: dict[str, str] = {}
     if corpus is None:

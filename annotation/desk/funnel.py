@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.selectors.funnel import Funnel, Part, funnel
-from crowd.desk.overview import Attention, Count, Link, Said, Step
+from crowd.desk.overview import Attention, Count, Link, OverviewPart, Step
 from crowd.selectors.keeping import any_large, kept, last_event, moment
 from projects.models import Project
 
@@ -23,19 +23,19 @@ _UNDECIDED = {"screening": "tied", "curation": "disputed"}
 _OUT = {"screening": "excluded", "curation": "unanswerable"}
 
 
-def say(project: Project, _: int | None) -> Said:
+def say(project: Project, _: int | None) -> OverviewPart:
     """The first steps of the funnel, and what needs a decision about queries and answers."""
     found = _funnel(project)
     imports = Link("Import queries", reverse("annotation:import_new", args=[project.slug]))
     if found is None:
-        return Said(teach=_TEACH, teach_link=imports)
+        return OverviewPart(teach=_TEACH, teach_link=imports)
     everything = reverse("annotation:queries", args=[project.slug])
     steps = (_in(found, everything, imports), *(_step(part, everything) for part in found.parts))
     attention = tuple(
         Attention("soon", each.sentence, _place(project, each.filters, everything))
         for each in found.attention
     )
-    return Said(steps, attention)
+    return OverviewPart(steps, attention)
 
 
 def _funnel(project: Project) -> Funnel | None:

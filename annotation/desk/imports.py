@@ -80,7 +80,7 @@ def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _FileLook:
     """What a look at the file gave: its first records, or why there are none; and its columns."""
 
     found: Preview | None
@@ -90,12 +90,12 @@ class _Seen:
     sheets: list[str]
 
 
-def _look(file: staging.Staged, options: Options) -> _Seen:
+def _look(file: staging.StagedFile, options: Options) -> _FileLook:
     try:
         found = preview(file.path, name=file.name, options=options)
     except ImportRefusedError as error:
-        return _Seen(None, str(error), error.columns, {}, [])
-    return _Seen(found, "", found.columns, found.mapping, found.sheets)
+        return _FileLook(None, str(error), error.columns, {}, [])
+    return _FileLook(found, "", found.columns, found.mapping, found.sheets)
 
 
 def _asked(post: QueryDict) -> Options:
@@ -108,11 +108,11 @@ def _asked(post: QueryDict) -> Options:
     )
 
 
-def _form(data: Any, seen: _Seen) -> ImportForm:
+def _form(data: Any, seen: _FileLook) -> ImportForm:
     return ImportForm(data, columns=seen.columns, mapping=seen.mapping, sheets=seen.sheets)
 
 
-def _start(request: HttpRequest, seat: Seat, file: staging.Staged, form: ImportForm) -> HttpResponse:
+def _start(request: HttpRequest, seat: Seat, file: staging.StagedFile, form: ImportForm) -> HttpResponse:
     job = enqueue(
         kind=IMPORT,
         payload={

@@ -10,7 +10,7 @@ from annotation.desk.columns import ANSWERS, WRITERS
 from annotation.desk.reviewforms import HoldOutForm
 from annotation.flags.likeness import pairs
 from annotation.flags.registry import FLAGS
-from annotation.flags.shapes import Written
+from annotation.flags.shapes import FlaggedAnswer
 from annotation.kinds.distillation_config import distillation_config
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import reviewing
@@ -78,7 +78,7 @@ def query(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     answers = reviewing.of_query(seat.stage, row)
     numbers = {shown.answer.pk: shown.number for shown in answers}
     written = [
-        Written(shown.answer.pk, shown.answer.worker_id, shown.answer.text)
+        FlaggedAnswer(shown.answer.pk, shown.answer.worker_id, shown.answer.text)
         for shown in answers
         if shown.answer.state != Answer.State.EXCLUDED
     ]

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from annotation.flags.shapes import Asked, Flag
+from annotation.flags.shapes import Flag, FlagQuery
 from annotation.flags.tokens import script_of, tokens, words_of
 
 LEAST_LETTERS = 4
@@ -141,7 +141,7 @@ def _identified() -> frozenset[str]:
     return frozenset(map(str, _identifier().labels))
 
 
-def language_flags(text: str, asked: Asked) -> list[Flag]:
+def language_flags(text: str, asked: FlagQuery) -> list[Flag]:
     """The flag `language`: another script, with its words, or another language, with its tag."""
     spans = foreign_script(text, asked.language, (asked.text, *asked.passages))
     if spans:

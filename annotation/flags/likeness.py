@@ -18,7 +18,7 @@ from itertools import combinations
 
 from rapidfuzz import fuzz
 
-from annotation.flags.shapes import Flag, Limits, Written
+from annotation.flags.shapes import Flag, FlaggedAnswer, Limits
 from annotation.flags.tokens import mostly_spaceless, tokens
 
 #: Evidence names so many other answers at most.
@@ -35,7 +35,7 @@ class _Form:
     spaceless: bool
 
 
-def _form(answer: Written) -> _Form:
+def _form(answer: FlaggedAnswer) -> _Form:
     found = tokens(answer.text)
     folded = [token.folded for token in found]
     return _Form(
@@ -60,7 +60,7 @@ class Pair:
 
 def similarity(a: str, b: str) -> float:
     """How alike two texts are, from 0 to 1; the order of the two makes no difference."""
-    return _ratio(_form(Written(0, 0, a)), _form(Written(1, 1, b)))
+    return _ratio(_form(FlaggedAnswer(0, 0, a)), _form(FlaggedAnswer(1, 1, b)))
 
 
 def _ratio(a: _Form, b: _Form) -> float:
@@ -73,12 +73,12 @@ def _ratio(a: _Form, b: _Form) -> float:
     return fuzz.ratio(a.sorted_words, b.sorted_words) / 100
 
 
-def pairs(answers: Sequence[Written], *, least: float = 0.0) -> list[Pair]:
+def pairs(answers: Sequence[FlaggedAnswer], *, least: float = 0.0) -> list[Pair]:
     """Pairs of different authors that are at least so alike, the likest first, then by their keys."""
     return sorted(_pairs(answers, least), key=lambda pair: (-pair.ratio, pair.a, pair.b))
 
 
-def _pairs(answers: Sequence[Written], least: float) -> Iterator[Pair]:
+def _pairs(answers: Sequence[FlaggedAnswer], least: float) -> Iterator[Pair]:
     forms = sorted((_form(answer) for answer in answers), key=lambda form: form.key)
     for a, b in combinations(forms, 2):
         if a.author == b.author:
@@ -88,7 +88,7 @@ def _pairs(answers: Sequence[Written], least: float) -> Iterator[Pair]:
             yield Pair(a.key, b.key, round(ratio, 4), bool(a.words) and a.words == b.words)
 
 
-def alike(answers: Sequence[Written], limits: Limits) -> dict[int, list[Flag]]:
+def alike(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int, list[Flag]]:
     """The flags `identical` and `near-identical` by the answers' keys."""
     long_enough = {
         form.key

@@ -8,7 +8,7 @@ Form = Literal["share", "number", "ratio", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class FlagDescription:
     """A flag's short label, what it means and does not mean, and how its value is written."""
 
     name: str
@@ -18,10 +18,10 @@ class About:
     unit: str = ""
 
 
-FLAGS: Mapping[str, About] = {
+FLAGS: Mapping[str, FlagDescription] = {
     about.name: about
     for about in (
-        About(
+        FlagDescription(
             "copy-run",
             "copied run",
             "A long sequence stands in a passage word for word. Definitions and names can be the same by "
@@ -29,26 +29,26 @@ FLAGS: Mapping[str, About] = {
             "number",
             "words in a row",
         ),
-        About(
+        FlagDescription(
             "copy-share",
             "copied share",
             "Most of the answer is made of sequences that stand in the passages word for word.",
             "share",
             "of its words",
         ),
-        About(
+        FlagDescription(
             "identical",
             "same as another",
             "Another editor's answer to this query is the same. Short answers are not compared.",
         ),
-        About(
+        FlagDescription(
             "near-identical",
             "nearly the same as another",
             "Another editor's answer to this query is nearly the same, apart from order, case and marks.",
             "ratio",
             "alike",
         ),
-        About(
+        FlagDescription(
             "pasted",
             "pasted",
             "Much of it was pasted, from a passage or from outside. Some people write elsewhere first. "
@@ -56,7 +56,7 @@ FLAGS: Mapping[str, About] = {
             "share",
             "of its characters",
         ),
-        About(
+        FlagDescription(
             "typing-rate",
             "typed too fast",
             "More keys per minute of active work than people type. Dictation and writing aids do that too. "
@@ -64,26 +64,26 @@ FLAGS: Mapping[str, About] = {
             "number",
             "keys a minute",
         ),
-        About(
+        FlagDescription(
             "spelling",
             "spelling",
             "Many words are in no dictionary. Names and special terms are often not.",
             "share",
             "of its words",
         ),
-        About(
+        FlagDescription(
             "length",
             "unusual length",
             "Far longer or shorter than the other answers to this query.",
             "number",
             "robust z",
         ),
-        About(
+        FlagDescription(
             "language",
             "language",
             "It seems not to be in the project's language.",
         ),
-        About(
+        FlagDescription(
             "canary",
             "canary",
             "It has words that only a hidden line of the page asks for: the page was probably given to a "
@@ -95,9 +95,9 @@ FLAGS: Mapping[str, About] = {
 ORDER = {name: place for place, name in enumerate(FLAGS)}
 
 
-def about(name: str) -> About:
+def about(name: str) -> FlagDescription:
     """The words for a flag; one that is no longer known is shown by its name."""
-    return FLAGS.get(name) or About(name, name, "A flag of an earlier version.")
+    return FLAGS.get(name) or FlagDescription(name, name, "A flag of an earlier version.")
 
 
 def measured(name: str, value: float | None, limit: float | None) -> str:

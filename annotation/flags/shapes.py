@@ -30,7 +30,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FlaggedAnswer:
     """One answer as the flags see it; `key` names it to the caller, `author` its writer."""
 
     key: int
@@ -41,7 +41,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FlagQuery:
     """A query with what its answers were written from; `language` is a BCP 47 tag."""
 
     text: str

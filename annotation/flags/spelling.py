@@ -10,7 +10,7 @@ a passage, and is not written with a capital inside a sentence or in capitals th
 from functools import lru_cache
 from typing import Any
 
-from annotation.flags.shapes import Asked, Flag, Limits
+from annotation.flags.shapes import Flag, FlagQuery, Limits
 from annotation.flags.tokens import Token, tokens, words_of
 
 LANGUAGES = frozenset({"en", "es", "fr", "pt", "de", "it", "ru", "ar", "eu", "lv", "nl", "fa"})
@@ -26,7 +26,7 @@ def _dictionary(language: str) -> Any:
     return SpellChecker(language=language, distance=1)
 
 
-def unknown_words(text: str, asked: Asked) -> list[tuple[int, int]]:
+def unknown_words(text: str, asked: FlagQuery) -> list[tuple[int, int]]:
     """Spans of unknown words; none in a language without a dictionary."""
     language = asked.language.lower().partition("-")[0]
     if language not in LANGUAGES:
@@ -56,7 +56,7 @@ def _may_be_wrong(text: str, token: Token) -> bool:
     return True
 
 
-def spelling_flags(text: str, asked: Asked, limits: Limits) -> list[Flag]:
+def spelling_flags(text: str, asked: FlagQuery, limits: Limits) -> list[Flag]:
     """The flag `spelling`."""
     words = [token for token in tokens(text) if not token.spaceless]
     if len(words) < LEAST:

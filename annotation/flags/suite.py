@@ -11,7 +11,7 @@ from annotation.flags.copying import Passages, copied
 from annotation.flags.language import language_flags
 from annotation.flags.length import outliers
 from annotation.flags.likeness import alike
-from annotation.flags.shapes import Asked, Flag, Limits, Written
+from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Limits
 from annotation.flags.spelling import spelling_flags
 from annotation.flags.typing import pasted, too_fast
 
@@ -19,7 +19,7 @@ RELATIVE = frozenset({"identical", "near-identical", "length"})
 
 
 def flags_of(
-    asked: Asked, answers: Sequence[Written], limits: Limits, *, check_language: bool = True
+    asked: FlagQuery, answers: Sequence[FlaggedAnswer], limits: Limits, *, check_language: bool = True
 ) -> dict[int, list[Flag]]:
     """Flags by the answers' keys, each at most once per name; an entry for every answer.
 
@@ -32,7 +32,7 @@ def flags_of(
 
 
 def own_flags(
-    asked: Asked, answers: Sequence[Written], limits: Limits, *, check_language: bool = True
+    asked: FlagQuery, answers: Sequence[FlaggedAnswer], limits: Limits, *, check_language: bool = True
 ) -> dict[int, list[Flag]]:
     """Flags of each answer alone; an entry for every answer."""
     passages = Passages(asked.passages)
@@ -49,7 +49,7 @@ def own_flags(
     }
 
 
-def relative_flags(answers: Sequence[Written], limits: Limits) -> dict[int, list[Flag]]:
+def relative_flags(answers: Sequence[FlaggedAnswer], limits: Limits) -> dict[int, list[Flag]]:
     """Flags of answers among the others; an entry for every answer."""
     lengths = {answer.key: len(answer.text) for answer in sorted(answers, key=lambda each: each.key)}
     found: dict[int, list[Flag]] = {answer.key: [] for answer in answers}

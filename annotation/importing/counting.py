@@ -27,7 +27,7 @@ _SHOWN_DIGITS = 3
 _ACCOUNT = re.compile("([^\\s@\uff20])[^\\s@\uff20]*\\s?[@\uff20]")
 
 
-class Counting:
+class FirstPass:
     """What the first pass finds."""
 
     def __init__(self, screen: Screen, tally: Tally, refusals: Refusals, seed: int) -> None:

@@ -12,7 +12,7 @@ MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SampledQuery:
     """A query of the sample."""
 
     ordinal: int

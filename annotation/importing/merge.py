@@ -81,7 +81,7 @@ class Contradictions:
         return [asdict(each) for each in sorted(self._found.values(), key=lambda each: each.column)]
 
 
-class Gathering:
+class QuerySpool:
     """Rows of queries on disk, so that those of one query come together wherever they are in the file."""
 
     def __init__(self, room: Path) -> None:
@@ -112,7 +112,7 @@ class Gathering:
 
 
 @dataclass(slots=True)
-class Merged:
+class MergedQuery:
     """One query, how many rows added to it, and how many turned out to have nothing new."""
 
     record: Record
@@ -120,14 +120,14 @@ class Merged:
     refused: int = 0
 
 
-def merge(rows: Iterator[Record], contradictions: Contradictions, refuse: RefuseRecord) -> Merged:
+def merge(rows: Iterator[Record], contradictions: Contradictions, refuse: RefuseRecord) -> MergedQuery:
     """The rows of one query as one record; `parts` of it say which line brought what.
 
     Passages and references are put one after another, without those that are there already. Of everything
     else the first value counts; a row with another one is noted.
     """
     first = next(rows)
-    merged = Merged(first)
+    merged = MergedQuery(first)
     first.parts = [Part(first.line, list(range(len(first.passages))), list(first.references))]
     passages = {_identity(each): each for each in first.passages}
     references = set(first.references)

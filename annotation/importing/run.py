@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotation.importing.design import Design, Drawn
-from annotation.importing.merge import Contradictions, Gathering, merge
+from annotation.importing.design import Design, SampledQuery
+from annotation.importing.merge import Contradictions, QuerySpool, merge
 from annotation.importing.reader import Reader, ignore
 from annotation.importing.records import MOST_LISTED, FileRefusedError, Record, Refusals
 from annotation.importing.screening import RULES, Screen
@@ -46,7 +46,7 @@ class Survey:
     design: Design
     rules: frozenset[str]
     contradictions: Contradictions
-    drawn: dict[int, Drawn] = field(default_factory=dict)
+    drawn: dict[int, SampledQuery] = field(default_factory=dict)
 
     def counts(self) -> RowCounts:
         """What became of every row; used are those that made a distinct query, drawn or not."""
@@ -95,14 +95,14 @@ class Survey:
 
 def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict: bool = False) -> Survey:
     """The first pass, and the draw. FileRefusedError if the file is refused; with `strict`, if a line is."""
-    from annotation.importing.counting import Counting  # noqa: PLC0415 - brings numpy, which no first page needs
+    from annotation.importing.counting import FirstPass  # noqa: PLC0415 - brings numpy, which no first page needs
     from annotation.importing.sampling import draw  # noqa: PLC0415
     from annotation.importing.tally import Tally  # noqa: PLC0415
 
     before = reader.source.path.stat()
     refusals = Refusals(reader.source.name, strict=strict, unit=reader.unit)
     tally = Tally(room)
-    counting = Counting(screen, tally, refusals, design.seed)
+    counting = FirstPass(screen, tally, refusals, design.seed)
     counting.run(reader)
     contradictions = Contradictions()
     _note_conflicts(reader, tally, refusals, contradictions)
@@ -129,7 +129,7 @@ def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict
     return found
 
 
-def fetch(found: Survey) -> Iterator[tuple[Record, Drawn]]:
+def fetch(found: Survey) -> Iterator[tuple[Record, SampledQuery]]:
     """The second pass: drawn queries in the order of the file, each with what all its rows bring.
 
     Their texts are normalised. What a row turns out to be (one that only repeats) is corrected in `found`.
@@ -162,7 +162,7 @@ def _gathered(found: Survey) -> Iterator[Record]:
             owner[ordinal] = first
             yield ordinal
 
-    gathering = Gathering(found.room)
+    gathering = QuerySpool(found.room)
     gathering.fill((owner.pop(row.ordinal), row) for row in found.reader.take(wanted(), ignore))
     for rows in gathering.queries():
         merged = merge(rows, found.contradictions, found.refusals)

@@ -23,7 +23,7 @@ from heapq import heappush, heappushpop
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.importing.design import MOST, STRATA, Design, Drawn, key_of
+from annotation.importing.design import MOST, STRATA, Design, SampledQuery, key_of
 from annotation.importing.records import FileRefusedError
 
 Numbers = NDArray[np.int64]
@@ -43,7 +43,7 @@ class Block:
 Blocks = Callable[[], Iterator[Block]]
 
 
-def draw(blocks: Blocks, design: Design) -> list[Drawn]:
+def draw(blocks: Blocks, design: Design) -> list[SampledQuery]:
     """The sample; FileRefusedError where there is too much for one import."""
     design.check()
     if design.by == "count":
@@ -53,7 +53,7 @@ def draw(blocks: Blocks, design: Design) -> list[Drawn]:
     return _uniform(blocks, design)
 
 
-def _uniform(blocks: Blocks, design: Design) -> list[Drawn]:
+def _uniform(blocks: Blocks, design: Design) -> list[SampledQuery]:
     total = sum(len(block.counts) for block in blocks())
     size = total if design.by == "all" else min(design.size, total)
     if size > MOST:
@@ -61,17 +61,17 @@ def _uniform(blocks: Blocks, design: Design) -> list[Drawn]:
             f"There are {total:,} different queries, and one import takes {MOST:,} at most: draw a sample."
         )
     weight = total / size if size else 1.0
-    drawn: list[Drawn] = []
+    drawn: list[SampledQuery] = []
     for block in blocks():
         left = size - len(drawn)
         if not left:
             break
         pairs = zip(block.ordinals[:left].tolist(), block.counts[:left].tolist(), strict=True)
-        drawn += [Drawn(ordinal, count, weight) for ordinal, count in pairs]
+        drawn += [SampledQuery(ordinal, count, weight) for ordinal, count in pairs]
     return drawn
 
 
-def _by_count(blocks: Blocks, design: Design) -> list[Drawn]:
+def _by_count(blocks: Blocks, design: Design) -> list[SampledQuery]:
     total, distinct, largest = 0, 0, list[int]()
     for block in blocks():
         total += int(block.counts.sum())
@@ -82,7 +82,7 @@ def _by_count(blocks: Blocks, design: Design) -> list[Drawn]:
     certain_from, left, rest = _certain(sorted(largest, reverse=True), design.size, total)
     start = int.from_bytes(hashlib.blake2b(b"start" + key_of(design.seed)).digest(), "big") % max(rest, 1)
     points = np.array([(k * rest + start) // left for k in range(left)], dtype=np.int64)
-    drawn: list[Drawn] = []
+    drawn: list[SampledQuery] = []
     passed = 0
     for block in blocks():
         sure = block.counts >= certain_from
@@ -92,7 +92,7 @@ def _by_count(blocks: Blocks, design: Design) -> list[Drawn]:
         for at in np.flatnonzero(sure | hit).tolist():
             count = int(block.counts[at])
             weight = 1.0 if sure[at] else rest / (left * count)
-            drawn.append(Drawn(int(block.ordinals[at]), count, weight))
+            drawn.append(SampledQuery(int(block.ordinals[at]), count, weight))
         passed = int(ends[-1]) if len(ends) else passed
     return drawn
 
@@ -120,7 +120,7 @@ def _certain(largest: Iterable[int], size: int, total: int) -> tuple[int, int, i
     return bound, size, total
 
 
-def _by_strata(blocks: Blocks, design: Design) -> list[Drawn]:
+def _by_strata(blocks: Blocks, design: Design) -> list[SampledQuery]:
     names = STRATA[design.strata]
     stratum_of = _types if design.strata == "type" else _by_frequency(blocks, design)
     sizes = np.zeros(len(names), dtype=np.int64)
@@ -129,7 +129,7 @@ def _by_strata(blocks: Blocks, design: Design) -> list[Drawn]:
     quotas = [min(quota, int(size)) for quota, size in zip(_quotas(design, sizes), sizes, strict=True)]
     if sum(quotas) > MOST:
         raise FileRefusedError(f"One import takes {MOST:,} queries at most.")
-    drawn: list[Drawn] = []
+    drawn: list[SampledQuery] = []
     left = list(quotas)
     for block in blocks():
         strata = stratum_of(block)
@@ -140,7 +140,8 @@ def _by_strata(blocks: Blocks, design: Design) -> list[Drawn]:
             left[number] -= len(places)
             weight = float(sizes[number]) / quotas[number]
             drawn += [
-                Drawn(int(block.ordinals[at]), int(block.counts[at]), weight, name) for at in places.tolist()
+                SampledQuery(int(block.ordinals[at]), int(block.counts[at]), weight, name)
+                for at in places.tolist()
             ]
         if not any(left):
             break

@@ -113,7 +113,7 @@ class Source:
     def _raw(self, block: int = BLOCK) -> Iterator[bytes]:
         """The file's bytes, unpacked."""
         with self.path.open("rb") as file:
-            stream: Bytes = _Unpacked(file, self) if self.packed else file
+            stream: Bytes = _GzipStream(file, self) if self.packed else file
             while data := stream.read(block):
                 if self.progress and block == BLOCK:
                     self.progress(file.tell(), self.size)
@@ -233,7 +233,7 @@ class Source:
             ) from error
 
 
-class _Unpacked:
+class _GzipStream:
     """A gzip stream that ends with a clear error where it is damaged or unpacks to far too much."""
 
     def __init__(self, file: BinaryIO, source: Source) -> None:

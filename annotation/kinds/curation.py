@@ -19,7 +19,7 @@ from annotation.selectors.wording import texts_of
 from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
 from annotation.truth import truth_of
 from annotation.units import of_query, query_of
-from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 
 _WORDS_MARKED = 8
@@ -172,7 +172,7 @@ class Curation(SimpleKind):
             "reading, passages",
         )
 
-    def pending(self, stage: Stage) -> Iterable[Pending]:
+    def pending(self, stage: Stage) -> Iterable[PendingUnit]:
         """Queries with fewer good selections than wanted, and one more where equal ones are asked for."""
         from annotation.services.candidates import provide_for  # noqa: PLC0415 - brings the search engine
 
@@ -184,7 +184,7 @@ class Curation(SimpleKind):
             if chosen == stage.redundancy and pk in more:
                 missing = 1
             if missing:
-                yield Pending(of_query(pk), missing)
+                yield PendingUnit(of_query(pk), missing)
 
     def _wants_more(self, stage: Stage, config: CurationConfig) -> Iterator[int]:
         if config.merging != "exact":
@@ -220,12 +220,12 @@ class Curation(SimpleKind):
             },
         )
 
-    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """Passages or none, conflicting pairs, marked words."""
         config = _config(stage)
         limits = Limits(config.most_passages, config.highlights)
         response, errors = read_form(self._candidates(stage, query_of(unit)), form, limits)
-        return Parsed(errors=errors) if errors else Parsed(response)
+        return ParsedForm(errors=errors) if errors else ParsedForm(response)
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who curates a query writes no answer to it."""

@@ -22,7 +22,7 @@ from annotation.services.holdout import draw_configured
 from annotation.services.reviewed_work import approve_reviewed_work
 from annotation.services.reviewing import approve_answers_of, undecided_words
 from annotation.units import of_query, query_of
-from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
 
@@ -50,10 +50,10 @@ class Distillation(SimpleKind):
             "reading, writing, question, answer",
         )
 
-    def pending(self, stage: Stage) -> Iterator[Pending]:
+    def pending(self, stage: Stage) -> Iterator[PendingUnit]:
         """Curated queries with fewer answers that count than the stage wants."""
         for query, counted in waiting(stage).iterator(2000):
-            yield Pending(of_query(query), stage.redundancy - counted)
+            yield PendingUnit(of_query(query), stage.redundancy - counted)
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """The query with its turns and passages, and what is asked."""
@@ -71,7 +71,7 @@ class Distillation(SimpleKind):
             },
         )
 
-    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """The text, and where they are asked for the opinion and the entities."""
         return read_answer(material(query_of(unit)), distillation_config(stage), stage.project.language, form)
 

@@ -18,7 +18,7 @@ from annotation.kinds.distillation_config import DistillationConfig
 from annotation.models import Answer
 from annotation.quoting import quoted
 from annotation.selectors.material import Material
-from crowd.kinds import Parsed
+from crowd.kinds import ParsedForm
 
 _MOST_ENTITIES = 50
 _MOST_HINTS = 12
@@ -26,7 +26,7 @@ _MOST_HINTS = 12
 
 def read_answer(
     material: Material, config: DistillationConfig, language: str, form: Mapping[str, str]
-) -> Parsed:
+) -> ParsedForm:
     """The response {text, opinion, entities}, or errors by field."""
     text = unicodedata.normalize("NFC", form.get("text", "")).strip()
     errors: dict[str, str] = {}
@@ -48,7 +48,7 @@ def read_answer(
             "This seems to be in another language than the question. If it is right as it is, send it again; "
             "nothing else is needed."
         )
-    return Parsed(errors=errors) if errors else Parsed(response)
+    return ParsedForm(errors=errors) if errors else ParsedForm(response)
 
 
 def _problem(text: str, material: Material, config: DistillationConfig, language: str) -> str:

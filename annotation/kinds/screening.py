@@ -14,7 +14,7 @@ from annotation.selectors.wording import texts_of
 from annotation.services.screening import Rules, keep_vote, reconsider_screening, settle_screening
 from annotation.truth import truth_of
 from annotation.units import PREFIX, of_query, query_of
-from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig, config_of
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 
 Intent = Literal["navigational", "transactional", "informational"]
@@ -100,10 +100,10 @@ class Screening(SimpleKind):
             "queries, reading, short",
         )
 
-    def pending(self, stage: Stage) -> Iterable[Pending]:
+    def pending(self, stage: Stage) -> Iterable[PendingUnit]:
         """Waiting queries with fewer good votes than the stage wants."""
         for pk, missing in missing_votes(stage):
-            yield Pending(of_query(pk), missing)
+            yield PendingUnit(of_query(pk), missing)
 
     def checks(self, stage: Stage) -> list[str]:
         """One unit per check."""
@@ -126,7 +126,7 @@ class Screening(SimpleKind):
             },
         )
 
-    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """Every question answered."""
         errors = {
             question.name: question.missing
@@ -134,10 +134,10 @@ class Screening(SimpleKind):
             if form.get(question.name) not in {option.value for option in question.options}
         }
         if errors:
-            return Parsed(errors=errors)
+            return ParsedForm(errors=errors)
         intent, excluded_kind = _KINDS[form["kind"]]
         said = {question.name: form[question.name] == "yes" for question in YES_NO}
-        return Parsed({"intent": intent, "excluded_kind": excluded_kind, **said})
+        return ParsedForm({"intent": intent, "excluded_kind": excluded_kind, **said})
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:
         """The check's class was chosen."""

@@ -16,7 +16,7 @@ class ScreeningVote(models.Model):
         NAVIGATIONAL = "navigational"
         TRANSACTIONAL = "transactional"
 
-    class Excluded(models.TextChoices):
+    class ExcludedKind(models.TextChoices):
         """Informational queries that one passage cannot settle."""
 
         NONE = "", "none of these"
@@ -30,7 +30,7 @@ class ScreeningVote(models.Model):
     unambiguous = models.BooleanField()
     answerable = models.BooleanField(help_text="One short passage could satisfy it definitively.")
     intent = models.CharField(max_length=13, choices=Intent)
-    excluded_kind = models.CharField(max_length=10, choices=Excluded, blank=True)
+    excluded_kind = models.CharField(max_length=10, choices=ExcludedKind, blank=True)
     sensitive = models.BooleanField()
     adult = models.BooleanField()
 

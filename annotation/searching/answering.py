@@ -10,7 +10,7 @@ from annotation.models import CandidatePassage, Query
 from annotation.searching import options
 from annotation.searching.conversation import Conversation
 from annotation.searching.remembered import remembered
-from annotation.searching.results import Shown, shown_result
+from annotation.searching.results import ResultPassage, shown_result
 from projects.models import Project
 from retrieval.crown.conversation import MODELS
 from retrieval.errors import CorpusError, RetrievalError
@@ -32,7 +32,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TurnQuery:
     """The query that the project has of a turn; `waits` for candidates: it is accepted and has none."""
 
     pk: int
@@ -49,9 +49,9 @@ class ShownTurn:
     how: str
     terms: Sequence[Term]
     notes: Sequence[str]
-    results: Sequence[Shown]
+    results: Sequence[ResultPassage]
     problem: str
-    known: Known | None
+    known: TurnQuery | None
     kept: Sequence[tuple[str, str]]
 
     @property
@@ -102,7 +102,7 @@ def shown(project: Project, corpora: Sequence[Corpus], conversation: Conversatio
 def _shown_turn(
     corpora: Sequence[Corpus],
     conversation: Conversation,
-    known: Mapping[str, Known],
+    known: Mapping[str, TurnQuery],
     languages: Mapping[str, str],
 ) -> ShownTurn:
     questions = conversation.questions
@@ -124,7 +124,7 @@ def _shown_turn(
     )
 
 
-def _results(found: FoundAnswer, languages: Mapping[str, str]) -> list[Shown]:
+def _results(found: FoundAnswer, languages: Mapping[str, str]) -> list[ResultPassage]:
     weights = found.parameters.get("weights") or {}
     return [shown_result(each, languages[each.corpus], weights) for each in found.results]
 
@@ -135,12 +135,12 @@ def _how(found: FoundAnswer) -> str:
     return f"{found.ranker}; {model}" if model else found.ranker
 
 
-def _known(project: Project, questions: Sequence[str]) -> dict[str, Known]:
+def _known(project: Project, questions: Sequence[str]) -> dict[str, TurnQuery]:
     """Queries of the project by their digests, as far as they are turns of this conversation."""
     digests = [query_digest(question, questions[:at]) for at, question in enumerate(questions)]
     theirs = CandidatePassage.objects.filter(query=OuterRef("pk"))
     rows = Query.objects.filter(project=project, digest__in=digests).annotate(has=Exists(theirs))
     return {
-        digest: Known(pk, str(Query.Status(status).label), status == Query.Status.ACCEPTED and not has)
+        digest: TurnQuery(pk, str(Query.Status(status).label), status == Query.Status.ACCEPTED and not has)
         for pk, digest, status, has in rows.values_list("pk", "digest", "status", "has")
     }

@@ -31,7 +31,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Turn:
     """One turn: the question, and its options as the address has them."""
 
     question: str
@@ -42,7 +42,7 @@ class Asked:
 class Conversation:
     """Turns, oldest first; the corpora that are searched, none for all; options of the next question."""
 
-    turns: tuple[Asked, ...] = ()
+    turns: tuple[Turn, ...] = ()
     corpora: tuple[str, ...] = ()
     options: str = ""
 
@@ -61,7 +61,7 @@ class Conversation:
         asked = checked(question)
         if len(self.turns) >= MOST_TURNS:
             raise RefusedError(f"A conversation has {MOST_TURNS} turns at most. Clear it and ask again.")
-        return replace(self, turns=(*self.turns, Asked(asked, options)), options=options)
+        return replace(self, turns=(*self.turns, Turn(asked, options)), options=options)
 
     def without_last(self) -> "Conversation":
         """One turn less; the options stay as they are."""
@@ -111,7 +111,7 @@ def read(given: QueryDict) -> Conversation:
     if len(questions) > MOST_TURNS:
         raise RefusedError(f"A conversation has {MOST_TURNS} turns at most.")
     turns = tuple(
-        Asked(checked(question), option)
+        Turn(checked(question), option)
         for question, option in zip(questions, _as_long(options, len(questions)), strict=True)
     )
     next_one = options[len(questions) :][:1] or [turns[-1].options if turns else ""]

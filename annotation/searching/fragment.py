@@ -50,7 +50,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class NetworkDrawing:
     """What the template draws, lines first."""
 
     dots: Sequence[Dot]
@@ -59,7 +59,7 @@ class Drawing:
     height: int = HEIGHT
 
 
-def draw(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) -> Drawing | None:
+def draw(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) -> NetworkDrawing | None:
     """Words with their weights and pairs with their strengths (NPMI); None where there is nothing to draw.
 
     Words that only a pair has are drawn as well, smaller. Neighbours in the network stand beside each other
@@ -83,7 +83,7 @@ def draw(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) ->
         for one, other, strength in pairs
         if one != other
     ]
-    return Drawing(list(dots.values()), lines)
+    return NetworkDrawing(list(dots.values()), lines)
 
 
 def _round_trip(words: Mapping[str, float], pairs: Sequence[tuple[str, str, float]]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotation.searching.fragment import Drawing
+from annotation.searching.fragment import NetworkDrawing
 from retrieval.crown.marking import Piece
 
 
@@ -23,7 +23,7 @@ def _around(piece: Piece) -> str:
     return f"{'<mark>' if piece.opens else ''}{text}{'</mark>' if piece.closes else ''}"
 
 
-def svg(drawing: Drawing) -> SafeString:
+def svg(drawing: NetworkDrawing) -> SafeString:
     """A drawing; its words stand in its label and in the table below."""
     lines = format_html_join(
         "",

@@ -28,7 +28,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ResultPassage:
     """A passage of an answer; `link` is its address where that is one of the web."""
 
     rank: int
@@ -48,14 +48,14 @@ class Shown:
     rows_of_words: SafeString
 
 
-def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float]) -> Shown:
+def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float]) -> ResultPassage:
     """Everything that the page says of a passage; `weights` are those of the parts of its score."""
     passage, why = found.passage, found.explanation
     words = [(node.word, node.weight) for node in why.nodes] if why else []
     pairs = [(edge.first, edge.second, edge.npmi) for edge in why.edges] if why else []
     parts = [Part(_LABELS.get(name, name), value, weights.get(name)) for name, value in found.parts.items()]
     drawing = draw(dict(words), pairs)
-    return Shown(
+    return ResultPassage(
         rank=found.rank,
         score=found.score,
         key=passage.key,

@@ -74,7 +74,7 @@ def votes_on(query: Query) -> list[ScreeningVote]:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class CandidateVotes:
     """A candidate with the editors who chose it, by their number in the list of selections, from 1."""
 
     passage: ShownCandidate
@@ -94,22 +94,22 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
+class CurationVotes:
     """The candidates of a query against what its editors chose."""
 
     selections: list[PassageSelection]
-    passages: list[Weighed]
+    passages: list[CandidateVotes]
     conflicts: list[Conflict]
 
 
-def selections_on(query: Query) -> Weighing:
+def selections_on(query: Query) -> CurationVotes:
     """All selections on a query, oldest first, beside its candidates; also those that do not count."""
     rows = PassageSelection.objects.filter(query=query).select_related(*_WORK)
     selections = list(rows.order_by("pk"))
     candidates = shown_candidates([query.pk]).get(query.pk, [])
     pks = dict(query.candidates.values_list("key", "pk"))
     weighed = [
-        Weighed(
+        CandidateVotes(
             candidate,
             pks[candidate.key],
             tuple(n for n, each in enumerate(selections, 1) if candidate.key in each.passages),
@@ -117,7 +117,7 @@ def selections_on(query: Query) -> Weighing:
         )
         for candidate in candidates
     ]
-    return Weighing(selections, weighed, _conflicts(candidates, selections))
+    return CurationVotes(selections, weighed, _conflicts(candidates, selections))
 
 
 def _marked(candidate: ShownCandidate, selections: list[PassageSelection]) -> list[str]:

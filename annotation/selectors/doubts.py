@@ -21,7 +21,7 @@ _ON_OFFER = (Hit.State.PLANNED, Hit.State.OPEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class LaterWork:
     """What later stages made of a decision: choices of passages, answers, HITs on offer."""
 
     selections: int = 0
@@ -40,7 +40,7 @@ class Later:
         return ", ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in parts if count)
 
 
-def later_work(kind: str, queries: Collection[int]) -> dict[int, Later]:
+def later_work(kind: str, queries: Collection[int]) -> dict[int, LaterWork]:
     """What was built on the decisions of a kind about these queries; those without any are left out."""
     kinds = _LATER[kind]
     found: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
@@ -60,7 +60,7 @@ def later_work(kind: str, queries: Collection[int]) -> dict[int, Later]:
     )
     for unit, count in offered.order_by().values_list("unit").annotate(n=Count("pk")):
         found[query_of(unit)][2] = count
-    return {query: Later(*counts) for query, counts in found.items()}
+    return {query: LaterWork(*counts) for query, counts in found.items()}
 
 
 def open_doubts(project: Project) -> QuerySet[Doubt]:
@@ -69,14 +69,17 @@ def open_doubts(project: Project) -> QuerySet[Doubt]:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubted:
+class DoubtView:
     """An open doubt with what was built on the decision."""
 
     doubt: Doubt
-    later: Later
+    later: LaterWork
 
 
-def doubts_about(query: Query) -> list[Doubted]:
+def doubts_about(query: Query) -> list[DoubtView]:
     """The open doubts about a query, oldest first."""
     rows = Doubt.objects.filter(query=query, outcome="").select_related("stage").order_by("pk")
-    return [Doubted(doubt, later_work(doubt.stage.kind, [query.pk]).get(query.pk, Later())) for doubt in rows]
+    return [
+        DoubtView(doubt, later_work(doubt.stage.kind, [query.pk]).get(query.pk, LaterWork()))
+        for doubt in rows
+    ]

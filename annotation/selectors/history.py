@@ -68,7 +68,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class HistoryAnswer:
     """An answer, and whether it is held out of the references as a candidate of the system `human`."""
 
     answer: Answer
@@ -84,7 +84,7 @@ class History:
     candidates: list[Candidate]
     selections: list[Selection]
     curated: CuratedSet | None
-    answers: list[Written]
+    answers: list[HistoryAnswer]
     turns: list[dict[str, str]]
     rewrites: list[tuple[str, str]]
 
@@ -151,7 +151,7 @@ def _conflict(pair: Mapping[str, Any], ranks: Mapping[str, str]) -> str:
     return f"{words}, {ranks.get(trusted, trusted)} is trusted" if trusted else f"{words}, neither is trusted"
 
 
-def _answers(query: Query) -> list[Written]:
+def _answers(query: Query) -> list[HistoryAnswer]:
     held_out = set(HeldOutWorker.objects.filter(query=query).values_list("worker_id", flat=True))
     answers = (
         Answer.objects.filter(query=query)
@@ -162,7 +162,7 @@ def _answers(query: Query) -> list[Written]:
         )
         .order_by("pk")
     )
-    return [Written(answer, answer.worker_id in held_out) for answer in answers]
+    return [HistoryAnswer(answer, answer.worker_id in held_out) for answer in answers]
 
 
 def _rewrites(extra: object) -> Iterable[tuple[str, str]]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from annotation.flags.shapes import Asked
+from annotation.flags.shapes import FlagQuery
 from annotation.models import CuratedPassage, Query
 
 #: Types whose answers name entities.
@@ -54,9 +54,9 @@ class Material:
         """The answer names people, places or things."""
         return self.query.type in ENTITY_TYPES
 
-    def asked(self, language: str) -> Asked:
+    def asked(self, language: str) -> FlagQuery:
         """As the flags see it."""
-        return Asked(self.query.text, tuple(passage.text for passage in self.passages), language)
+        return FlagQuery(self.query.text, tuple(passage.text for passage in self.passages), language)
 
 
 def materials(queries: Collection[int]) -> dict[int, Material]:

@@ -96,11 +96,11 @@ def of_project(project: Project) -> QuerySet[Query]:
     return Query.objects.filter(project=project, source__state=QuerySource.State.READY)
 
 
-class _Left(TypedDict):
+class _Departure(TypedDict):
     left_at: str
 
 
-def with_left_at(rows: QuerySet[Query]) -> "QuerySet[WithAnnotations[Query, _Left]]":
+def with_left_at(rows: QuerySet[Query]) -> "QuerySet[WithAnnotations[Query, _Departure]]":
     """Adds `left_at`, the status from which a query was last taken out; `waiting` where no step says so."""
     last = QueryStep.objects.filter(query=OuterRef("pk"), after=Status.WITHDRAWN).order_by("-pk")
     return rows.annotate(left_at=Coalesce(Subquery(last.values("before")[:1]), Value(Status.WAITING.value)))

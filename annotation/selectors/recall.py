@@ -14,7 +14,7 @@ _Z95 = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PooledQuery:
     """A query whose editors also saw passages from below: how many of each kind they chose."""
 
     above: int
@@ -81,7 +81,7 @@ def recall_of(project: Project) -> Recall:
     return estimate(_seen(((query, key, kept) for _, query, key, kept in rows), chosen))
 
 
-def _seen(rows: Iterable[tuple[int, str, Any]], chosen: Mapping[int, set[str]]) -> list[Seen]:
+def _seen(rows: Iterable[tuple[int, str, Any]], chosen: Mapping[int, set[str]]) -> list[PooledQuery]:
     above: dict[int, int] = {}
     below: dict[int, int] = {}
     draws: dict[int, tuple[int, int]] = {}
@@ -91,10 +91,13 @@ def _seen(rows: Iterable[tuple[int, str, Any]], chosen: Mapping[int, set[str]]) 
         counts[query] = counts.get(query, 0) + (key in chosen.get(query, ()))
         if draw is not None:
             draws[query] = draw
-    return [Seen(above.get(query, 0), below.get(query, 0), drawn, of) for query, (drawn, of) in draws.items()]
+    return [
+        PooledQuery(above.get(query, 0), below.get(query, 0), drawn, of)
+        for query, (drawn, of) in draws.items()
+    ]
 
 
-def estimate(seen: Iterable[Seen]) -> Recall:
+def estimate(seen: Iterable[PooledQuery]) -> Recall:
     """Recall with its interval, cut to 0 and 1."""
     queries = list(seen)
     above, below = sum(each.above for each in queries), sum(each.below for each in queries)

@@ -33,7 +33,7 @@ _NEEDED = ("pk", "status", "status_reason")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class AnsweringCounts:
     """How many queries got all their answers, and how many lack some again."""
 
     answered: int
@@ -42,7 +42,7 @@ class Moved:
 
 def bring_up_to_date(
     stage: Stage, queries: Collection[int] | None = None, *, why: str = "", actor: Any = None
-) -> Moved:
+) -> AnsweringCounts:
     """Move queries on that have all their answers, and back those whose answers no longer count.
 
     Called again, it changes nothing more. `queries` limits it to these, `why` says what made them lack one.
@@ -72,7 +72,7 @@ def bring_up_to_date(
         )
         for query in list(lacking.only(*_NEEDED))
     )
-    return Moved(answered, reopened)
+    return AnsweringCounts(answered, reopened)
 
 
 @transaction.atomic

@@ -27,7 +27,7 @@ _USUAL = Recipe()
 
 
 @dataclass(frozen=True)
-class Provided:
+class CandidateSupply:
     """Queries that got candidates now, those for which nothing is found, and what kept us from looking.
 
     `notes` are what the rankers have to say, such as that a corpus has no word proximity network.
@@ -40,7 +40,7 @@ class Provided:
 
 
 @dataclass(frozen=True)
-class Offered:
+class CandidateOffer:
     """A passage to be stored as a candidate: where it stood, and what it repeats, if it does."""
 
     found: FoundPassage
@@ -51,19 +51,19 @@ class Offered:
     reason: str = ""
 
 
-def provide_for(project: Project, recipe: Recipe = _USUAL) -> Provided:
+def provide_for(project: Project, recipe: Recipe = _USUAL) -> CandidateSupply:
     """Give every accepted query without candidates the best passages of the project's indexes.
 
     Safe to call again and at once in several processes: a query gets one set. Nothing is raised for an index
     that is not there or broken: `problem` says so.
     """
     if why := why_read_only(project):
-        return Provided(0, problem=why)
+        return CandidateSupply(0, problem=why)
     corpora = searchable(project)
     waiting = without_candidates(project)
     if not corpora:
         problem = f"No corpus of {project.slug!r} has an index: manage.py corpus add, manage.py index build."
-        return Provided(0, problem=problem if waiting.exists() else "")
+        return CandidateSupply(0, problem=problem if waiting.exists() else "")
     built = [(corpus.pk, corpus.index.generation, corpus.index.built_at, recipe) for corpus in corpora]
     before, nothing_for = _fruitless.get(project.pk, (None, frozenset()))
     known = waiting.values_list("pk", flat=True) if before == built else ()
@@ -76,13 +76,13 @@ def provide_for(project: Project, recipe: Recipe = _USUAL) -> Provided:
         try:
             answers = {query.pk: _answer(query, corpora, recipe) for query in queries}
         except RetrievalError as error:
-            return Provided(filled, tuple(empty), str(error), tuple(notes))
+            return CandidateSupply(filled, tuple(empty), str(error), tuple(notes))
         found = {query.pk: offered(query, answers[query.pk], recipe) for query in queries}
         empty += [pk for pk, candidates in found.items() if not candidates]
         notes |= dict.fromkeys(note for pk in found for note in _notes(answers[pk], found[pk]))
         filled += _store(found)
     _fruitless[project.pk] = (built, frozenset(empty))
-    return Provided(filled, tuple(empty), notes=tuple(notes))
+    return CandidateSupply(filled, tuple(empty), notes=tuple(notes))
 
 
 def provide_candidates(query: Query, recipe: Recipe = _USUAL) -> int:
@@ -112,7 +112,7 @@ def turns_of(query: Query) -> list[str]:
     return [*(text for text in before if text.strip()), query.text]
 
 
-def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[Offered]:
+def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[CandidateOffer]:
     """What is stored of an answer: what is shown, what is folded into it, and some from below the cut."""
     if answer is None or not answer.results:
         return []
@@ -123,7 +123,9 @@ def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[Of
     ]
     choices = choose(regions, recipe.shown)
     above = [
-        Offered(each, choice.region.key, each.rank, _kept(answer, each), choice.folded_into, choice.reason)
+        CandidateOffer(
+            each, choice.region.key, each.rank, _kept(answer, each), choice.folded_into, choice.reason
+        )
         for each, choice in zip(results, choices, strict=False)
     ]
     if not recipe.below:
@@ -132,7 +134,7 @@ def offered(query: Query, answer: FoundAnswer | None, recipe: Recipe) -> list[Of
     places, of = draw_below(regions, choices, recipe.below, f"{query.project_id}:{query.key}")
     below = {"drawn": len(places), "of": of}
     return above + [
-        Offered(
+        CandidateOffer(
             results[place],
             regions[place].key,
             above[-1].rank + number,
@@ -157,7 +159,7 @@ def _answer(query: Query, corpora: Sequence[Corpus], recipe: Recipe) -> FoundAns
         return None
 
 
-def _notes(answer: FoundAnswer | None, candidates: Sequence[Offered]) -> Sequence[str]:
+def _notes(answer: FoundAnswer | None, candidates: Sequence[CandidateOffer]) -> Sequence[str]:
     return answer.notes if answer is not None and candidates else ()
 
 
@@ -175,7 +177,7 @@ def _names(found: Sequence[FoundPassage]) -> list[str]:
 
 
 @transaction.atomic
-def _store(found: Mapping[int, Sequence[Offered]]) -> int:
+def _store(found: Mapping[int, Sequence[CandidateOffer]]) -> int:
     """Store the candidates of each query that still has none; how many queries got some."""
     wanted = [pk for pk, candidates in found.items() if candidates]
     held = Query.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
@@ -201,7 +203,7 @@ def _store(found: Mapping[int, Sequence[Offered]]) -> int:
     return len(free)
 
 
-def _candidate(query: int, each: Offered, into: CandidatePassage | None = None) -> CandidatePassage:
+def _candidate(query: int, each: CandidateOffer, into: CandidatePassage | None = None) -> CandidatePassage:
     passage = each.found.passage
     return CandidatePassage(
         query_id=query,

@@ -10,7 +10,7 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from annotation.flags import canary
-from annotation.flags.shapes import Flag, Work, Written
+from annotation.flags.shapes import Flag, FlaggedAnswer, Work
 from annotation.flags.suite import RELATIVE, own_flags, relative_flags
 from annotation.kinds.distillation_config import DistillationConfig, distillation_config
 from annotation.models import Answer, AnswerFlag
@@ -65,7 +65,7 @@ def _flags(
     words = canary_phrase(stage, material) if config.canary else ""
     fresh, written = [], []
     for answer in answers:
-        each = Written(
+        each = FlaggedAnswer(
             key=answer.pk,
             author=answer.worker_id,
             text=answer.text,

@@ -29,14 +29,14 @@ _MOST_PEOPLE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class HoldoutCounts:
     """How many queries got people held out, and how many have too few answers for that."""
 
     queries: int
     too_few: int
 
 
-def draw(*, project: Project, people: int, seed: int, actor: Any = None) -> Drawn:
+def draw(*, project: Project, people: int, seed: int, actor: Any = None) -> HoldoutCounts:
     """Hold out `people` of each query that has all its answers and nobody held out yet.
 
     At least one answer stays a reference: a query with fewer than people + 1 is left alone and counted. What
@@ -67,18 +67,18 @@ def draw_configured(stage: Stage) -> int:
     return _draw(queries.order_by("pk").values_list("pk", flat=True), people, stage.seed).queries
 
 
-def _draw(queries: Any, people: int, seed: int) -> Drawn:
+def _draw(queries: Any, people: int, seed: int) -> HoldoutCounts:
     nobody = ~Exists(HeldOutWorker.objects.filter(query=OuterRef("pk")))
     open_to = list(queries.filter(nobody, status=Query.Status.ANSWERED))
     drawn = too_few = 0
     for start in range(0, len(open_to), _BATCH):
         done = _draw_batch(open_to[start : start + _BATCH], people, seed)
         drawn, too_few = drawn + done.queries, too_few + done.too_few
-    return Drawn(drawn, too_few)
+    return HoldoutCounts(drawn, too_few)
 
 
 @transaction.atomic
-def _draw_batch(pks: Sequence[int], people: int, seed: int) -> Drawn:
+def _draw_batch(pks: Sequence[int], people: int, seed: int) -> HoldoutCounts:
     """The queries are held meanwhile, so that two draws at once do not both draw for one."""
     locked = Query.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks)
     keys = dict(locked.values_list("pk", "key"))
@@ -99,7 +99,7 @@ def _draw_batch(pks: Sequence[int], people: int, seed: int) -> Drawn:
             for name in rng.sample(sorted(found), people)
         ]
     HeldOutWorker.objects.bulk_create(made, batch_size=1000)
-    return Drawn(len(able), len(keys) - len(able))
+    return HoldoutCounts(len(able), len(keys) - len(able))
 
 
 @transaction.atomic

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotation.importing.design import Drawn
+from annotation.importing.design import SampledQuery
 from annotation.importing.records import Record
 from annotation.models import CandidatePassage, Query, QuerySource
 from projects.models import Project
@@ -10,7 +10,7 @@ from projects.models import Project
 IMPORTED_AS_SCREENED = "imported as screened"
 
 
-def query_of(source: QuerySource, each: Record, drawn: Drawn, digest: str, *, accepted: bool) -> Query:
+def query_of(source: QuerySource, each: Record, drawn: SampledQuery, digest: str, *, accepted: bool) -> Query:
     """A query of a source; accepted ones need no screening."""
     return Query(
         project=source.project,

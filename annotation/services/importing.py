@@ -12,7 +12,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.importing.design import Design, Drawn
+from annotation.importing.design import Design, SampledQuery
 from annotation.importing.detect import open_reader
 from annotation.importing.hints import refused_fields
 from annotation.importing.records import (
@@ -214,11 +214,11 @@ def _spool(found: Survey, path: Path, rewrites: Mapping[str, str]) -> int:
     return rewritten
 
 
-def _spooled(path: Path) -> Iterator[tuple[Record, Drawn]]:
+def _spooled(path: Path) -> Iterator[tuple[Record, SampledQuery]]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             values, drawn = json.loads(line)
-            yield stored_record(values), Drawn(**drawn)
+            yield stored_record(values), SampledQuery(**drawn)
 
 
 class _Store:
@@ -285,7 +285,7 @@ class _Store:
         )
         return int(source.pk)
 
-    def _batch(self, source: QuerySource, batch: list[tuple[Record, Drawn]]) -> None:
+    def _batch(self, source: QuerySource, batch: list[tuple[Record, SampledQuery]]) -> None:
         digests = [query_digest(each.text, each.context) for each, _ in batch]
         there = texts_there(self.project, digests)
         fresh = []

@@ -26,7 +26,7 @@ Status = Query.Status
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentQuery:
     """The query, how many candidates editors are shown of it, and whether it is new to the project."""
 
     query: Query
@@ -45,7 +45,7 @@ class AlreadySentError(CrowdError):
 @transaction.atomic
 def send_to_curation(
     *, project: Project, turns: Sequence[str], found: FoundAnswer, keep: int, actor: Any
-) -> Sent:
+) -> SentQuery:
     """Give the last of `turns` the `keep` best passages of `found`, and the project the query if it is new.
 
     A new query is accepted at once, as somebody of the project chose it. A query that the project has must be
@@ -75,7 +75,7 @@ def send_to_curation(
         actor=actor,
         details={"ranker": found.ranker, "candidates": shown, "new": new, "turns": len(turns)},
     )
-    return Sent(locked, shown, new)
+    return SentQuery(locked, shown, new)
 
 
 def _query(project: Project, turns: Sequence[str], actor: Any) -> tuple[Query, bool]:

@@ -28,7 +28,7 @@ _SHA = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StagedFile:
     """An uploaded file: where it lies, what its sender called it, its SHA-256."""
 
     path: Path
@@ -37,7 +37,9 @@ class Staged:
     size: int
 
 
-def stage(*, project: Project, name: str, pieces: Iterable[bytes], command: str = "import-queries") -> Staged:
+def stage(
+    *, project: Project, name: str, pieces: Iterable[bytes], command: str = "import-queries"
+) -> StagedFile:
     """Keep an upload, piece by piece; ImportRefusedError if it cannot be kept.
 
     `command` is the one that takes files of any size.
@@ -70,10 +72,10 @@ def stage(*, project: Project, name: str, pieces: Iterable[bytes], command: str 
     # The name comes last: a file without one is no upload.
     for each in (sha256, f"{sha256}.json"):
         shared_store().put(f"{_place(project)}/{each}", folder / each)
-    return Staged(folder / sha256, called, sha256, size)
+    return StagedFile(folder / sha256, called, sha256, size)
 
 
-def staged(*, project: Project, sha256: str) -> Staged | None:
+def staged(*, project: Project, sha256: str) -> StagedFile | None:
     """An upload of this project that still lies there."""
     if not _SHA.fullmatch(sha256):
         return None
@@ -82,12 +84,12 @@ def staged(*, project: Project, sha256: str) -> Staged | None:
         return None
     try:
         name = json.loads(path.with_name(f"{sha256}.json").read_text(encoding="utf-8"))["name"]
-        return Staged(path, str(name), sha256, path.stat().st_size)
+        return StagedFile(path, str(name), sha256, path.stat().st_size)
     except (OSError, ValueError, KeyError):
         return None
 
 
-def forget(file: Staged) -> None:
+def forget(file: StagedFile) -> None:
     """Remove an upload."""
     place = f"imports/{file.path.parent.name}"
     for name in (f"{file.sha256}.json", file.sha256):

@@ -104,7 +104,7 @@ class Balance:
 
 
 @dataclass(frozen=True, slots=True)
-class Done(Generic[Ref]):
+class CallSuccess(Generic[Ref]):
     """The call did what it was asked to."""
 
     ref: Ref
@@ -112,14 +112,14 @@ class Done(Generic[Ref]):
 
 
 @dataclass(frozen=True, slots=True)
-class AlreadyDone(Generic[Ref]):
+class EarlierSuccess(Generic[Ref]):
     """An earlier call with the same key did it; `ref` where the provider says which result."""
 
     ref: Ref | None
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class CallRefusal:
     """The provider said no; nothing was done and repeating will not help."""
 
     code: str
@@ -127,7 +127,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Throttled:
+class CallThrottling:
     """Too many calls; nothing was done. Try again after so many seconds."""
 
     after: float
@@ -140,7 +140,7 @@ class Unknown:
     text: str
 
 
-Outcome = Done[Ref] | AlreadyDone[Ref] | Refused | Throttled | Unknown
+Outcome = CallSuccess[Ref] | EarlierSuccess[Ref] | CallRefusal | CallThrottling | Unknown
 
 
 @dataclass(frozen=True, slots=True)

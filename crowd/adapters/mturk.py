@@ -20,22 +20,22 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedErro
 from botocore.utils import parse_timestamp
 
 from crowd.adapters.base import (
-    AlreadyDone,
     Arrival,
     Balance,
     BonusPaid,
+    CallRefusal,
+    CallSuccess,
+    CallThrottling,
     Capabilities,
-    Done,
+    EarlierSuccess,
     Listing,
     MarketplaceDownError,
     MarketplaceRefusedError,
     Money,
     Outcome,
     PostForm,
-    Refused,
     Submission,
     TaskSpec,
-    Throttled,
     Unknown,
 )
 from crowd.adapters.bucket import TokenBucket
@@ -240,7 +240,7 @@ class MTurkAdapter:
         except MarketplaceDownError as error:
             return Unknown(str(error))
         if listing and listing.expires_at >= when:
-            return AlreadyDone(ref)
+            return EarlierSuccess(ref)
         return self._change(self._client.update_expiration_for_hit, lambda _: ref, HITId=ref, ExpireAt=when)
 
     def close(self, ref: str) -> Outcome[str]:
@@ -255,10 +255,10 @@ class MTurkAdapter:
     def archive(self, ref: str) -> Outcome[str]:
         """DeleteHIT; a HIT that is gone counts as deleted."""
         outcome = self._change(self._client.delete_hit, lambda _: ref, HITId=ref)
-        if isinstance(outcome, Refused) and (
+        if isinstance(outcome, CallRefusal) and (
             "'Disposed'" in outcome.text or outcome.code == "HITDoesNotExist"
         ):
-            return AlreadyDone(ref)
+            return EarlierSuccess(ref)
         return outcome
 
     def approve(self, ref: str, note: str) -> Outcome[str]:
@@ -307,7 +307,7 @@ class MTurkAdapter:
         A marketplace that cannot say which one has the name makes another under a name of its own.
         """
         outcome = self._create_group(name, description)
-        if not isinstance(outcome, Refused) or outcome.code != "QualificationTypeAlreadyExists":
+        if not isinstance(outcome, CallRefusal) or outcome.code != "QualificationTypeAlreadyExists":
             return outcome
         try:
             known = self._pages(
@@ -323,7 +323,7 @@ class MTurkAdapter:
         except MarketplaceRefusedError:
             ids = []
         if ids:
-            return AlreadyDone(ids[0])
+            return EarlierSuccess(ids[0])
         return self._create_group(f"{name[:180]} ({uuid.uuid4().hex[:8]})", description)
 
     def _create_group(self, name: str, description: str) -> Outcome[str]:
@@ -354,11 +354,11 @@ class MTurkAdapter:
             QualificationTypeId=group,
             WorkerId=worker,
         )
-        if isinstance(outcome, Refused) and outcome.code in (
+        if isinstance(outcome, CallRefusal) and outcome.code in (
             "QualificationDoesNotExist",
             "InvalidQualificationState",
         ):
-            return AlreadyDone(worker)
+            return EarlierSuccess(worker)
         return outcome
 
     def block(self, worker: str, why: str) -> Outcome[str]:
@@ -417,7 +417,7 @@ class MTurkAdapter:
             answer = method(**parameters)
         except ClientError as error:
             outcome = classify(error)
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, CallRefusal):
                 raise MarketplaceRefusedError(f"{outcome.code}: {outcome.text}") from error
             self._slow_down_after(error)
             raise MarketplaceDownError(str(error)) from error
@@ -448,9 +448,9 @@ class MTurkAdapter:
             answer = method(**parameters)
             if not is_of_the_protocol(answer):
                 return Unknown(SOMETHING_ELSE)
-            return Done(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
+            return CallSuccess(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
         except ParamValidationError as error:
-            return Refused("ParamValidation", str(error))
+            return CallRefusal("ParamValidation", str(error))
         except ClientError as error:
             self._slow_down_after(error)
             return classify(error)
@@ -462,20 +462,20 @@ class MTurkAdapter:
     def _slow_down_after(self, error: ClientError) -> None:
         """Too many calls, whether the marketplace says so or a gateway in front of it."""
         outcome = classify(error)
-        if isinstance(outcome, Throttled) or status_of(error) == 429:
-            self._bucket.penalise(outcome.after if isinstance(outcome, Throttled) else GATEWAY_PAUSE_S)
+        if isinstance(outcome, CallThrottling) or status_of(error) == 429:
+            self._bucket.penalise(outcome.after if isinstance(outcome, CallThrottling) else GATEWAY_PAUSE_S)
 
     def _after_state_error(self, outcome: Outcome[str], ref: str, wanted: str) -> Outcome[str]:
         """A refusal for the assignment's state is read again: what we wanted may be so already."""
-        if not isinstance(outcome, Refused) or "InvalidAssignmentState" not in outcome.code:
+        if not isinstance(outcome, CallRefusal) or "InvalidAssignmentState" not in outcome.code:
             return outcome
         if "status of: null" in outcome.text:
-            return Throttled(30.0)
+            return CallThrottling(30.0)
         try:
             submission = self.get_submission(ref)
         except MarketplaceDownError as error:
             return Unknown(str(error))
-        return AlreadyDone(ref) if submission and submission.state == wanted else outcome
+        return EarlierSuccess(ref) if submission and submission.state == wanted else outcome
 
     def _money(self, amount: str) -> Money:
         return Money(cents(amount), self._currency)

@@ -7,7 +7,14 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from crowd.adapters.base import AlreadyDone, MarketplaceDownError, Outcome, Refused, Throttled, Unknown
+from crowd.adapters.base import (
+    CallRefusal,
+    CallThrottling,
+    EarlierSuccess,
+    MarketplaceDownError,
+    Outcome,
+    Unknown,
+)
 
 _THROTTLED = {
     "ThrottlingException",
@@ -64,13 +71,13 @@ def classify(error: ClientError) -> Outcome[Any]:
     if not response.get("ResponseMetadata", {}).get("RequestId"):
         return Unknown(f"Something between here and the marketplace answered with {status} {code}: {text}")
     if code in _THROTTLED or status == 429:
-        return Throttled(2.0)
+        return CallThrottling(2.0)
     if turk_code.lower() == "hitalreadyexists":
         found = _ENTITY.search(text)
-        return AlreadyDone(found[0] if found else None)
+        return EarlierSuccess(found[0] if found else None)
     if turk_code == "DuplicateRequest" or ("idempotency token" in text and "already been processed" in text):
-        return AlreadyDone(None)
+        return EarlierSuccess(None)
     nameless = code.isdigit() or code in ("", "Unknown")
     if status >= 500 or status < 400 or nameless or code in _FAULTS:
         return Unknown(f"{code or status}: {text}")
-    return Refused(turk_code or code, text)
+    return CallRefusal(turk_code or code, text)

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from crowd.desk.overview import Attention, Said
+from crowd.desk.overview import Attention, OverviewPart
 from crowd.models import Assignment
 from crowd.selectors.keeping import is_large_table, kept
 from notices.conditions import everything_now
@@ -12,7 +12,7 @@ from projects.models import Project
 _LEVELS: dict[str, str] = {Notice.Level.ALARM: "now", Notice.Level.WARNING: "soon"}
 
 
-def say(project: Project, _: int | None) -> Said:
+def say(project: Project, _: int | None) -> OverviewPart:
     """Alarms and warnings of this project as they are now; news are in the list of notices.
 
     The rules look at all projects at once. Where that takes long, what they found is kept for a while.
@@ -20,7 +20,7 @@ def say(project: Project, _: int | None) -> Said:
     now = timezone.now()
     large = is_large_table(Assignment)
     found = kept("conditions-now", now, lambda: everything_now(now), large=large)
-    return Said(
+    return OverviewPart(
         attention=tuple(
             Attention(_LEVELS[each.level], each.sentence, each.address)
             for each in found

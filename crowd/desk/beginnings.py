@@ -14,7 +14,7 @@ StageTable = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class StagePreset:
     """A set of stages with its name in addresses, its words, and what the researcher must bring.
 
     `title` is a first idea for the project's title, `budget` for its budget, as a study's file has it.
@@ -29,24 +29,24 @@ class Beginning:
     budget: str = ""
 
 
-EMPTY = Beginning(
+EMPTY = StagePreset(
     "empty",
     "Empty",
     "Only the project: you add each stage yourself, when you know what it should ask.",
 )
-_beginnings: dict[str, Beginning] = {}
+_beginnings: dict[str, StagePreset] = {}
 
 
-def add_beginning(beginning: Beginning) -> None:
+def add_beginning(beginning: StagePreset) -> None:
     """Make a beginning known; once, however often the room says so."""
     _beginnings[beginning.name] = beginning
 
 
-def beginnings() -> list[Beginning]:
+def beginnings() -> list[StagePreset]:
     """All that there are, in the order of the rooms; the empty one last."""
     return [*_beginnings.values(), EMPTY]
 
 
-def beginning_named(name: str) -> Beginning | None:
+def beginning_named(name: str) -> StagePreset | None:
     """The beginning of this name."""
     return EMPTY if name == EMPTY.name else _beginnings.get(name)

@@ -19,7 +19,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class FunnelRow:
     """A step with its bar; `cells` are its counts by NAMES, None where the step has no such part."""
 
     step: Step
@@ -32,13 +32,13 @@ class Drawn:
         return [count for count in self.cells[1:] if count and count.count]
 
 
-def drawn(steps: Sequence[Step]) -> list[Drawn]:
+def drawn(steps: Sequence[Step]) -> list[FunnelRow]:
     """All steps on one scale."""
     widest = max((step.entered for step in steps), default=0)
     return [_draw(step, 100 / widest if widest else 0.0) for step in steps]
 
 
-def _draw(step: Step, scale: float) -> Drawn:
+def _draw(step: Step, scale: float) -> FunnelRow:
     by_name = {count.name: count for count in step.counts}
     bars, x = [], 0.0
     for name in NAMES:
@@ -46,4 +46,4 @@ def _draw(step: Step, scale: float) -> Drawn:
             width = round(by_name[name].count * scale, 3)
             bars.append(Bar(name, round(x, 3), width))
             x += width
-    return Drawn(step, tuple(bars), tuple(by_name.get(name) for name in NAMES))
+    return FunnelRow(step, tuple(bars), tuple(by_name.get(name) for name in NAMES))

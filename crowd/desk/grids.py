@@ -14,14 +14,14 @@ from django.http.response import HttpResponseBase
 from crowd.desk.doors import Seat, show
 from crowd.selectors.keeping import kept_rows
 from tables import grids
-from tables.grids import Asked, Complete, Filter, Grid, Rows, as_they_are
+from tables.grids import Complete, Filter, Grid, GridRequest, Rows, as_they_are
 
 
 def respond(
     request: HttpRequest,
     seat: Seat | None,
     grid: Grid,
-    rows: Callable[[Asked], Rows],
+    rows: Callable[[GridRequest], Rows],
     template: str,
     *,
     complete: Complete = as_they_are,

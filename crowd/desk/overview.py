@@ -66,7 +66,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class OverviewPart:
     """What a room says of a project. `teach` stands where the funnel would be while there are no steps."""
 
     steps: tuple[Step, ...] = ()
@@ -75,7 +75,7 @@ class Said:
     teach_link: Link | None = None
 
 
-Say = Callable[[Project, int | None], Said]
+Say = Callable[[Project, int | None], OverviewPart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def add_room(room: Room) -> None:
         _rooms.sort(key=lambda each: each.position)
 
 
-def said(project: Project) -> Said:
+def said(project: Project) -> OverviewPart:
     """What all rooms say of a project, put together: steps in their order, what is pressing first."""
     steps: list[Step] = []
     attention: list[Attention] = []
@@ -108,4 +108,4 @@ def said(project: Project) -> Said:
         attention += own.attention
         teach, teach_link = teach or own.teach, teach_link or own.teach_link
     attention.sort(key=lambda each: each.level != "now")
-    return Said(tuple(steps), tuple(attention), teach, teach_link)
+    return OverviewPart(tuple(steps), tuple(attention), teach, teach_link)

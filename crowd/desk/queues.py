@@ -35,7 +35,7 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueueCount:
     """A queue with how many wait in it now."""
 
     queue: Queue
@@ -67,15 +67,15 @@ def queue_named(name: str) -> Queue | None:
     return next((each for each in _queues if each.name == name), None)
 
 
-def waiting(project: Project) -> list[Waiting]:
+def waiting(project: Project) -> list[QueueCount]:
     """All queues with their counts; of a large project as they were some seconds ago."""
     if not any_large(project):
         return _count(project)
     return kept(f"queues:{project.pk}", moment(), lambda: _count(project), large=True)
 
 
-def _count(project: Project) -> list[Waiting]:
-    return [Waiting(queue, queue.count(project)) for queue in _queues]
+def _count(project: Project) -> list[QueueCount]:
+    return [QueueCount(queue, queue.count(project)) for queue in _queues]
 
 
 def _undecided(project: Project) -> QuerySet[Assignment]:

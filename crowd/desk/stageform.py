@@ -163,7 +163,7 @@ class StageForm(RevisedForm, forms.Form):
             yield Group(heading, [self[name] for name in names if name in self.fields])
         yield Group("More options", [self[name] for name in (*rare, *_ADVANCED)], folded=True)
 
-    def cost(self, wage_floor_cents: int) -> "Costed":
+    def cost(self, wage_floor_cents: int) -> "CostView":
         """What is entered would cost, for a thousand units where the kind cannot tell how many there are."""
         name = self["endpoint"].value()
         endpoint = Endpoint.objects.filter(name=name).first() if name else Endpoint.objects.first()
@@ -174,7 +174,7 @@ class StageForm(RevisedForm, forms.Form):
             units=PER if units is None else units,
             wage_floor_cents=wage_floor_cents,
         )
-        return Costed(entered, units is not None, endpoint.currency if endpoint else "")
+        return CostView(entered, units is not None, endpoint.currency if endpoint else "")
 
     def caution(self) -> str:
         """That the budget as it is entered goes beyond the project's; empty where it does not."""
@@ -243,7 +243,7 @@ class StageForm(RevisedForm, forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Costed:
+class CostView:
     """A cost as the page draws it."""
 
     cost: Estimate | None

@@ -37,7 +37,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StepView:
     """A step as the page draws it."""
 
     step: Step
@@ -65,13 +65,13 @@ def section(project: Project) -> Mapping[str, Any] | None:
         return None
     kinds = frozenset(kind for _, kind, _ in stages)
     shown = [
-        Shown(step, step.done(project), reverse(step.url_name, args=[project.slug]))
+        StepView(step, step.done(project), reverse(step.url_name, args=[project.slug]))
         for step in _steps
         if step.wanted(project, kinds)
     ]
     if stages:
         first = [project.slug, stages[0][0]]
-        shown.extend(Shown(step, False, reverse(step.url_name, args=first)) for step in (_TRY, _OPEN))
+        shown.extend(StepView(step, False, reverse(step.url_name, args=first)) for step in (_TRY, _OPEN))
     return {"steps": shown, "following": next((each for each in shown if not each.done), None)}
 
 

@@ -14,7 +14,7 @@ LARGEST = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Uploaded:
+class StudyUpload:
     """A good file: its text, project and stages in the file's terms, and what is not taken from it."""
 
     text: str
@@ -24,7 +24,7 @@ class Uploaded:
     notes: tuple[str, ...]
 
 
-def uploaded(name: str, content: bytes) -> Uploaded:
+def uploaded(name: str, content: bytes) -> StudyUpload:
     """Read an upload. Raises StudyError with everything that is wrong with it, by line.
 
     Marketplaces with their keys are set up by whoever runs the server, never by an upload: their tables are
@@ -55,7 +55,7 @@ def uploaded(name: str, content: bytes) -> Uploaded:
             f"The file publishes at {', '.join(used)}; here all its stages go to one marketplace. Change a "
             "draft's own afterwards."
         )
-    return Uploaded(
+    return StudyUpload(
         text=content.decode(),
         project=fields.project.model_dump(mode="json"),
         stages=tuple(

@@ -21,7 +21,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from crowd.adapters import registry
-from crowd.adapters.base import Marketplace, Outcome, Refused, Throttled, Unknown
+from crowd.adapters.base import CallRefusal, CallThrottling, Marketplace, Outcome, Unknown
 from crowd.contact import Contact
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage
@@ -206,7 +206,7 @@ def _announce(allowed: list[MarketOperation], caller: "_Caller") -> list[MarketO
 def _keep_back(operation: MarketOperation, error: CrowdError) -> None:
     """Refuse what was never sent; what may have been done already is a person's to judge."""
     if operation.first_sent_at is None:
-        results.apply(operation, Refused(type(error).__name__.removesuffix("Error"), str(error)))
+        results.apply(operation, CallRefusal(type(error).__name__.removesuffix("Error"), str(error)))
     else:
         results.ask_a_person(operation, str(error))
 
@@ -272,7 +272,7 @@ class _Caller:
             self.contact.note_trouble(outcome.text)
         else:
             self.contact.note_answer()
-        if isinstance(outcome, Refused) and outcome.code in _ACCOUNT:
+        if isinstance(outcome, CallRefusal) and outcome.code in _ACCOUNT:
             self.stopped.set()
         return outcome
 
@@ -341,14 +341,14 @@ def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> None:
     """Commit what became of one operation."""
     first = operation.first_sent_at is None
     match outcome:
-        case Throttled(after=after):
+        case CallThrottling(after=after):
             put_off(operation, after, "", nothing_done=first)
         case Unknown(text=text):
             put_off(operation, _pause(operation.attempts), text, nothing_done=False)
-        case Refused(code=code, text=text) if code in _ACCOUNT:
+        case CallRefusal(code=code, text=text) if code in _ACCOUNT:
             put_off(operation, _ACCOUNT_PAUSE_S, f"{code}: {text}", nothing_done=first)
             results.account_refused(operation, code, text)
-        case Refused() if not first and operation.kind in WITH_TOKEN:
+        case CallRefusal() if not first and operation.kind in WITH_TOKEN:
             results.look_it_up(operation, outcome)
         case _:
             results.apply(operation, outcome)
@@ -356,9 +356,9 @@ def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> None:
 
 def _count(outcome: Outcome[Any], tally: Tally) -> None:
     match outcome:
-        case Throttled() | Unknown():
+        case CallThrottling() | Unknown():
             tally.put_off += 1
-        case Refused(code=code):
+        case CallRefusal(code=code):
             tally.put_off += code in _ACCOUNT
             tally.refused += code not in _ACCOUNT
         case _:

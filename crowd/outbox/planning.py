@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from crowd import budget
-from crowd.budget import Cost, For
+from crowd.budget import Cost, MovementPurpose
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 
 Kind = MarketOperation.Kind
@@ -59,7 +59,7 @@ def plan(
         budget.reserve(
             stage,
             cost,
-            For(kind, operation=operation, hit=hit, assignment=assignment),
+            MovementPurpose(kind, operation=operation, hit=hit, assignment=assignment),
             at=now,
         )
     return operation

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from crowd.adapters import registry
-from crowd.adapters.base import AlreadyDone, Marketplace, MarketplaceRefusedError, Refused
+from crowd.adapters.base import CallRefusal, EarlierSuccess, Marketplace, MarketplaceRefusedError
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, Hit, MarketOperation
 from crowd.outbox import results
@@ -85,9 +85,9 @@ def reconcile(endpoint: Endpoint) -> int:
 @transaction.atomic
 def _conclude(operation: MarketOperation, found: str | None, why: str) -> None:
     if found:
-        results.apply(operation, AlreadyDone(found))
+        results.apply(operation, EarlierSuccess(found))
     elif operation.result_lost and operation.error_code and why == _NOT_LISTED:
-        results.apply(operation, Refused(operation.error_code, operation.error_text))
+        results.apply(operation, CallRefusal(operation.error_code, operation.error_text))
     else:
         results.ask_a_person(operation, why)
 

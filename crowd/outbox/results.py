@@ -9,8 +9,8 @@ from typing import Any
 from django.utils import timezone
 
 from crowd import budget
-from crowd.adapters.base import AlreadyDone, Done, Outcome, Refused
-from crowd.budget import Cost, For
+from crowd.adapters.base import CallRefusal, CallSuccess, EarlierSuccess, Outcome
+from crowd.budget import Cost, MovementPurpose
 from crowd.models import Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services import decisions
@@ -22,7 +22,7 @@ State = MarketOperation.State
 
 def apply(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
     """Finish an operation with a clear outcome; False where it was finished before."""
-    refused = isinstance(outcome, Refused)
+    refused = isinstance(outcome, CallRefusal)
     ref = _reference(outcome)
     if not refused and operation.kind == Kind.PUBLISH and not ref:
         look_it_up(operation)
@@ -38,14 +38,14 @@ def apply(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
             needs_person=False,
             result_ref=ref,
             request_id=str(getattr(outcome, "raw", {}).get("request_id", "")),
-            error_code=outcome.code[:80] if isinstance(outcome, Refused) else "",
-            error_text=outcome.text[:2000] if isinstance(outcome, Refused) else "",
+            error_code=outcome.code[:80] if isinstance(outcome, CallRefusal) else "",
+            error_text=outcome.text[:2000] if isinstance(outcome, CallRefusal) else "",
         )
     )
     if not finished:
         return False
     if refused:
-        assert isinstance(outcome, Refused)
+        assert isinstance(outcome, CallRefusal)
         _after_refusal(operation, outcome)
     else:
         _after_success(operation, ref)
@@ -53,12 +53,12 @@ def apply(operation: MarketOperation, outcome: Outcome[Any]) -> bool:
 
 
 def _reference(outcome: Outcome[Any]) -> str:
-    if isinstance(outcome, Done | AlreadyDone) and isinstance(outcome.ref, str):
+    if isinstance(outcome, CallSuccess | EarlierSuccess) and isinstance(outcome.ref, str):
         return outcome.ref
     return ""
 
 
-def look_it_up(operation: MarketOperation, refused: Refused | None = None) -> None:
+def look_it_up(operation: MarketOperation, refused: CallRefusal | None = None) -> None:
     """Have the reconciler find out: what was published, or whether an attempt before this refusal counted."""
     MarketOperation.objects.filter(pk=operation.pk).exclude(state__in=MarketOperation.FINAL).update(
         state=State.UNKNOWN,
@@ -112,13 +112,13 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
         case Kind.UNREJECT:
             assert operation.assignment is not None and stage is not None
             if not decisions.approved(operation.assignment, at=now, reserved=True):
-                budget.release(stage, cost, For("approved already", operation=operation), at=now)
+                budget.release(stage, cost, MovementPurpose("approved already", operation=operation), at=now)
         case Kind.REJECT:
             assert operation.assignment is not None
             decisions.rejected(operation.assignment, at=now)
         case Kind.BONUS:
             assert stage is not None
-            budget.spend(stage, cost, For("bonus", operation=operation), at=now)
+            budget.spend(stage, cost, MovementPurpose("bonus", operation=operation), at=now)
         case Kind.GROUP:
             decisions.group_made(operation.payload["group_pk"], ref)
         case _:
@@ -151,13 +151,13 @@ def _published(operation: MarketOperation, ref: str, now: datetime) -> None:
         )
 
 
-def _after_refusal(operation: MarketOperation, outcome: Refused) -> None:
+def _after_refusal(operation: MarketOperation, outcome: CallRefusal) -> None:
     now = timezone.now()
     stage = operation.stage
     if stage is None:
         return
     cost = Cost(operation.amount_cents, operation.fee_cents)
-    budget.release(stage, cost, For("refused", operation=operation), at=now)
+    budget.release(stage, cost, MovementPurpose("refused", operation=operation), at=now)
     if operation.kind == Kind.PUBLISH and operation.hit:
         Hit.objects.filter(pk=operation.hit.pk).update(state=Hit.State.REFUSED)
         if operation.hit.compensates_id is None:

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from crowd import budget, bulk
-from crowd.adapters.base import AlreadyDone, Done, Outcome
+from crowd.adapters.base import CallSuccess, EarlierSuccess, Outcome
 from crowd.budget import Cost
 from crowd.counting import counting
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
@@ -37,7 +37,7 @@ def book(stage: Stage | None, pairs: Sequence[Pair]) -> list[Pair]:
 
 def _reference(outcome: Outcome[Any]) -> str:
     """The marketplace's id of what was done; empty where it was not done, or nobody knows as what."""
-    if isinstance(outcome, Done | AlreadyDone) and isinstance(outcome.ref, str):
+    if isinstance(outcome, CallSuccess | EarlierSuccess) and isinstance(outcome.ref, str):
         return outcome.ref
     return ""
 

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from crowd.adapters.base import AlreadyDone
+from crowd.adapters.base import EarlierSuccess
 from crowd.models import Assignment, Endpoint, MarketOperation
 from crowd.outbox import results
 
@@ -49,6 +49,6 @@ def _conclude_decision(operation: MarketOperation) -> None:
         return
     wanted = Assignment.State.REJECTED if operation.kind == Kind.REJECT else Assignment.State.APPROVED
     if state == wanted:
-        results.apply(operation, AlreadyDone(operation.assignment.external_id))
+        results.apply(operation, EarlierSuccess(operation.assignment.external_id))
     elif operation.kind != Kind.UNREJECT:
         results.overtake(operation, f"The work was {state} at the marketplace before.")

@@ -69,7 +69,7 @@ def page() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CacheEntry:
     stamp: object
     value: Any
     made_at: float
@@ -84,7 +84,7 @@ def kept(key: str, stamp: object, make: Callable[[], T], *, large: bool | Callab
     once. Figures of something `large` that are not known are made aside, too, where a page asks for them;
     where telling that takes a query, `large` is a function, which is asked only then.
     """
-    before: _Kept | None = figures.get(key)
+    before: _CacheEntry | None = figures.get(key)
     if before is not None:
         if before.stamp == stamp:
             return cast(T, before.value)
@@ -109,7 +109,7 @@ def _made_soon(key: str, stamp: object, make: Callable[[], T], patience: float) 
         raise NotMadeError(error)
     _make_aside(key, stamp, make)
     while True:
-        made: _Kept | None = figures.get(key)
+        made: _CacheEntry | None = figures.get(key)
         if made is not None and made.made_at >= begun:
             return cast(T, made.value)
         if time.time() - begun >= patience:
@@ -145,7 +145,7 @@ def soon(key: str, stamp: object, make: Callable[[], T]) -> T | None:
 
     Raises NotMadeError where that failed a moment ago; after `_AGAIN_SECONDS` it is tried again.
     """
-    before: _Kept | None = figures.get(key)
+    before: _CacheEntry | None = figures.get(key)
     if before is not None and before.stamp == stamp:
         return cast(T, before.value)
     error = figures.get(f"{key}:error")
@@ -165,14 +165,14 @@ def last_event(project: Project, beginning: str) -> int:
 
 def known(key: str) -> Any | None:
     """What was made before under this key, of whatever moment; None where nothing was."""
-    before: _Kept | None = figures.get(key)
+    before: _CacheEntry | None = figures.get(key)
     return before.value if before else None
 
 
 def _made(key: str, stamp: object, make: Callable[[], T]) -> T:
     begun = time.monotonic()
     value = make()
-    found = _Kept(stamp, value, time.time(), time.monotonic() - begun)
+    found = _CacheEntry(stamp, value, time.time(), time.monotonic() - begun)
     figures.set(key, found, _KEPT_SECONDS, rows=count_rows(value))
     return value
 

@@ -25,7 +25,7 @@ _LEAST_CHECKS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class WorkerFigures:
     """What a room above knows of somebody in a stage; shares 0 to 1.
 
     `presented` and `failed` are attention checks and take the place of what `crowd` counts for stages of its
@@ -41,7 +41,7 @@ class Judged:
     flags: tuple[str, ...] = ()
 
 
-Judge = Callable[[Stage], Mapping[int, Judged]]
+Judge = Callable[[Stage], Mapping[int, WorkerFigures]]
 Stamp = Callable[[Sequence[Stage]], object]
 
 
@@ -88,7 +88,7 @@ class InStage:
     pace: Pace
     presented: int
     failed: int
-    judged: Judged | None
+    judged: WorkerFigures | None
     flags: tuple[str, ...]
 
     @property

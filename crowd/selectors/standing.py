@@ -15,7 +15,7 @@ from crowd.selectors.wage import Wage, wage
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StageStatus:
     """Counts, pay, alarms and what was spent; `counted_at` is None where all of it is of this moment."""
 
     progress: Progress
@@ -27,7 +27,7 @@ class Standing:
     counted_at: datetime | None = None
 
 
-def standing(stage: Stage) -> Standing:
+def standing(stage: Stage) -> StageStatus:
     """How a stage stands; of a large one as it was some seconds ago, for counting it takes long."""
     if not is_large(stage):
         return _made(stage, None)
@@ -35,10 +35,10 @@ def standing(stage: Stage) -> Standing:
     return kept(f"standing:{stage.pk}", stamp, lambda: _made(stage, timezone.now()), large=True)
 
 
-def _made(stage: Stage, counted_at: datetime | None) -> Standing:
+def _made(stage: Stage, counted_at: datetime | None) -> StageStatus:
     spent = LedgerEntry.objects.filter(stage=stage, kind=LedgerEntry.Kind.SPEND)
     totals = spent.aggregate(rewards=Sum("cents"), fees=Sum("fee_cents"))
-    return Standing(
+    return StageStatus(
         progress=stage_progress(stage),
         pay=wage(stage),
         alarms=alarms(stage),

@@ -30,7 +30,7 @@ _FROM_QUEUE = "Open the HIT again from your queue at the marketplace."
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class AssignmentUnits:
     """An assignment and its units, in this worker's order."""
 
     assignment: Assignment
@@ -46,7 +46,7 @@ def arrive(
     resuming: bool = False,
     proven: bool = True,
     network: str = "",
-) -> Arrived:
+) -> AssignmentUnits:
     """Give the units of a HIT to the worker who accepted it; the same again on a reload.
 
     `listing` is the HIT's id at the marketplace as the address says it. With `resuming`, the worker was here
@@ -76,7 +76,7 @@ def arrive(
             "What we know of this assignment does not fit together, so its requester is looking at it. "
             "You need to do nothing; write to the requester if you hear nothing."
         )
-    return Arrived(known, units_of(known))
+    return AssignmentUnits(known, units_of(known))
 
 
 def note_proof(endpoint: Endpoint) -> None:

@@ -51,7 +51,7 @@ _SYNC_AGAIN_AFTER = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _HitReading:
     """What the marketplace says about a HIT; without its listing where every place was submitted anyway."""
 
     submissions: Iterable[Submission]
@@ -60,11 +60,11 @@ class _Read:
 
 
 @dataclass(slots=True)
-class _Ahead:
+class _Prefetch:
     """HITs that are being read, in the order in which they are reconciled, and how many failed in a row."""
 
     contact: Contact
-    reads: "deque[tuple[Hit, Future[_Read]]]" = field(default_factory=deque)
+    reads: "deque[tuple[Hit, Future[_HitReading]]]" = field(default_factory=deque)
     failed: int = 0
 
     def note(self, hit: Hit, error: MarketplaceDownError) -> None:
@@ -91,7 +91,7 @@ def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = Non
     market = registry.adapter(stage.endpoint)
     changed = 0
     with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
-        ahead = _Ahead(contact or Contact())
+        ahead = _Prefetch(contact or Contact())
         hits = islice(by_key(hits_with_news(stage)), limit)
         try:
             while True:
@@ -110,9 +110,9 @@ def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = Non
     return changed
 
 
-def _some(stage: Stage, ahead: _Ahead) -> list[tuple[Hit, _Read]]:
+def _some(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:
     """Take HITs that were read: several small ones, or a large one alone. None where the next failed."""
-    found: list[tuple[Hit, _Read]] = []
+    found: list[tuple[Hit, _HitReading]] = []
     submissions = 0
     while ahead.reads and submissions < _BATCH and (not found or ahead.reads[0][1].done()):
         hit, reading = ahead.reads[0]
@@ -131,7 +131,7 @@ def _some(stage: Stage, ahead: _Ahead) -> list[tuple[Hit, _Read]]:
     return found
 
 
-def _is_small(reading: Future[_Read]) -> bool:
+def _is_small(reading: Future[_HitReading]) -> bool:
     return reading.exception() is not None or isinstance(reading.result().submissions, list)
 
 
@@ -166,7 +166,7 @@ def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
     return _collected(stage, [(hit, _listed(market, hit))])
 
 
-def _listed(market: Marketplace, hit: Hit) -> _Read:
+def _listed(market: Marketplace, hit: Hit) -> _HitReading:
     """A HIT as the marketplace has it, and its submissions; of a large HIT they are read while used.
 
     The listing is read before its submissions: once it takes nobody any more and nobody is working, the
@@ -177,17 +177,17 @@ def _listed(market: Marketplace, hit: Hit) -> _Read:
     if getattr(hit, "answered", 0) >= hit.places and hit.places <= _BATCH:
         submissions = list(islice(market.iter_submissions(hit.external_id), hit.places))
         if len(submissions) == hit.places:
-            return _Read(submissions, full=True)
+            return _HitReading(submissions, full=True)
     listing = market.get_listing(hit.external_id)
     if listing is None:
-        return _Read(())
+        return _HitReading(())
     ahead = market.iter_submissions(hit.external_id)
     if (there := listing.places - listing.available - listing.pending) > 0:
         ahead = islice(ahead, there)
-    return _Read(ahead if listing.places > _BATCH else list(ahead), listing)
+    return _HitReading(ahead if listing.places > _BATCH else list(ahead), listing)
 
 
-def _collected(stage: Stage, reads: Sequence[tuple[Hit, _Read]]) -> int:
+def _collected(stage: Stage, reads: Sequence[tuple[Hit, _HitReading]]) -> int:
     changed = 0
     listed: Counter[int] = Counter()
     for batch in _batches((submission, hit) for hit, read in reads for submission in read.submissions):

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import F
 
 from crowd import budget
-from crowd.budget import Cost, For
+from crowd.budget import Cost, MovementPurpose
 from crowd.counting import counts
 from crowd.models import Assignment, Claim, Group, Hit
 from crowd.services.recounts import recount
@@ -28,9 +28,9 @@ def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) ->
         return False
     cost = unit_cost(before.hit)
     if before.state == State.REJECTED and not reserved:
-        budget.reserve(before.stage, cost, For("override", assignment=before), at=at)
+        budget.reserve(before.stage, cost, MovementPurpose("override", assignment=before), at=at)
     Assignment.objects.filter(pk=before.pk).update(state=State.APPROVED, decided_at=at, held=False)
-    budget.spend(before.stage, cost, For("reward", assignment=before), at=at)
+    budget.spend(before.stage, cost, MovementPurpose("reward", assignment=before), at=at)
     if not counts(before):
         recount(before, "was approved after all" if before.state == State.REJECTED else "was approved")
     return True
@@ -42,7 +42,7 @@ def rejected(assignment: Assignment, *, at: datetime) -> bool:
     if before.state in (State.REJECTED, State.APPROVED):
         return False
     Assignment.objects.filter(pk=before.pk).update(state=State.REJECTED, decided_at=at, held=False)
-    budget.release(before.stage, unit_cost(before.hit), For("rejected", assignment=before), at=at)
+    budget.release(before.stage, unit_cost(before.hit), MovementPurpose("rejected", assignment=before), at=at)
     recount(before, "was rejected")
     return True
 

@@ -21,7 +21,7 @@ State = Assignment.State
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class AssignmentFacts:
     """What decides whether an assignment is ordinary, without its answer."""
 
     pk: int
@@ -36,7 +36,7 @@ class Known:
     proven: bool
 
 
-def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, str], Known]:
+def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, str], AssignmentFacts]:
     """Our assignments of these submissions by (external id, worker), their rows held."""
     rows = (
         Assignment.objects.filter(
@@ -62,7 +62,7 @@ def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, st
     found = list(rows)
     workers = dict(Worker.objects.filter(pk__in={row[2] for row in found}).values_list("pk", "external_id"))
     return {
-        (row[1], workers[row[2]]): Known(
+        (row[1], workers[row[2]]): AssignmentFacts(
             pk=row[0],
             external_id=row[1],
             worker=workers[row[2]],
@@ -79,7 +79,7 @@ def known(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, st
 
 
 #: A submission, the HIT that lists it, and the assignment that it is here.
-Pair = tuple[Submission, Hit, Known]
+Pair = tuple[Submission, Hit, AssignmentFacts]
 
 
 def confirm(stage: Stage, pairs: Sequence[Pair]) -> set[int]:
@@ -96,7 +96,7 @@ def confirm(stage: Stage, pairs: Sequence[Pair]) -> set[int]:
     return {row.pk for _, _, row in ordinary}
 
 
-def _is_ordinary(stage: Stage, submission: Submission, hit: Hit, row: Known) -> bool:
+def _is_ordinary(stage: Stage, submission: Submission, hit: Hit, row: AssignmentFacts) -> bool:
     return (
         submission.state == "submitted"
         and submission.auto_approve_at is not None
@@ -125,7 +125,7 @@ def _with_their_units(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if own[pair[1].pk] <= held[pair[2].pk]]
 
 
-def _plan_approvals(stage: Stage, rows: Sequence[Known]) -> None:
+def _plan_approvals(stage: Stage, rows: Sequence[AssignmentFacts]) -> None:
     """What `collecting.plan_decision` plans for one; an assignment that was never decided has no other."""
     now = timezone.now()
     shared: dict[str, Any] = {

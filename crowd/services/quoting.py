@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from crowd import bundles
-from crowd.kinds import Pending, kind_of
+from crowd.kinds import PendingUnit, kind_of
 from crowd.models import Assignment, Hit, HitUnit, Stage
 from money.fees import reward_fee
 
@@ -46,14 +46,14 @@ class Quote:
 EXPECTED_REPLACED = 0.10
 
 
-def left_to_ask(stage: Stage, pending: Iterable[Pending] | None = None) -> list[Pending]:
+def left_to_ask(stage: Stage, pending: Iterable[PendingUnit] | None = None) -> list[PendingUnit]:
     """Units with the people they still need, beyond those who may still answer open HITs.
 
     What is needed is what the kind says, or `pending` where something is weighed that is not so yet.
     """
     under_way = _under_way(stage)
     return [
-        Pending(item.unit, item.missing - under_way[item.unit])
+        PendingUnit(item.unit, item.missing - under_way[item.unit])
         for item in (kind_of(stage).pending(stage) if pending is None else pending)
         if item.missing > under_way[item.unit]
     ]
@@ -84,7 +84,7 @@ def _under_way(stage: Stage) -> dict[str, int]:
     return counts
 
 
-def quote(stage: Stage, left: Sequence[Pending] | None = None) -> Quote:
+def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
     """What publishing everything pending costs, with the endpoint's real fee tiers; or what `left` would."""
     made = bundles_to_publish(stage, left)
     reward = fees = hits = people = 0
@@ -107,7 +107,7 @@ def quote(stage: Stage, left: Sequence[Pending] | None = None) -> Quote:
     )
 
 
-def bundles_to_publish(stage: Stage, left: Sequence[Pending] | None = None) -> list[bundles.Bundle]:
+def bundles_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) -> list[bundles.Bundle]:
     """What is left to ask, in bundles; or these units."""
     kind = kind_of(stage)
     wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]

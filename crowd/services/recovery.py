@@ -23,8 +23,8 @@ from django.utils import timezone
 
 from crowd import budget
 from crowd.adapters import registry
-from crowd.adapters.base import AlreadyDone, BonusPaid, Listing, Marketplace
-from crowd.budget import Cost, For
+from crowd.adapters.base import BonusPaid, EarlierSuccess, Listing, Marketplace
+from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
@@ -148,7 +148,7 @@ def _adopt_publication(operation: MarketOperation, listing: Listing, found: Reco
     """The HIT of an operation that we know is there: it is published, with the places that it has."""
     assert operation.hit is not None and operation.stage is not None
     Stage.objects.select_for_update(no_key=True).get(pk=operation.stage.pk)
-    if operation.state not in MarketOperation.FINAL and results.apply(operation, AlreadyDone(listing.ref)):
+    if operation.state not in MarketOperation.FINAL and results.apply(operation, EarlierSuccess(listing.ref)):
         found.hits += 1
         Hit.objects.filter(pk=operation.hit.pk).update(
             published_at=_created(listing), expires_at=listing.expires_at
@@ -172,7 +172,7 @@ def _adopt_places(operation: MarketOperation, listing: Listing, found: Recovery)
     planned = list(unfinished(operation.endpoint, Kind.EXTEND).filter(hit=hit))
     if more and more == sum(each.payload["places"] for each in planned):
         for each in planned:
-            found.places += each.payload["places"] if results.apply(each, AlreadyDone(listing.ref)) else 0
+            found.places += each.payload["places"] if results.apply(each, EarlierSuccess(listing.ref)) else 0
     elif more and planned:
         for each in planned:
             results.ask_a_person(each, _LOOK_AT_PLACES)
@@ -188,7 +188,7 @@ def _adopt_places(operation: MarketOperation, listing: Listing, found: Recovery)
             hit=hit,
             payload={"ref": listing.ref, "places": more},
         )
-        _reserve(operation.stage, cost, For("extend", operation=extension, hit=hit), listing.ref)
+        _reserve(operation.stage, cost, MovementPurpose("extend", operation=extension, hit=hit), listing.ref)
         Hit.objects.filter(pk=hit.pk).update(places=listing.places)
         found.places += more
 
@@ -223,7 +223,7 @@ def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, found
             pk=token,
             payload={"places": hit.places, "found": True},
         )
-        _reserve(stage, cost, For("publish", operation=operation, hit=hit), listing.ref)
+        _reserve(stage, cost, MovementPurpose("publish", operation=operation, hit=hit), listing.ref)
         if not _take_units(stage, hit, known):
             _pause(stage, listing)
             found.puzzles.append(
@@ -384,7 +384,7 @@ def _compare_bonuses(endpoint: Endpoint, hit: Hit, bonuses: Iterable[BonusPaid],
             found.puzzles.append(f"A bonus for {paid.submission} was paid, but counts as refused here.")
         elif operation.state not in MarketOperation.FINAL:
             with transaction.atomic():
-                found.bonuses += results.apply(operation, AlreadyDone(paid.submission))
+                found.bonuses += results.apply(operation, EarlierSuccess(paid.submission))
 
 
 @transaction.atomic
@@ -417,8 +417,10 @@ def _adopt_bonus(endpoint: Endpoint, hit: Hit, paid: BonusPaid, reference: str, 
             "currency": paid.amount.currency,
         },
     )
-    _reserve(stage, cost, For("bonus", operation=operation, assignment=assignment), paid.submission)
-    budget.spend(stage, cost, For("bonus", operation=operation), at=paid.paid_at)
+    _reserve(
+        stage, cost, MovementPurpose("bonus", operation=operation, assignment=assignment), paid.submission
+    )
+    budget.spend(stage, cost, MovementPurpose("bonus", operation=operation), at=paid.paid_at)
     found.bonuses += 1
 
 
@@ -459,7 +461,7 @@ def _found(
     )
 
 
-def _reserve(stage: Stage, cost: Cost, what: For, ref: str) -> None:
+def _reserve(stage: Stage, cost: Cost, what: MovementPurpose, ref: str) -> None:
     """Set aside what the marketplace has set aside or paid already; it cannot be done without a budget."""
     try:
         budget.reserve(stage, cost, what, at=timezone.now())

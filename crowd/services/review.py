@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from crowd.adapters.base import AlreadyDone, Refused
+from crowd.adapters.base import CallRefusal, EarlierSuccess
 from crowd.budget import Cost
 from crowd.counting import counts
 from crowd.errors import CrowdError
@@ -259,7 +259,7 @@ def resolve_operation(
         raise CrowdError("Nobody has to decide on this operation.")
     if happened and operation.kind == Kind.PUBLISH and not ref.strip():
         raise CrowdError("Give the HIT's id at the marketplace.")
-    outcome = AlreadyDone(ref.strip() or operation.target) if happened else Refused("NotDone", why)
+    outcome = EarlierSuccess(ref.strip() or operation.target) if happened else CallRefusal("NotDone", why)
     results.apply(operation, outcome)
     if operation.stage:
         record(

@@ -15,7 +15,7 @@ from django.utils import timezone
 from pydantic import ValidationError as ConfigError
 
 from crowd import budget, bundles
-from crowd.budget import Cost, For
+from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
 from crowd.kinds import config_of, kind_named, kind_of
 from crowd.listings import follow
@@ -30,7 +30,7 @@ from crowd.study.explain import not_known
 from money.amounts import dollars
 from projects.models import Project
 from projects.services import record
-from revisions.seen import Seen
+from revisions.seen import ShownColumns
 
 Status = Stage.Status
 #: What cannot change once HITs of an opened stage were planned: people are working under these terms.
@@ -61,7 +61,7 @@ def change_stage(
     stage: Stage,
     changes: dict[str, Any],
     actor: Any = None,
-    seen: Seen | None = None,
+    seen: ShownColumns | None = None,
     texts_follow: bool = False,
 ) -> Stage:
     """Change a stage; what people already work under stays as it is.
@@ -81,7 +81,7 @@ def change_stage(
 
 
 def _change(
-    stage: Stage, changes: dict[str, Any], actor: Any, seen: Seen | None, *, texts_follow: bool
+    stage: Stage, changes: dict[str, Any], actor: Any, seen: ShownColumns | None, *, texts_follow: bool
 ) -> None:
     stage.refresh_from_db()
     changes = {name: value for name, value in changes.items() if getattr(stage, name) != value}
@@ -131,7 +131,7 @@ def refuse_unknown_names(stage: Stage) -> None:
 
 
 def set_stage_budget(
-    *, stage: Stage, budget_cents: int, actor: Any = None, seen: Seen | None = None
+    *, stage: Stage, budget_cents: int, actor: Any = None, seen: ShownColumns | None = None
 ) -> Stage:
     """Change the stage's cap; it cannot go below what is spent or reserved."""
     return change_stage(stage=stage, changes={"budget_cents": budget_cents}, actor=actor, seen=seen)
@@ -302,5 +302,5 @@ def settle_closed_hits(stage_pk: int, hits: Mapping[int, int | None], *, at: dat
     Hit.objects.filter(pk__in=[hit.pk for hit in over]).update(state=Hit.State.CLOSED)
     for hit in over:
         unused = Cost(hit.reward_cents, hit.fee_cents) * (hit.places - used.get(hit.pk, 0))
-        budget.release(stage, unused, For("unused places", hit=hit), at=at)
+        budget.release(stage, unused, MovementPurpose("unused places", hit=hit), at=at)
     return len(over)

@@ -21,7 +21,7 @@ _BESIDE = 0.7
 
 
 @runtime_checkable
-class Knowing(Protocol):
+class SimulatedKind(Protocol):
     """What a kind may bring besides its interface: what somebody who understood a unit would answer."""
 
     def simulate(
@@ -35,7 +35,7 @@ class Knowing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Somebody:
+class SimulatedPerson:
     """One simulated person: their number in the crowd, their profile, the seed of the run."""
 
     number: int
@@ -82,26 +82,30 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _UnitVisit:
     """Who is asked about which unit, by which page, with their chance about it."""
 
     stage: Stage
     form: Form
     unit: str
-    who: Somebody
+    who: SimulatedPerson
     rng: random.Random
 
 
-def answer_unit(stage: Stage, form: Form, unit: str, who: Somebody, *, attempt: int = 0) -> dict[str, str]:
+def answer_unit(
+    stage: Stage, form: Form, unit: str, who: SimulatedPerson, *, attempt: int = 0
+) -> dict[str, str]:
     """Fields of one unit by their full names, as this person fills them in at the n-th attempt.
 
     Who is shown what is wrong takes more care: half as many mistakes at the second attempt, then none.
     """
     mistakes = who.profile.mistakes * max(0.0, 1.0 - attempt / 2)
     who = replace(who, profile=replace(who.profile, mistakes=mistakes))
-    asked = _Asked(stage, form, unit, who, who.chance("answer", unit, attempt))
+    asked = _UnitVisit(stage, form, unit, who, who.chance("answer", unit, attempt))
     kind = kind_of(stage)
-    known = kind.simulate(stage, unit, who.own_profile, asked.rng) if isinstance(kind, Knowing) else None
+    known = (
+        kind.simulate(stage, unit, who.own_profile, asked.rng) if isinstance(kind, SimulatedKind) else None
+    )
     filled: dict[str, str] = {}
     for found in form.of(unit):
         value = _value(asked, found, known)
@@ -110,7 +114,7 @@ def answer_unit(stage: Stage, form: Form, unit: str, who: Somebody, *, attempt: 
     return filled
 
 
-def _value(asked: _Asked, found: Field, known: Mapping[str, str] | None) -> str | None:
+def _value(asked: _UnitVisit, found: Field, known: Mapping[str, str] | None) -> str | None:
     meant = known.get(found.short) if known else None
     if found.kind == "text":
         return None if meant == "" else _text(asked, found, meant)
@@ -124,7 +128,7 @@ def _value(asked: _Asked, found: Field, known: Mapping[str, str] | None) -> str 
     return _choice(asked, options, meant if meant in options else truth.choice(sorted(options)))
 
 
-def _choice(asked: _Asked, options: list[str], meant: str) -> str:
+def _choice(asked: _UnitVisit, options: list[str], meant: str) -> str:
     who, rng = asked.who, asked.rng
     match who.profile.habit:
         case Habit.RANDOM:
@@ -144,7 +148,7 @@ def _missed(options: list[str], meant: str, rng: random.Random) -> str:
     return rng.choice((beside if rng.random() < _BESIDE else others) or options)
 
 
-def _ticks(asked: _Asked, meant: bool) -> bool:
+def _ticks(asked: _UnitVisit, meant: bool) -> bool:
     profile = asked.who.profile
     match profile.habit:
         case Habit.RANDOM:
@@ -155,7 +159,7 @@ def _ticks(asked: _Asked, meant: bool) -> bool:
     return meant != (missed or profile.habit is Habit.REVERSED)
 
 
-def _text(asked: _Asked, found: Field, meant: str | None) -> str:
+def _text(asked: _UnitVisit, found: Field, meant: str | None) -> str:
     form, rng = asked.form, asked.rng
     words = form.said_of(asked.unit).split() or form.texts.get("", "").split() or _STOCK.split()
     match asked.who.profile.habit:
@@ -182,7 +186,7 @@ def _own_words(words: list[str], rng: random.Random) -> str:
     return f"{opening} {' '.join(kept) or words[0]}".strip()
 
 
-def effort_of(form: Form, unit: str, filled: Mapping[str, str], who: Somebody) -> Effort:
+def effort_of(form: Form, unit: str, filled: Mapping[str, str], who: SimulatedPerson) -> Effort:
     """How long one unit takes this person, and what the page would have measured."""
     rng = who.chance("effort", unit)
     profile = who.profile

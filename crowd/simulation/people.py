@@ -1,7 +1,7 @@
 """One simulated person's way through HITs, step by step, over the pages that everybody uses.
 
-A life is a generator: it does something, then says what comes next. `Thinking` takes time that a run may
-skip, `Waiting` takes real time, `None` means that there is nothing to do until somebody brings news.
+A life is a generator: it does something, then says what comes next. `WorkPace` takes time that a run may
+skip, `RetryDelays` takes real time, `None` means that there is nothing to do until somebody brings news.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from crowd.models import Stage
 from crowd.simulation.accounts import Account
-from crowd.simulation.answers import Effort, Somebody, answer_unit, effort_of
+from crowd.simulation.answers import Effort, SimulatedPerson, answer_unit, effort_of
 from crowd.simulation.http import Answer, Browser, LostError
 from crowd.simulation.page import Form, read_form
 
@@ -25,20 +25,20 @@ _TIMES_A_FORM_IS_MENDED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
+class WorkPace:
     """Reading, choosing, writing."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class RetryDelays:
     """For a server that did not answer."""
 
     seconds: float
 
 
-Life = Generator[Thinking | Waiting | None, None, _T]
+Life = Generator[WorkPace | RetryDelays | None, None, _T]
 
 
 class World(Protocol):
@@ -57,7 +57,7 @@ class World(Protocol):
     def units_behind(self, page_url: str) -> dict[str, str]:
         """Units by what stands for them in a task page; empty where they stand there themselves."""
 
-    def count(self, what: str, who: Somebody) -> None:
+    def count(self, what: str, who: SimulatedPerson) -> None:
         """Note that something happened."""
 
     def trouble(self, words: str) -> None:
@@ -72,7 +72,13 @@ class Person:
     """Somebody with an account, in a world; who submits `most` HITs and then goes home, if that is given."""
 
     def __init__(
-        self, who: Somebody, account: Account, world: World, *, drafts: bool = True, most: int | None = None
+        self,
+        who: SimulatedPerson,
+        account: Account,
+        world: World,
+        *,
+        drafts: bool = True,
+        most: int | None = None,
     ) -> None:
         self.who, self._account, self._world = who, account, world
         self._drafts, self._most = drafts, most
@@ -128,14 +134,14 @@ class Person:
         for unit in units[: len(units) // 2] if leaves or returns else units:
             filled = answer_unit(self._world.stage, form, unit, self.who)
             mine = effort_of(form, unit, filled, self.who)
-            yield Thinking(mine.seconds)
+            yield WorkPace(mine.seconds)
             effort.add(mine)
             answers.update(filled)
             self._save_draft(form, filled, effort)
         if leaves:
             return "abandoned"
         if returns:
-            yield Thinking(5.0 * profile.pace)
+            yield WorkPace(5.0 * profile.pace)
             return (yield from self._give_back(taken, "returned"))
         if "telemetry" in form.hidden:
             form.hidden["telemetry"] = json.dumps(self._telemetry(effort))
@@ -157,7 +163,7 @@ class Person:
             if page.status != 422 or found is None:
                 break
             form = found
-            yield Thinking(5.0 * self.who.profile.pace)
+            yield WorkPace(5.0 * self.who.profile.pace)
             answers = {}  # a box that is no longer ticked is not sent
             for unit in form.units:
                 answers.update(answer_unit(self._world.stage, form, unit, self.who, attempt=attempt + 1))
@@ -204,7 +210,7 @@ class Person:
             try:
                 return call()
             except LostError:
-                yield Waiting(0.2 * 2.0**attempt)
+                yield RetryDelays(0.2 * 2.0**attempt)
         return call()
 
 

@@ -20,9 +20,9 @@ from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, SimulationError, mark_simulated
-from crowd.simulation.answers import Somebody
+from crowd.simulation.answers import SimulatedPerson
 from crowd.simulation.http import Browser, LostError
-from crowd.simulation.people import GoneHome, Person, Thinking, Waiting
+from crowd.simulation.people import GoneHome, Person, RetryDelays, WorkPace
 from crowd.simulation.profiles import Profile
 
 _BETWEEN_ROUNDS_S = 1.0
@@ -92,7 +92,7 @@ class Marketplace:
         units = HitUnit.objects.filter(hit__key=_key_in(page_url)).values_list("position", "unit")
         return {str(position): unit for position, unit in units}
 
-    def count(self, what: str, who: Somebody) -> None:
+    def count(self, what: str, who: SimulatedPerson) -> None:
         """Note what became of a HIT."""
         with self._lock:
             self._summary.outcomes[what] += 1
@@ -183,7 +183,7 @@ class Crowd:
         self.place = Marketplace(stage, site or site_of(stage), self.summary)
         self._stage, self._threads, self._fast, self._ticking = stage, threads, fast, ticking
         self._people = [
-            Person(Somebody(number, profile, seed), account, self.place, drafts=drafts, most=hits_each)
+            Person(SimulatedPerson(number, profile, seed), account, self.place, drafts=drafts, most=hits_each)
             for number, (profile, account) in enumerate(zip(profiles, accounts, strict=True))
         ]
         self._accounts = accounts
@@ -220,8 +220,8 @@ class Crowd:
     ) -> None:
         self._one_round()
         for person in self._people:
-            self._line.put(person.life(), Thinking(person.who.chance("comes").expovariate(1 / 60)))
-        busy: dict[Future[Thinking | Waiting | None], _Turn] = {}
+            self._line.put(person.life(), WorkPace(person.who.chance("comes").expovariate(1 / 60)))
+        busy: dict[Future[WorkPace | RetryDelays | None], _Turn] = {}
         while True:
             self._keep_rounds_going(rounds)
             while len(busy) < self._threads and (turn := self._line.take()):
@@ -236,15 +236,15 @@ class Crowd:
                 self._after(turn, future)
             progress(self)
 
-    def _step(self, turn: "_Turn") -> Thinking | Waiting | None:
+    def _step(self, turn: "_Turn") -> WorkPace | RetryDelays | None:
         turn.news = self.place.news
         try:
-            pause: Thinking | Waiting | None = next(turn.life)
+            pause: WorkPace | RetryDelays | None = next(turn.life)
             return pause
         finally:
             connections.close_all()
 
-    def _after(self, turn: "_Turn", future: "Future[Thinking | Waiting | None]") -> None:
+    def _after(self, turn: "_Turn", future: "Future[WorkPace | RetryDelays | None]") -> None:
         try:
             pause = future.result()
         except StopIteration:
@@ -336,20 +336,20 @@ class _Line:
     def __len__(self) -> int:
         return len(self._thinking) + len(self._waiting)
 
-    def put(self, life: Any, pause: Thinking) -> None:
+    def put(self, life: Any, pause: WorkPace) -> None:
         """Somebody comes."""
         turn = _Turn(life, next(self._numbers), at=0.0 if self._fast else time.monotonic())
         self._queue(turn, pause)
 
-    def put_again(self, turn: _Turn, pause: Thinking | Waiting | None) -> None:
+    def put_again(self, turn: _Turn, pause: WorkPace | RetryDelays | None) -> None:
         """Somebody has made a step."""
         if pause is None:
             self.resting.append(turn)
         else:
             self._queue(turn, pause)
 
-    def _queue(self, turn: _Turn, pause: Thinking | Waiting) -> None:
-        if self._fast and isinstance(pause, Thinking):
+    def _queue(self, turn: _Turn, pause: WorkPace | RetryDelays) -> None:
+        if self._fast and isinstance(pause, WorkPace):
             turn.at += pause.seconds
             heapq.heappush(self._thinking, (turn.at, turn.number, turn))
         else:
@@ -372,7 +372,7 @@ class _Line:
         self.resting = [turn for turn in self.resting if turn.news >= news]
         for turn in curious:
             turn.at = max(turn.at, self._now)
-            self._queue(turn, Thinking(1.0))
+            self._queue(turn, WorkPace(1.0))
         return bool(curious)
 
 

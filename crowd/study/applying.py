@@ -24,7 +24,7 @@ from projects.services import ProjectError, change_project, create_project, set_
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class StudyResult:
     """What was done, and what publishing the drafts would cost, with what their kinds caution about."""
 
     plan: Plan
@@ -36,7 +36,7 @@ class ChangedMeanwhileError(Exception):
     """Somebody changed the project between the differences that were shown and now; nothing was done."""
 
 
-def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: Any = None) -> Applied:
+def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: Any = None) -> StudyResult:
     """Apply a study exactly as its differences were shown.
 
     Raises StudyError, or ChangedMeanwhileError; then nothing was changed.
@@ -48,7 +48,7 @@ def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: A
         _Applier(study, environment, actor).run()
     drafts = _drafts(study)
     quotes = {stage.slug: quote(stage) for stage in drafts}
-    return Applied(shown, quotes, {stage.slug: kind_of(stage).cautions(stage) for stage in drafts})
+    return StudyResult(shown, quotes, {stage.slug: kind_of(stage).cautions(stage) for stage in drafts})
 
 
 def _drafts(study: Study) -> list[Stage]:

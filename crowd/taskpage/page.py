@@ -21,7 +21,7 @@ SHORTCUTS = "|shortcuts"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class WorkerForm:
     """Somebody at work: their fields (those of the draft without others), and what is wrong with them."""
 
     assignment: Assignment
@@ -32,7 +32,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FormValues:
     """The fields of a page as they are, by their names in it, and by unit what is wrong with them."""
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -57,11 +57,16 @@ class Mark:
 
 
 def task_page(
-    request: HttpRequest, hit: Hit, units: Sequence[str], *, shown: Shown | None = None, status: int = 200
+    request: HttpRequest,
+    hit: Hit,
+    units: Sequence[str],
+    *,
+    shown: WorkerForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     """The page of a HIT: for the worker at work, or without one as a preview that takes nothing."""
     values = (shown.assignment.draft if shown.values is None else shown.values) if shown else {}
-    filled = Filled(values, shown.errors if shown else {})
+    filled = FormValues(values, shown.errors if shown else {})
     context = {
         "address": reverse("crowd:task", args=[hit.key]),
         "drafts": reverse("crowd:draft", args=[hit.key]),
@@ -75,7 +80,7 @@ def task_page(
 
 
 def trial_page(
-    request: HttpRequest, stage: Stage, names: Mapping[str, str], filled: Filled, *, status: int = 200
+    request: HttpRequest, stage: Stage, names: Mapping[str, str], filled: FormValues, *, status: int = 200
 ) -> HttpResponse:
     """The page as the worker at work has it, of the units named here, for somebody who only tries it.
 
@@ -89,7 +94,7 @@ def _page(
     request: HttpRequest,
     stage: Stage,
     names: Mapping[str, str],
-    filled: Filled,
+    filled: FormValues,
     *,
     about: Mapping[str, Any],
     status: int,

@@ -24,7 +24,7 @@ from crowd.taskpage import fields, pace, tokens
 from crowd.taskpage.fields import UnreadableError
 from crowd.taskpage.names import names_in_page, with_places
 from crowd.taskpage.origins import known_origin
-from crowd.taskpage.page import Shown, task_page
+from crowd.taskpage.page import WorkerForm, task_page
 from crowd.taskpage.tokens import Ticket
 
 logger = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
     ticket = Ticket(arrived.assignment.pk, arrival.submit_to, arrival.submission, arrival.worker)
     if arrived.assignment.response is not None:
         return _hand_over(request, arrived.assignment, ticket)
-    return task_page(request, hit, arrived.units, shown=Shown(arrived.assignment, ticket))
+    return task_page(request, hit, arrived.units, shown=WorkerForm(arrived.assignment, ticket))
 
 
 def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
@@ -182,7 +182,7 @@ def _store(
             whole=True,
         )
     except TooLongError as error:
-        shown = Shown(assignment, ticket, values=form, alarm=str(error))
+        shown = WorkerForm(assignment, ticket, values=form, alarm=str(error))
         return task_page(request, hit, units, shown=shown, status=413)
     if not kept:
         return None
@@ -198,7 +198,7 @@ def _store(
         }
         if remembered:
             drafts.keep(assignment, remembered, ours=True)
-        return task_page(request, hit, units, shown=Shown(assignment, ticket, errors=errors), status=422)
+        return task_page(request, hit, units, shown=WorkerForm(assignment, ticket, errors=errors), status=422)
     responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
     receipts.store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
     return None

@@ -7,7 +7,7 @@ from typing import BinaryIO, Protocol
 
 from django.conf import settings
 
-from distillery.backup.folder import Kept, digest_of, write_file
+from distillery.backup.folder import BackupFile, digest_of, write_file
 from evaluations.learned import shelf as shelf_of_models
 from releases.storage import shelf
 from storage.store import SharedStore, shared_store
@@ -131,7 +131,7 @@ def stores() -> list[Store]:
     return [Shelf(), Models(), Folder("imports", Path(settings.DATA_DIR) / "imports")]
 
 
-def digest_in(store: Store, path: str) -> Kept | None:
+def digest_in(store: Store, path: str) -> BackupFile | None:
     """Digest of a file that is in a store; None where there is none."""
     try:
         with store.open(path) as file:

@@ -42,7 +42,7 @@ class BackupError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class BackupFile:
     """A file of a backup."""
 
     sha256: str
@@ -61,7 +61,7 @@ class Manifest:
     migrations: list[str]
     canary: str
     epoch: int
-    files: dict[str, Kept] = field(default_factory=dict)
+    files: dict[str, BackupFile] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     format: int = FORMAT
 
@@ -90,13 +90,13 @@ class Manifest:
                 f"{folder} is a backup of another format ({given.get('format')}); this one reads {FORMAT}."
             )
         try:
-            files = {path: Kept(**kept) for path, kept in given.pop("files").items()}
+            files = {path: BackupFile(**kept) for path, kept in given.pop("files").items()}
             return cls(**given, files=files)
         except (KeyError, TypeError) as error:
             raise BackupError(f"{folder / MANIFEST} is damaged: {error}.") from error
 
 
-def write_file(source: BinaryIO, target: Path) -> Kept:
+def write_file(source: BinaryIO, target: Path) -> BackupFile:
     """Copy a file piece by piece, onto the disk; its digest and size."""
     digest, size = hashlib.sha256(), 0
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -107,16 +107,16 @@ def write_file(source: BinaryIO, target: Path) -> Kept:
             size += len(piece)
         into.flush()
         os.fsync(into.fileno())
-    return Kept(digest.hexdigest(), size)
+    return BackupFile(digest.hexdigest(), size)
 
 
-def digest_of(file: BinaryIO) -> Kept:
+def digest_of(file: BinaryIO) -> BackupFile:
     """Digest and size of an open file."""
     digest, size = hashlib.sha256(), 0
     while piece := file.read(_PIECE):
         digest.update(piece)
         size += len(piece)
-    return Kept(digest.hexdigest(), size)
+    return BackupFile(digest.hexdigest(), size)
 
 
 def faults(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[str]:

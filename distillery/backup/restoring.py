@@ -85,7 +85,7 @@ def _database(manifest: Manifest) -> str:
     return databases.SQLITE if manifest.engine == "sqlite" else databases.POSTGRES
 
 
-def _of(store: files.Store, manifest: Manifest) -> dict[str, folder.Kept]:
+def _of(store: files.Store, manifest: Manifest) -> dict[str, folder.BackupFile]:
     prefix = f"{store.name}/"
     return {
         path.removeprefix(prefix): kept for path, kept in manifest.files.items() if path.startswith(prefix)

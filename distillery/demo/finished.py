@@ -25,7 +25,7 @@ CROWD = SCREENERS + CURATORS + EDITORS + LATER_EDITORS + judging.JUDGES + judgin
 
 
 @dataclass
-class Finished:
+class CampaignResult:
     """What the campaign left; seconds that each stage took, by its primary key."""
 
     project: Project
@@ -37,7 +37,7 @@ class Finished:
     evaluation: EvaluationSummary | None = None
 
 
-def finish(scene: Scene, lines: list[str]) -> Finished:
+def finish(scene: Scene, lines: list[str]) -> CampaignResult:
     """All of it."""
     people, screen = scene.people, scene.screen
     project, passages = answers.begin(
@@ -47,7 +47,7 @@ def finish(scene: Scene, lines: list[str]) -> Finished:
         guest=people.guest,
         budget_cents=BUDGET_CENTS,
     )
-    done = Finished(project, passages)
+    done = CampaignResult(project, passages)
     queries = answers.bring_in(project, lines, name=FIRST_LOG, folder=scene.folder, owner=people.owner)
     screen.done(f"{queries} queries imported, {passages} passages of two textbooks indexed")
     stages = _references(scene, done)
@@ -63,7 +63,7 @@ def finish(scene: Scene, lines: list[str]) -> Finished:
     return done
 
 
-def _references(scene: Scene, done: Finished) -> list[Stage]:
+def _references(scene: Scene, done: CampaignResult) -> list[Stage]:
     """Screening, curation, distillation and their review."""
     chief = scene.people.owner
     screening = _part(SCREENING, SCREENERS, scene, done)
@@ -92,7 +92,7 @@ def _references(scene: Scene, done: Finished) -> list[Stage]:
     return [screening, curation, distillation]
 
 
-def _part(part: Part, size: int, scene: Scene, done: Finished) -> Stage:
+def _part(part: Part, size: int, scene: Scene, done: CampaignResult) -> Stage:
     began = time.monotonic()
     with scene.screen.progress(f"Simulated editors: {part.kind}", None) as progress:
         stage = answers.open_part(
@@ -108,7 +108,7 @@ def _part(part: Part, size: int, scene: Scene, done: Finished) -> Stage:
     return stage
 
 
-def _scores(scene: Scene, done: Finished) -> Stage:
+def _scores(scene: Scene, done: CampaignResult) -> Stage:
     """KPQA's protocol: answers of two systems, ten judges each, filters, others asked again, the report."""
     chief, screen = scene.people.owner, scene.screen
     began = time.monotonic()

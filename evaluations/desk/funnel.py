@@ -2,14 +2,14 @@
 
 from django.urls import reverse
 
-from crowd.desk.overview import Attention, Said
+from crowd.desk.overview import Attention, OverviewPart
 from evaluations.models import Evaluation
 from projects.models import Project
 from releases.models import Release, ReleaseFile
 from releases.tables import SCORES
 
 
-def say(project: Project, entered: int | None) -> Said:
+def say(project: Project, entered: int | None) -> OverviewPart:
     """One sentence about the newest release with human scores, in at most three statements."""
     newest = (
         Release.objects.filter(project=project, state=Release.State.READY)
@@ -18,7 +18,7 @@ def say(project: Project, entered: int | None) -> Said:
         .first()
     )
     if newest is None or not _has_scores(newest):
-        return Said()
+        return OverviewPart()
     states = set(Evaluation.objects.filter(release=newest).values_list("state", flat=True))
     if not states:
         address = f"{reverse('evaluations:new', args=[project.slug])}?release={newest.version}"
@@ -26,11 +26,11 @@ def say(project: Project, entered: int | None) -> Said:
     if states == {Evaluation.State.FAILED}:
         address = reverse("evaluations:list", args=[project.slug])
         return _soon(f"The evaluation of release {newest.version} failed.", address)
-    return Said()
+    return OverviewPart()
 
 
-def _soon(sentence: str, address: str) -> Said:
-    return Said(attention=(Attention("soon", sentence, address),))
+def _soon(sentence: str, address: str) -> OverviewPart:
+    return OverviewPart(attention=(Attention("soon", sentence, address),))
 
 
 def _has_scores(release: Release) -> bool:

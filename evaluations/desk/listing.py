@@ -14,13 +14,13 @@ from evaluations import selectors
 from evaluations.desk.columns import EVALUATIONS, EVERYWHERE, names_of
 from evaluations.models import Evaluation
 from projects.selectors import projects_of
-from tables.grids import Asked, Choices
+from tables.grids import Choices, GridRequest
 
 FOLDER, TAB = "evaluations", "evaluations"
 _MOST_RELEASES = 200
 
 
-def _narrowed(rows: QuerySet[Evaluation], asked: Asked) -> QuerySet[Evaluation]:
+def _narrowed(rows: QuerySet[Evaluation], asked: GridRequest) -> QuerySet[Evaluation]:
     state, words = asked["state"], asked["q"]
     if state == "open":
         rows = rows.filter(state__in=Evaluation.OPEN)
@@ -47,7 +47,7 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     )
     release = Choices("release", "Release", {"all": "All", **{version: version for version in versions}})
 
-    def rows(asked: Asked) -> QuerySet[Evaluation]:
+    def rows(asked: GridRequest) -> QuerySet[Evaluation]:
         found = _narrowed(selectors.evaluations_of(seat.project), asked)
         return found if asked["release"] == "all" else found.filter(release__version=asked["release"])
 

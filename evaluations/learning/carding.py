@@ -8,13 +8,13 @@ from evaluations.learning.studying import split_of
 from evaluations.reporting.numbers import between, short
 from evaluations.reporting.reading import mapping, value
 from metrics.learned.adem.splitting import Parts
-from metrics.learned.adem.training import Trained
+from metrics.learned.adem.training import TrainedModel
 
 _FORMS = {"adem": "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM"}
 
 
 def card_of(
-    report: Mapping[str, Any], material: Material, parts: Parts, trained: Trained, seconds: float
+    report: Mapping[str, Any], material: Material, parts: Parts, trained: TrainedModel, seconds: float
 ) -> dict[str, Any]:
     """Data with digests, counts, results with intervals, what the paper prints, and the time it took.
 
@@ -50,7 +50,7 @@ def card_of(
     return found
 
 
-def readme_of(name: str, card: Mapping[str, Any], trained: Trained) -> str:
+def readme_of(name: str, card: Mapping[str, Any], trained: TrainedModel) -> str:
     """The card in words."""
     crossed = mapping(card.get("cross_validation"))
     lines = [

@@ -11,8 +11,8 @@ from metrics.learned.adem import protocols
 from metrics.learned.adem.protocols import Indices
 from metrics.learned.adem.settings import Progress, Settings
 from metrics.learned.adem.splitting import Parts, folds
-from metrics.learned.adem.training import Encoded
-from metrics.meta.judged import Floats, Judged
+from metrics.learned.adem.training import EncodedExamples
+from metrics.meta.judged import Floats, ScoredAnswers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class CrossValidation:
 def crossed(
     keys: Sequence[str],
     number: int,
-    encode: Callable[[Indices], Encoded],
+    encode: Callable[[Indices], EncodedExamples],
     settings: Settings,
     *,
     seed: int,
@@ -90,7 +90,9 @@ def _squared_error(human: Floats, scores: Floats | None, name: str) -> float | N
     return float((known**2).mean()) if len(known) else None
 
 
-def said_of_folds(judged: Judged, found: CrossValidation, *, replicates: int, draws: int) -> dict[str, Any]:
+def said_of_folds(
+    judged: ScoredAnswers, found: CrossValidation, *, replicates: int, draws: int
+) -> dict[str, Any]:
     """Agreement of the scores out of fold, beside all that is untrained, of which `rival` is the best.
 
     Scores of different folds come from different models: correlations are of scores standardised within each

@@ -10,7 +10,7 @@ from evaluations.learning.studying import Encode
 from metrics.learned.adem.encoders import text_encoder
 from metrics.learned.adem.protocols import Indices
 from metrics.learned.adem.settings import Progress
-from metrics.learned.adem.training import Encoded, encode
+from metrics.learned.adem.training import EncodedExamples, encode
 
 GRU = "gru"
 _FEWEST_TURNS = 2
@@ -38,7 +38,7 @@ def encoding(
         alone = _of_gru(material, list(turns_of(dialogues)), device=device, seed=seed, progress=progress)
         return lambda _rows: alone
 
-    def anew(rows: Indices) -> Encoded:
+    def anew(rows: Indices) -> EncodedExamples:
         known = talks_of(material, rows)
         return _of_gru(material, known, device=device, seed=seed, progress=progress)
 
@@ -81,7 +81,7 @@ def _turns(path: Path, number: int, line: str) -> tuple[str, ...]:
 
 def _of_gru(
     material: Material, dialogues: list[tuple[str, ...]], *, device: str, seed: int, progress: Progress
-) -> Encoded:
+) -> EncodedExamples:
     from metrics.learned.adem.gru import GruSettings, train_gru  # noqa: PLC0415  # only for this encoder
 
     encoder = train_gru(dialogues, GruSettings(seed=seed, device=device), progress)

@@ -8,13 +8,19 @@ from evaluations.learning.sources import Material
 from metrics.learned.adem.protocols import Indices, cascade
 from metrics.meta.adem import OVERLAP, normalised
 from metrics.meta.chance import generator
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 
 _EACH, _CONTEXTS, _ANSWERS = 3, 3, 6
 
 
 def examples_of(
-    material: Material, test: Judged, rows: Indices, lead: str, *, scale: tuple[float, float], seed: int
+    material: Material,
+    test: ScoredAnswers,
+    rows: Indices,
+    lead: str,
+    *,
+    scale: tuple[float, float],
+    seed: int,
 ) -> dict[str, list[dict[str, Any]]]:
     """Contexts with all their answers (`scored`, Table 7), and single answers of `cascade`'s kinds.
 

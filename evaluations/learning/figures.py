@@ -15,14 +15,14 @@ from evaluations.reporting.reading import Report, mapping, number, rows, value
 from evaluations.reporting.signing import scale_of, signature
 from metrics.learned.adem.splitting import Parts
 from metrics.meta.adem import normalised
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from plots import evaluation as charts
 from plots import learning
 from plots.plot import Plot
 
 
 def points_of(
-    judged: Judged, parts: Parts, trained: tuple[str, ...], scale: tuple[float, float]
+    judged: ScoredAnswers, parts: Parts, trained: tuple[str, ...], scale: tuple[float, float]
 ) -> dict[str, Points]:
     """Figure 3: scores with the mean and spread of people's; of trained metrics those of the test set."""
     found = {}

@@ -9,7 +9,7 @@ import numpy as np
 from metrics.learned.adem.encoded import cosines
 from metrics.learned.adem.protocols import Fit, Indices
 from metrics.learned.adem.settings import ADEM, Progress, Settings
-from metrics.learned.adem.training import Encoded, Epoch, Trained, train
+from metrics.learned.adem.training import EncodedExamples, Epoch, TrainedModel, train
 from metrics.meta.judged import Floats
 
 #: What a trained form has to beat: itself before training, the cosine of the same vectors, one score for all.
@@ -25,8 +25,8 @@ def yardsticks_of(forms: Sequence[str]) -> list[str]:
 class Model:
     """A trained ADEM and the vectors of all rows; `mean` is that of people's scores in its training."""
 
-    trained: Trained
-    encoded: Encoded
+    trained: TrainedModel
+    encoded: EncodedExamples
     mean: float
 
     def scores(self, rows: Indices, which: str) -> Floats:
@@ -56,7 +56,7 @@ class Model:
 
 
 def fitting(
-    encoded: Encoded, settings: Settings, progress: Progress | None = None
+    encoded: EncodedExamples, settings: Settings, progress: Progress | None = None
 ) -> Callable[[Indices, Indices], Model]:
     """Training under these settings, on rows of what was encoded."""
 
@@ -68,7 +68,7 @@ def fitting(
     return fit
 
 
-def like(trained: Trained, form: str = ADEM) -> Settings:
+def like(trained: TrainedModel, form: str = ADEM) -> Settings:
     """The settings of a training with the n, penalty and rate that it chose.
 
     Of fewer texts there may be fewer components; then all of them are taken.

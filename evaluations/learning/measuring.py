@@ -9,7 +9,7 @@ from evaluations.choosing import MetricChoice, choose, scoring_processes
 from evaluations.learning.sources import ALL, Material
 from evaluations.scored import Progress, scored
 from evaluations.tables.gathering import AnswerColumns, gather
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 
 NO_SYSTEMS = (
     "No table says which system gave an answer: all are taken to be of one system, so nothing can be said of "
@@ -22,7 +22,7 @@ _SMALL = 2_000
 class StudyScores:
     """Human scores and scores of untrained metrics, `titles` of these, the scale, notes for the reader."""
 
-    judged: Judged
+    judged: ScoredAnswers
     titles: dict[str, str]
     scale: tuple[float, float]
     profile: str

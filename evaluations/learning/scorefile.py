@@ -7,12 +7,12 @@ import numpy as np
 from evaluations.learning.crossing import CrossValidation
 from evaluations.learning.sources import Material
 from evaluations.writing.scorefile import Part
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 
 _LINE = "line"
 
 
-def parts_of(material: Material, judged: Judged, crossed: CrossValidation) -> Iterator[Part]:
+def parts_of(material: Material, judged: ScoredAnswers, crossed: CrossValidation) -> Iterator[Part]:
     """Row, line, id, fold, then people, trained forms and other metrics, empty in rows that are not used."""
     places = material.places
     used = np.array([place.used for place in places])

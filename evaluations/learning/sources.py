@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluations.errors import EvaluationError
 from evaluations.tables.rows import AnswerTable, Row
-from metrics.learned.adem.examples import Rated, turns
+from metrics.learned.adem.examples import RatedResponse, turns
 from metrics.learned.adem.settings import REFERENCE
 from metrics.meta.judged import Codes
 
@@ -86,7 +86,7 @@ class Material:
     """
 
     table: MemoryTable
-    examples: Sequence[Rated]
+    examples: Sequence[RatedResponse]
     contexts: Codes
     places: Sequence[Place]
     sources: Sequence[Source]
@@ -217,7 +217,7 @@ class _SourceReader:
         )
         systems = "system" in has
         examples = [
-            Rated(
+            RatedResponse(
                 key=names[context],
                 context=turns(row.question),
                 references=tuple(row.references),

@@ -17,15 +17,15 @@ from evaluations.learning.sources import Material
 from metrics.learned.adem import printed, protocols
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
 from metrics.learned.adem.splitting import Parts, split
-from metrics.learned.adem.training import Encoded
+from metrics.learned.adem.training import EncodedExamples
 from metrics.meta.adem import table4, table6
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
 from metrics.metric import signature
 
 #: Gives the vectors of all rows; an encoder that is trained itself reads the texts of these rows alone.
-Encode = Callable[[protocols.Indices], Encoded]
+Encode = Callable[[protocols.Indices], EncodedExamples]
 Result = dict[str, Any]
 
 REPORT = 1
@@ -75,7 +75,7 @@ class Split:
 
     parts: Parts
     model: Model
-    judged: Judged
+    judged: ScoredAnswers
 
     @property
     def trained(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evaluations.spreading.spread import PartRunner, others
 from metrics.metric import Metric
 from metrics.texts import Answers
-from metrics.working import Crew, Here, Part
+from metrics.working import Crew, Part, ProcessMetrics
 
 #: Chunks that wait for each worker, so that none is idle while results are put together.
 _AHEAD = 3
@@ -18,7 +18,7 @@ class SharedCrew:
     """A crew of this job and its helpers. Few chunks are under way at a time, however many there are."""
 
     spread: PartRunner
-    here: Here
+    here: ProcessMetrics
 
     def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
         """For each chunk what each metric's survey finds in it."""
@@ -37,7 +37,7 @@ class Crews:
 
     def __call__(self, metrics: Sequence[Metric], found: Sequence[object]) -> AbstractContextManager[Crew]:
         """The crew."""
-        return nullcontext(SharedCrew(self.spread, Here(metrics, found)))
+        return nullcontext(SharedCrew(self.spread, ProcessMetrics(metrics, found)))
 
 
 def _ahead() -> int:

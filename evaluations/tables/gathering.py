@@ -14,7 +14,7 @@ from evaluations.tables.questions import Codes, Keys, Teller, in_order
 from evaluations.tables.rows import AnswerTable, simulation_of
 from evaluations.tables.simulation import simulated_rows
 from evaluations.tables.values import UNFILTERED
-from metrics.meta.judged import NO_RATINGS, Judged, Raters
+from metrics.meta.judged import NO_RATINGS, Raters, ScoredAnswers
 from metrics.tokens.scripts import is_unspaced
 
 Floats = npt.NDArray[np.float64]
@@ -64,9 +64,9 @@ class AnswerColumns:
         signatures: Mapping[str, str],
         lengths: Floats | None = None,
         reference_lengths: Floats | None = None,
-    ) -> Judged:
+    ) -> ScoredAnswers:
         """With the scores of metrics, as the statistics take it."""
-        return Judged(
+        return ScoredAnswers(
             self.human,
             {**metrics, **self.external},
             self.systems,

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from crowd.models import Worker
 from judgments.selectors.live import Live
 from judgments.selectors.ratings import pseudonym
-from judgments.selectors.reports import Standing
+from judgments.selectors.reports import ReportStatus
 from projects.models import Project
 from tables.cells import cell
 
@@ -53,7 +53,7 @@ def signature(method: str, **parameters: Any) -> str:
     )
 
 
-def figure(name: str, now: Live, made: Standing, project: Project) -> Table | None:
+def figure(name: str, now: Live, made: ReportStatus, project: Project) -> Table | None:
     """A figure by its name; None where there is none of this name, or no report yet."""
     if name in LIVE:
         return LIVE[name](now, made)
@@ -62,28 +62,28 @@ def figure(name: str, now: Live, made: Standing, project: Project) -> Table | No
     return MADE[name](made.said) if name in MADE and made.newest else None
 
 
-def _now(now: Live, _: Standing) -> Table:
+def _now(now: Live, _: ReportStatus) -> Table:
     rows = [(f"alpha {level}", found.value, found.reason) for level, found in now.alpha.items()]
     others = (("percent agreement", now.percent), ("ICC(1)", now.icc), ("ICC(1,k)", now.icc_mean))
     rows += [(label, found.value, found.reason) for label, found in others]
     return Table(signature("before-filters", judgments=now.judgments), ("figure", "value", "reason"), rows)
 
 
-def _histogram(now: Live, made: Standing) -> Table:
+def _histogram(now: Live, made: ReportStatus) -> Table:
     kept = made.said.get("scores", {}).get("kept", {})
     rows = [(score, count, kept.get(str(score))) for score, count in now.histogram]
     return Table(signature("histogram-of-scores"), ("score", "judgments", "kept by the report's run"), rows)
 
 
-def _spread(now: Live, _: Standing) -> Table:
+def _spread(now: Live, _: ReportStatus) -> Table:
     return Table(signature("sample-sd-per-item", least=2), ("standard deviation", "items"), now.spreads)
 
 
-def _sizes(now: Live, _: Standing) -> Table:
+def _sizes(now: Live, _: ReportStatus) -> Table:
     return Table(signature("judgments-per-item"), ("judgments", "items"), now.sizes)
 
 
-def _systems(now: Live, _: Standing) -> Table:
+def _systems(now: Live, _: ReportStatus) -> Table:
     rows = []
     for row in now.systems:
         kept = now.kept.get(row.system)
@@ -168,7 +168,7 @@ MADE = {
 }
 
 
-def signatures(now: Live, made: Standing) -> dict[str, str]:
+def signatures(now: Live, made: ReportStatus) -> dict[str, str]:
     """The signatures of figures that are worked out here, by the figure's name."""
     return {name: build(now, made).signature for name, build in LIVE.items()} | {"pairs": _pairs_signature()}
 
@@ -177,7 +177,7 @@ def _pairs_signature() -> str:
     return signature("cohen-kappa", weights="quadratic", pairs="busiest")
 
 
-def _pairs(made: Standing, project: Project) -> Table:
+def _pairs(made: ReportStatus, project: Project) -> Table:
     given = made.said.get("pairs", {"workers": [], "cells": []})
     known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
     names = [pseudonym(project, known[pk]) for pk in given["workers"]]

@@ -20,7 +20,7 @@ from judgments.desk.comparison import compare_filters, overtaken_wish
 from judgments.desk.filterforms import RECIPES, ApplyForm, RecipeForm, TopUpForm, UndoForm
 from judgments.errors import FilteringError, FiltersChangedError
 from judgments.models import FilterRun, Judgment
-from judgments.selectors.enough import Missing, missing_of
+from judgments.selectors.enough import MissingJudgments, missing_of
 from judgments.selectors.live import in_force
 from judgments.selectors.ratings import newer_than
 from judgments.selectors.stamps import stamp_for_pages
@@ -107,7 +107,7 @@ def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
         return {}
     stage = seat.stage
 
-    def make() -> Missing:
+    def make() -> MissingJudgments:
         return missing_of(stage, list(kind_of(stage).pending(stage)))
 
     if is_large(stage):

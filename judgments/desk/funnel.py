@@ -2,16 +2,16 @@
 
 from django.urls import reverse
 
-from crowd.desk.overview import Count, Said, Step
+from crowd.desk.overview import Count, OverviewPart, Step
 from judgments.selectors.funnel import judged
 from projects.models import Project
 
 
-def say(project: Project, entered: int | None) -> Said:
+def say(project: Project, entered: int | None) -> OverviewPart:
     """The step "judged". Queries without an answer of a system wait for somebody to import one."""
     found = judged(project)
     if found is None:
-        return Said()
+        return OverviewPart()
     systems = reverse("judgments:systems", args=[project.slug])
     came = max(entered or 0, found.queries)
     step = Step(
@@ -23,4 +23,4 @@ def say(project: Project, entered: int | None) -> Said:
             Count("undecided", "without an answer of a system", came - found.queries, systems),
         ),
     )
-    return Said((step,))
+    return OverviewPart((step,))

@@ -89,7 +89,7 @@ def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _FileLook:
     """What a look at the file gave: its first rows, or why there are none; and its columns."""
 
     found: Preview | None
@@ -98,15 +98,15 @@ class _Seen:
     mapping: dict[str, str]
 
 
-def _look(file: staging.Staged, options: Options) -> _Seen:
+def _look(file: staging.StagedFile, options: Options) -> _FileLook:
     try:
         found = preview(file.path, name=file.name, options=options)
     except ImportRefusedError as error:
-        return _Seen(None, str(error), error.columns, mapped(error.columns, {}, NAMES))
-    return _Seen(found, "", found.columns, found.mapping)
+        return _FileLook(None, str(error), error.columns, mapped(error.columns, {}, NAMES))
+    return _FileLook(found, "", found.columns, found.mapping)
 
 
-def _start(request: HttpRequest, seat: Seat, file: staging.Staged, form: AnswersForm) -> HttpResponse:
+def _start(request: HttpRequest, seat: Seat, file: staging.StagedFile, form: AnswersForm) -> HttpResponse:
     job = enqueue(
         kind=IMPORT,
         payload={

@@ -19,7 +19,7 @@ from judgments.selectors import judges as listing
 from judgments.selectors.judges import Judge
 from judgments.selectors.ratings import scale_of
 from projects.selectors import projects_of
-from tables.grids import Asked, page_of
+from tables.grids import GridRequest, page_of
 
 JUDGE = "judgments:judge"
 _CHECKS = 50
@@ -32,7 +32,7 @@ def judges(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
     judging_only(seat)
     everybody = listing.judges(seat.stage)
 
-    def rows(asked: Asked) -> list[Judge]:
+    def rows(asked: GridRequest) -> list[Judge]:
         found = list(asked.sort(listing.chosen(everybody, asked["show"], asked["q"])))
         listing.rank(found)
         return found

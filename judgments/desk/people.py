@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowd.models import Stage, Worker
-from crowd.selectors.people import Judged
+from crowd.selectors.people import WorkerFigures
 from judgments.models import FilterRun
 from judgments.selectors.judge import histogram, time_plot
 from judgments.selectors.judges import judges
@@ -13,10 +13,10 @@ from projects.models import Project
 KIND = "judging"
 
 
-def judged(stage: Stage) -> Mapping[int, Judged]:
+def judged(stage: Stage) -> Mapping[int, WorkerFigures]:
     """Kappa, attention checks, what filters removed, and flags of everybody who judged in a stage."""
     return {
-        row.worker: Judged(
+        row.worker: WorkerFigures(
             ratings=row.ratings,
             kappa=row.kappa,
             kappa_n=row.kappa_n,

@@ -20,7 +20,7 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FigureOrReason:
     """A figure, or why there is none."""
 
     value: float | None
@@ -32,11 +32,11 @@ class AlphaRow:
     """Alpha at one step of the filters, with what must stand beside it."""
 
     name: str
-    interval: Said
+    interval: FigureOrReason
     ci: tuple[float, float] | None
-    ordinal: Said
-    nominal: Said
-    beside: tuple[tuple[str, Said], ...]
+    ordinal: FigureOrReason
+    nominal: FigureOrReason
+    beside: tuple[tuple[str, FigureOrReason], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class View:
     """What the template needs of a report."""
 
     alphas: list[AlphaRow]
-    half: Said
-    whole: Said
+    half: FigureOrReason
+    whole: FigureOrReason
     whole_sd: float | None
     whole_ci: tuple[float, float] | None
     cautions: list[str]
     splits: int
-    agreement: list[tuple[str, Said, Said, Said]]
+    agreement: list[tuple[str, FigureOrReason, FigureOrReason, FigureOrReason]]
     removed: Share
     by_system: list[Share]
     by_type: list[Share]
@@ -129,7 +129,9 @@ def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:
     return rows
 
 
-def _alpha_row(name: str, part: Mapping[str, Any], beside: tuple[tuple[str, Said], ...]) -> AlphaRow:
+def _alpha_row(
+    name: str, part: Mapping[str, Any], beside: tuple[tuple[str, FigureOrReason], ...]
+) -> AlphaRow:
     ci = part.get("ci")
     return AlphaRow(
         name,
@@ -141,8 +143,8 @@ def _alpha_row(name: str, part: Mapping[str, Any], beside: tuple[tuple[str, Said
     )
 
 
-def _said(part: Mapping[str, Any], name: str) -> Said:
-    return Said(part.get(name), str(part.get("reason", {}).get(name, "")))
+def _said(part: Mapping[str, Any], name: str) -> FigureOrReason:
+    return FigureOrReason(part.get(name), str(part.get("reason", {}).get(name, "")))
 
 
 def _share(name: str, row: Mapping[str, Any]) -> Share:

@@ -19,7 +19,7 @@ from judgments.selectors.live import in_force
 from judgments.selectors.simulated import random_scores_caution
 from judgments.selectors.stamps import stamp_for_pages
 from tables.cells import cell, csv_text
-from tables.grids import Asked, Choices, page_of
+from tables.grids import Choices, GridRequest, page_of
 
 _COLUMNS = (
     "candidate", "query_key", "query", "system", "answer", "n_raw", "n_kept", "mean", "sd", "median",
@@ -49,7 +49,7 @@ def scores(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     )
 
 
-def _rows(request: HttpRequest, seat: StageSeat) -> tuple[FilterRun | None, Any, Asked]:
+def _rows(request: HttpRequest, seat: StageSeat) -> tuple[FilterRun | None, Any, GridRequest]:
     """The scores that an address asks for: of the filters in force, or else from all judgments."""
     systems = {name: name for name in selectors.systems(seat.stage)}
     by_system = Choices("system", "System", {"": "All systems", **systems}, tabs=True)

@@ -21,11 +21,11 @@ from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import answers_of_systems as answers
 from judgments.selectors import candidates as selectors
-from judgments.selectors.answers_of_systems import Filters, Said
+from judgments.selectors.answers_of_systems import AnswerScore, Filters
 from judgments.selectors.references import reference_texts
 from judgments.services import candidates as services
 from tables.cells import cell, csv_text
-from tables.grids import Asked
+from tables.grids import GridRequest
 
 FOLDER = "judgments"
 _AT_ONCE = 1000
@@ -122,9 +122,9 @@ def system(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
     row = _system(seat, pk)
     (counts,) = selectors.systems(seat.project, row)
 
-    def with_said(found: list[Candidate]) -> list[tuple[Candidate, Said]]:
+    def with_said(found: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
         said = answers.said(each.pk for each in found)
-        return [(each, said.get(each.pk, Said())) for each in found]
+        return [(each, said.get(each.pk, AnswerScore())) for each in found]
 
     return respond(
         request,
@@ -146,7 +146,7 @@ def system(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
     )
 
 
-def _rows(row: System, asked: Asked) -> QuerySet[Candidate]:
+def _rows(row: System, asked: GridRequest) -> QuerySet[Candidate]:
     return answers.rows(row, Filters(asked["state"], asked["q"], asked.column.name))
 
 
@@ -167,10 +167,10 @@ def _lines(rows: Any) -> Iterator[str]:
     found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
     while some := list(islice(found, _AT_ONCE)):
         said = answers.said(pk for pk, *_ in some)
-        yield csv_text(_cells(values, said.get(pk, Said())) for pk, *values in some)
+        yield csv_text(_cells(values, said.get(pk, AnswerScore())) for pk, *values in some)
 
 
-def _cells(values: list[Any], said: Said) -> Iterator[str | int | float | None]:
+def _cells(values: list[Any], said: AnswerScore) -> Iterator[str | int | float | None]:
     for value in values:
         yield cell(value) if isinstance(value, str) else value
     yield said.judgments
@@ -208,7 +208,7 @@ def candidate(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         system=row.system,
         references=reference_texts([row.query_id]).get(row.query_id, []),
         beside=links_of_query(seat.project, row.query, {"candidate": row.pk}),
-        said=answers.said([pk]).get(pk, Said()),
+        said=answers.said([pk]).get(pk, AnswerScore()),
         out=selectors.OUT,
         why_form=WhyForm(),
     )

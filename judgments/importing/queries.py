@@ -20,7 +20,7 @@ class UnknownQueryError(RowRefusedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ProjectQuery:
     """A query of the project; `forms` are its references as copies equal them, `out`: nobody judges it."""
 
     pk: int
@@ -34,8 +34,8 @@ class KnownQueries:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._by_key: dict[str, Known | None] = {}
-        self._by_digest: dict[str, Known | None] = {}
+        self._by_key: dict[str, ProjectQuery | None] = {}
+        self._by_digest: dict[str, ProjectQuery | None] = {}
 
     def learn(self, rows: Iterable[Row]) -> None:
         """Look up what `of` needs for these rows."""
@@ -59,10 +59,10 @@ class KnownQueries:
         }
         forms = reference_forms({pk for pk, *_ in values})
         for pk, key, digest, text, status in values:
-            known = Known(pk, folded(normal(text)), forms.get(pk, frozenset()), status in OUT)
+            known = ProjectQuery(pk, folded(normal(text)), forms.get(pk, frozenset()), status in OUT)
             self._by_key[key] = self._by_digest[digest] = known
 
-    def of(self, row: Row) -> Known:
+    def of(self, row: Row) -> ProjectQuery:
         """The query of a row that was learned. RowRefusedError: there is none, or its text is another's."""
         by_id = self._by_key.get(row.query_id) if row.query_id else None
         if by_id is not None:

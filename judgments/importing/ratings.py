@@ -26,7 +26,7 @@ from quality.scale import MOST_SCORES, Scale, gcd
 from tables.rowcounts import RowCounts
 
 if TYPE_CHECKING:
-    from quality.report import Grouping
+    from quality.report import RatingGroups
     from quality.run import Checks
 
 REQUIRED = ("item", "worker", "score")
@@ -51,7 +51,7 @@ class RatingsTable:
     ratings: Ratings
     checks: "Checks | None"
     seconds: npt.NDArray[np.float64] | None
-    groups: "dict[str, Grouping]"
+    groups: "dict[str, RatingGroups]"
     source: RatingSource
     n_checks: int
     counts: RowCounts
@@ -466,14 +466,14 @@ class _Table:
         )
         return column.mapped([float("nan") if value is None else value for value in values])
 
-    def groups(self, rows: Codes) -> "dict[str, Grouping]":
-        from quality.report import Grouping  # noqa: PLC0415  # the statistics come with it
+    def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
+        from quality.report import RatingGroups  # noqa: PLC0415  # the statistics come with it
 
         found = {}
         for name in GROUPS:
             if name in self.columns:
                 codes, names = _renumbered(self.columns[name], rows)
-                found[name] = Grouping(codes.astype(np.int32), [text or "(none)" for text in names])
+                found[name] = RatingGroups(codes.astype(np.int32), [text or "(none)" for text in names])
         return found
 
 

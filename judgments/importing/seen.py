@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 
 
-class Seen:
+class FirstAnswers:
     """Remembers the first answer of each system to each query: where it stands, and what it is.
 
     Both names are numbers of 63 bits; `digest` stands for the answer. A context manager.
@@ -21,7 +21,7 @@ class Seen:
         )
         self._rows.execute("BEGIN")
 
-    def __enter__(self) -> "Seen":
+    def __enter__(self) -> "FirstAnswers":
         return self
 
     def __exit__(

@@ -12,9 +12,9 @@ from annotation.importing.records import FileRefusedError
 from annotation.quoting import quoted
 from judgments.exact import exact_form
 from judgments.importing.formats import Answers
-from judgments.importing.queries import Known, KnownQueries, UnknownQueryError
+from judgments.importing.queries import KnownQueries, ProjectQuery, UnknownQueryError
 from judgments.importing.rows import Row, RowRefusedError
-from judgments.importing.seen import Seen
+from judgments.importing.seen import FirstAnswers
 from judgments.importing.tally import Tally
 from judgments.models import Candidate, System
 from projects.models import Project
@@ -25,7 +25,7 @@ MOST_SYSTEMS = 1000
 _ONE_EACH = "A system has one answer per query; give a second answer to a system of another name."
 
 
-class Sorted(NamedTuple):
+class CandidateLine(NamedTuple):
     """A line that becomes a candidate; as JSON it is a list."""
 
     line: int
@@ -39,7 +39,7 @@ class Sorted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _There:
+class _StoredAnswer:
     """What the database has of a system and a query."""
 
     digest: bytes
@@ -48,7 +48,7 @@ class _There:
     file: str
 
 
-class Sorting:
+class LineSorter:
     """Decides about rows by batches; memory holds one batch and the queries that were looked up last."""
 
     def __init__(self, project: Project, answers: Answers, tally: Tally, *, keep_exact: bool) -> None:
@@ -58,14 +58,14 @@ class Sorting:
         self._numbers: dict[str, int] = {}
         self.out = self.without_reference = 0
 
-    def run(self, room: Path) -> Iterator[Sorted]:
+    def run(self, room: Path) -> Iterator[CandidateLine]:
         """The lines that become candidates, in the order of the file; everything is counted meanwhile."""
         rows = self._answers.rows(self._tally.refuse)
-        with Seen(room) as seen:
+        with FirstAnswers(room) as seen:
             while batch := list(islice(rows, BATCH)):
                 yield from self._batch(batch, seen)
 
-    def _batch(self, rows: list[Row], seen: Seen) -> Iterator[Sorted]:
+    def _batch(self, rows: list[Row], seen: FirstAnswers) -> Iterator[CandidateLine]:
         self._queries.learn(rows)
         fresh = [each for row in rows if (each := self._first(row, seen)) is not None]
         there = self._stored([(row, query) for row, query, _ in fresh])
@@ -79,7 +79,7 @@ class Sorting:
                 where = f"in line {stored.line} of {stored.file}" if stored.file else "stored already"
                 self._conflict(row, where, same_text=stored.text == row.text)
 
-    def _first(self, row: Row, seen: Seen) -> tuple[Row, Known, bytes] | None:
+    def _first(self, row: Row, seen: FirstAnswers) -> tuple[Row, ProjectQuery, bytes] | None:
         """The row with its query, if the file had no answer of this system to this query before."""
         try:
             query = self._queries.of(row)
@@ -114,20 +114,20 @@ class Sorting:
             )
         return number
 
-    def _stored(self, wanted: Sequence[tuple[Row, Known]]) -> dict[tuple[int, int], _There]:
+    def _stored(self, wanted: Sequence[tuple[Row, ProjectQuery]]) -> dict[tuple[int, int], _StoredAnswer]:
         """What the database has of these systems and queries, by both keys."""
         by_system: dict[int, set[int]] = {}
         for row, query in wanted:
             if row.system in self._systems:
                 by_system.setdefault(self._systems[row.system], set()).add(query.pk)
-        found: dict[tuple[int, int], _There] = {}
+        found: dict[tuple[int, int], _StoredAnswer] = {}
         for system, queries in by_system.items():
             rows = Candidate.objects.filter(system=system, query__in=queries, answer=None)
             for query_pk, text, opinion, entities, line, file in rows.values_list(
                 "query", "text", "opinion", "entities", "line", "source__name"
             ):
                 digest = _digest(text, opinion, entities)
-                found[system, query_pk] = _There(digest, text, line, file or "")
+                found[system, query_pk] = _StoredAnswer(digest, text, line, file or "")
         return found
 
     def _conflict(self, row: Row, where: str, *, same_text: bool | None) -> None:
@@ -141,17 +141,19 @@ class Sorting:
             system=row.system,
         )
 
-    def _new(self, row: Row, query: Known) -> Sorted:
+    def _new(self, row: Row, query: ProjectQuery) -> CandidateLine:
         rule, aside, kept = "new", "", False
         if not row.text:
-            rule, aside = "empty", Candidate.Aside.EMPTY.value
+            rule, aside = "empty", Candidate.UnjudgedReason.EMPTY.value
         elif query.forms and exact_form(row.text) in query.forms:
             kept = self._keep_exact
-            rule, aside = ("kept", "") if kept else ("exact", Candidate.Aside.EXACT.value)
+            rule, aside = ("kept", "") if kept else ("exact", Candidate.UnjudgedReason.EXACT.value)
         self.out += query.out
         self.without_reference += not query.forms
         self._tally.count(rule, row.line, row.system, row.text)
-        return Sorted(row.line, row.system, query.pk, row.text, row.opinion, list(row.entities), aside, kept)
+        return CandidateLine(
+            row.line, row.system, query.pk, row.text, row.opinion, list(row.entities), aside, kept
+        )
 
 
 def _digest(text: str, opinion: str, entities: Sequence[Any]) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from annotation import scopes
-from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
 from judgments import units
@@ -27,7 +27,7 @@ from judgments.selectors.judging import (
     system_choices,
 )
 from judgments.selectors.lacking import without_correct_answer
-from judgments.selectors.shown import Shown, queries_of, shown
+from judgments.selectors.shown import JudgedItem, queries_of, shown
 from judgments.selectors.simulated import random_scores_caution
 from judgments.selectors.trained_scale import other_scale_in_training
 from judgments.selectors.wording import texts_of
@@ -84,11 +84,11 @@ class Judging(SimpleKind):
         """Answers that equal a reference written since their import are not paid for."""
         refresh_exact(stage.project)
 
-    def pending(self, stage: Stage) -> Iterator[Pending]:
+    def pending(self, stage: Stage) -> Iterator[PendingUnit]:
         """Answers with fewer judgments that count than are wanted; shared ones come with all others."""
         config = judging_config(stage)
         for candidate, n in pending_judgments(stage, config, sums_by_candidate(stage)):
-            yield Pending(units.of_candidate(candidate), n)
+            yield PendingUnit(units.of_candidate(candidate), n)
 
     def checks(self, stage: Stage) -> list[str]:
         """One unit per attention check, which are made when they are first asked for."""
@@ -125,7 +125,7 @@ class Judging(SimpleKind):
         """The correct answers of these units' queries stay as they are for all their judges."""
         keep_references(stage, queries_of(units).values())
 
-    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """The scores, on the stage's scales."""
         return read_judgment(judging_config(stage), form)
 
@@ -180,7 +180,7 @@ class Judging(SimpleKind):
         return texts_of(units)
 
 
-def _context(found: Shown, config: JudgingConfig) -> dict[str, Any]:
+def _context(found: JudgedItem, config: JudgingConfig) -> dict[str, Any]:
     """What the template shows of one answer."""
     return {
         "turns": found.material.turns if config.context else (),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crowd.kinds import Parsed
+from crowd.kinds import ParsedForm
 from judgments.importing.rating_fields import exact
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.kinds.scale_config import Choice, choices_of
@@ -17,7 +17,7 @@ _LONGEST_SHOWN = 20
 _MOST_IN_A_ROW, _LONGEST_IN_A_ROW, _LONGEST_WORD = 5, 24, 11
 
 
-def read_judgment(config: JudgingConfig, form: Mapping[str, str]) -> Parsed:
+def read_judgment(config: JudgingConfig, form: Mapping[str, str]) -> ParsedForm:
     """The response {score, aspects, comment?}, or errors by field."""
     errors: dict[str, str] = {}
     scale = config.rating_scale
@@ -40,7 +40,7 @@ def read_judgment(config: JudgingConfig, form: Mapping[str, str]) -> Parsed:
                 "Shorten it, please."
             )
         response["comment"] = comment
-    return Parsed(errors=errors) if errors else Parsed(response)
+    return ParsedForm(errors=errors) if errors else ParsedForm(response)
 
 
 def read_score(text: str, config: ScaleOptions, scale: Scale) -> int | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from annotation.quoting import quoted
-from crowd.kinds import HitTerms, Listing, Page, Parsed, Pending, SimpleKind, StageConfig
+from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig
 from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
 from crowd.services.passed import let_pass
@@ -53,14 +53,14 @@ class JudgeTraining(SimpleKind):
         """One unit per example."""
         return len(config.lessons) if isinstance(config, TrainingConfig) else None
 
-    def pending(self, stage: Stage) -> Iterator[Pending]:
+    def pending(self, stage: Stage) -> Iterator[PendingUnit]:
         """Examples that fewer people did than are let in."""
         good = Claim.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
         done = Counter(good.values_list("unit", flat=True))
         for number in range(len(training_config(stage).lessons)):
             unit = f"{_LESSON}{number}"
             if done[unit] < stage.redundancy:
-                yield Pending(unit, stage.redundancy - done[unit])
+                yield PendingUnit(unit, stage.redundancy - done[unit])
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """The example as judges see an answer."""
@@ -81,25 +81,25 @@ class JudgeTraining(SimpleKind):
             config.instructions,
         )
 
-    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> Parsed:
+    def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
         """The score; a wrong one is explained and asked again, and the first one is remembered."""
         config, lesson = training_config(stage), _lesson(stage, unit)
         scale, right = config.rating_scale, _accepted(config, lesson)
         chosen = read_score(form.get("score", ""), config, scale)
         if chosen is None:
-            return Parsed(errors={"score": wrong_score(form.get("score", ""), config, scale)})
+            return ParsedForm(errors={"score": wrong_score(form.get("score", ""), config, scale)})
         first = read_score(form.get(REMEMBERED + _FIRST, ""), config, scale)
         first = chosen if first is None else first
         remember = {_FIRST: scale.text(first)}
         if chosen not in right:
             words = f"Not quite. {lesson.reason} Please choose again; you are paid for this either way."
-            return Parsed(errors={"score": words}, remember=remember)
+            return ParsedForm(errors={"score": words}, remember=remember)
         response = {
             "first": scale.number(first),
             "right_at_first": first in right,
             "score": scale.number(chosen),
         }
-        return Parsed(response, remember=remember)
+        return ParsedForm(response, remember=remember)
 
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Nothing to add: the assignment has it."""

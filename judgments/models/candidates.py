@@ -51,7 +51,7 @@ class CandidateSource(models.Model):
 class Candidate(models.Model):
     """One answer of one system to one query; its text never changes."""
 
-    class Aside(models.TextChoices):
+    class UnjudgedReason(models.TextChoices):
         """Why people do not judge it. Exact: it is word for word a reference (paper 002, section 4.2)."""
 
         EXACT = "exact", "the same as a reference"
@@ -67,7 +67,9 @@ class Candidate(models.Model):
     text = models.TextField(blank=True)
     opinion = models.CharField(max_length=7, choices=Answer.Opinion, blank=True)
     entities = models.JSONField(default=list, help_text="Spans of the text: {start, end, text}.")
-    aside = models.CharField(max_length=9, choices=Aside, blank=True, help_text="Empty: it is judged.")
+    aside = models.CharField(
+        max_length=9, choices=UnjudgedReason, blank=True, help_text="Empty: it is judged."
+    )
     aside_reason = models.CharField(max_length=300, blank=True, help_text="Why it was taken out or put back.")
     kept = models.BooleanField(default=False, help_text="Judged even where it is the same as a reference.")
     line = models.BigIntegerField(null=True, blank=True, help_text="In its file.")

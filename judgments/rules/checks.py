@@ -55,7 +55,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CheckPlan:
     """How many checks of each source, on which scale; scores are in its units."""
 
     foreign: int
@@ -67,7 +67,7 @@ class Wanted:
     instruction_words: str
 
 
-def draw_checks(items: Sequence[Item], wanted: Wanted, seed: int) -> list[Check]:
+def draw_checks(items: Sequence[Item], wanted: CheckPlan, seed: int) -> list[Check]:
     """As many checks as are wanted and can be made; the same for the same seed, however sorted."""
     repeated = {
         text for text, n in Counter(text for item in items for text in set(item.answers)).items() if n > 1
@@ -109,7 +109,7 @@ def _named(source: str, item: Item) -> str:
 
 
 def _foreign(
-    item: Item, items: Sequence[Item], repeated: set[str], wanted: Wanted, seed: int
+    item: Item, items: Sequence[Item], repeated: set[str], wanted: CheckPlan, seed: int
 ) -> Check | None:
     if item.yes_no:
         return None
@@ -143,7 +143,7 @@ def _alike(item: Item) -> list[str]:
     ]
 
 
-def _reference(item: Item, wanted: Wanted, seed: int) -> Check | None:
+def _reference(item: Item, wanted: CheckPlan, seed: int) -> Check | None:
     text = min(_alike(item) or item.accepted, key=lambda text: rank(seed, item.key, text), default=None)
     if text is None:
         return None
@@ -151,7 +151,7 @@ def _reference(item: Item, wanted: Wanted, seed: int) -> Check | None:
     return Check(_named("reference", item), "reference", item.pk, text, wanted.high, reason)
 
 
-def _instruction(item: Item, wanted: Wanted, seed: int) -> Check:
+def _instruction(item: Item, wanted: CheckPlan, seed: int) -> Check:
     scores, drawn = wanted.scale.scores, rank("score", seed, item.key)
     score = scores[(drawn[0] if len(scores) <= _BYTE else int.from_bytes(drawn[:2])) % len(scores)]
     text = wanted.instruction_words.replace("{score}", wanted.scale.text(score))

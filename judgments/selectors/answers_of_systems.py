@@ -14,7 +14,7 @@ STATES: Mapping[str, str] = {
     "judge": "To be judged",
     "judged": "Judged by somebody",
     "unjudged": "To be judged, nobody did yet",
-    **{str(value): label[:1].upper() + label[1:] for value, label in Candidate.Aside.choices},
+    **{str(value): label[:1].upper() + label[1:] for value, label in Candidate.UnjudgedReason.choices},
     "out": "Its query is taken out",
     "kept": "Put back, or kept on purpose",
 }
@@ -43,7 +43,7 @@ def rows(system: System, filters: Filters) -> QuerySet[Candidate]:
 
 def _in_state(found: QuerySet[Candidate], system: System, state: str) -> QuerySet[Candidate]:
     said = Exists(Judgment.objects.filter(candidate=OuterRef("pk")))
-    if state in Candidate.Aside.values:
+    if state in Candidate.UnjudgedReason.values:
         return found.filter(aside=state)
     if state in ("judge", "unjudged"):
         judge = to_judge(system.project).filter(system=system)
@@ -65,7 +65,7 @@ def _with_figures(found: QuerySet[Candidate], order: str) -> QuerySet[Candidate]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnswerScore:
     """What people said about an answer: judgments, and the mean score by the filter runs in force.
 
     `simulated`: a program gave at least one of the judgments in place of a person.
@@ -76,7 +76,7 @@ class Said:
     simulated: bool = False
 
 
-def said(candidates: Iterable[int]) -> dict[int, Said]:
+def said(candidates: Iterable[int]) -> dict[int, AnswerScore]:
     """What was said about each of these, in two statements; those about whom nothing was said are missing."""
     wanted = list(candidates)
     judgments = Judgment.objects.filter(candidate__in=wanted).order_by().values_list("candidate")
@@ -91,5 +91,5 @@ def said(candidates: Iterable[int]) -> dict[int, Said]:
     found = {}
     for pk in counts.keys() | means.keys():
         n, simulated = counts.get(pk, (0, False))
-        found[pk] = Said(n, means.get(pk), simulated)
+        found[pk] = AnswerScore(n, means.get(pk), simulated)
     return found

@@ -67,7 +67,7 @@ def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
 def _systems(project: Project, only: System | None) -> list[SystemCounts]:
     """In four statements at most."""
     found = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
-    aside = Candidate.Aside
+    aside = Candidate.UnjudgedReason
     out = Q(query__status__in=OUT)
     counts: dict[int, dict[str, int]] = {
         system: dict(zip(_COUNTS, numbers, strict=True))

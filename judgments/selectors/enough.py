@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from crowd.kinds import Pending
+from crowd.kinds import PendingUnit
 from crowd.models import Stage
 from crowd.services.quoting import Quote, left_to_ask, quote
 from judgments.kinds.judging_config import JudgingConfig
@@ -41,7 +41,7 @@ def pending_judgments(
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingJudgments:
     """What a stage lacks, counted in judgments: one person's score of one answer.
 
     `judgments` are missing on `answers` answers. `asked` of them are to be asked for by publishing `offer`;
@@ -59,10 +59,10 @@ class Missing:
         return self.judgments - self.asked
 
 
-def missing_of(stage: Stage, pending: Sequence[Pending]) -> Missing:
+def missing_of(stage: Stage, pending: Sequence[PendingUnit]) -> MissingJudgments:
     """What is missing where this is pending, and what asking for it costs."""
     left = left_to_ask(stage, pending)
-    return Missing(
+    return MissingJudgments(
         judgments=sum(each.missing for each in pending),
         answers=len(pending),
         asked=sum(each.missing for each in left),

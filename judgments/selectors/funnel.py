@@ -18,7 +18,7 @@ KIND = "judging"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedQueries:
     """Queries that have answers of systems to judge: all of them, and those with every answer scored.
 
     Answers of systems that no judging stage asks about do not count.
@@ -28,7 +28,7 @@ class Judged:
     judged: int
 
 
-def judged(project: Project) -> Judged | None:
+def judged(project: Project) -> JudgedQueries | None:
     """Counts of a project; None where no system has answers. Kept until answers, judgments or filters change.
 
     An answer is scored when the filters in force left it a score; in a stage without filters, when it has as
@@ -40,7 +40,7 @@ def judged(project: Project) -> Judged | None:
     return _judged(project)
 
 
-def _judged(project: Project) -> Judged | None:
+def _judged(project: Project) -> JudgedQueries | None:
     candidates = Candidate.objects.filter(system__project=project).aggregate(
         last=Max("pk"), judged=Count("pk", filter=Q(aside=""))
     )
@@ -59,7 +59,7 @@ def _judged(project: Project) -> Judged | None:
     return kept(f"judged-queries:{project.pk}", stamp, lambda: _counted(project, stages, runs))
 
 
-def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> Judged:
+def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> JudgedQueries:
     """Count queries, and those of which an answer lacks a score.
 
     What is missing is asked for by EXISTS, which PostgreSQL joins at any size: by NOT IN it looks through all
@@ -74,10 +74,10 @@ def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> Jud
     unscored = rows.filter(~Exists(scores))
     unfiltered = [stage for stage in stages if stage.pk not in runs]
     if not unfiltered:
-        return Judged(every, every - unscored.aggregate(n=Count("query", distinct=True))["n"])
+        return JudgedQueries(every, every - unscored.aggregate(n=Count("query", distinct=True))["n"])
     enough = {pk for stage in unfiltered for pk in _asked_enough(stage)}
     lacking = {query for pk, query in unscored.values_list("pk", "query").iterator() if pk not in enough}
-    return Judged(every, every - len(lacking))
+    return JudgedQueries(every, every - len(lacking))
 
 
 def _asked_enough(stage: Stage) -> Iterator[int]:

@@ -45,7 +45,7 @@ def not_asked_about(stage: Stage, config: JudgingConfig) -> dict[str, int]:
     """How many answers of systems a stage does not ask about, by the reason in words."""
     every = Candidate.objects.filter(system__project=stage.project_id)
     mine = every.filter(system__name__in=config.systems) if config.systems else every
-    out, aside = Q(query__status__in=OUT), Candidate.Aside
+    out, aside = Q(query__status__in=OUT), Candidate.UnjudgedReason
     counts = mine.aggregate(
         exact=Count("pk", filter=Q(aside=aside.EXACT) & ~out),
         empty=Count("pk", filter=Q(aside=aside.EMPTY) & ~out),

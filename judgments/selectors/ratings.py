@@ -179,7 +179,7 @@ def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class CandidateLabels:
     """What a candidate is: its system's name, its query's key and type; a query without a type has ""."""
 
     system: str
@@ -187,13 +187,13 @@ class About:
     type: str
 
 
-def about(candidates: Sequence[int]) -> dict[int, About]:
+def about(candidates: Sequence[int]) -> dict[int, CandidateLabels]:
     """What these candidates are, by key."""
-    found: dict[int, About] = {}
+    found: dict[int, CandidateLabels] = {}
     for some in _chunks(candidates):
         rows = Candidate.objects.filter(pk__in=some)
         columns = rows.values_list("pk", "system__name", "query__key", "query__type")
-        found.update((pk, About(*rest)) for pk, *rest in columns)
+        found.update((pk, CandidateLabels(*rest)) for pk, *rest in columns)
     return found
 
 

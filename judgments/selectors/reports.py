@@ -11,7 +11,7 @@ from judgments.services.reporting import REPORT, made_of, prefix
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReportStatus:
     """The newest report (None: none yet), whether it is of now, and the job that makes the next one."""
 
     newest: AgreementReport | None
@@ -35,7 +35,7 @@ class Standing:
         return report
 
 
-def standing(stage: Stage, stamp: Stamp) -> Standing:
+def standing(stage: Stage, stamp: Stamp) -> ReportStatus:
     """In two questions to the database."""
     newest = (
         AgreementReport.objects.filter(stage=stage)
@@ -50,4 +50,4 @@ def standing(stage: Stage, stamp: Stamp) -> Standing:
         .only("state", "progress_done", "progress_total", "progress_note", "error", "effect", "kind")
         .first()
     )
-    return Standing(newest, newest is not None and newest.stamp == made_of(stamp), job)
+    return ReportStatus(newest, newest is not None and newest.stamp == made_of(stamp), job)

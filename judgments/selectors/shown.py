@@ -16,7 +16,7 @@ _AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class JudgedItem:
     """The query with its passages, the predicted answer, and the correct ones that stand below it.
 
     `others` has all correct answers where only one is in view and judges may look at them.
@@ -42,7 +42,7 @@ def queries_of(names: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def shown(stage: Stage, names: Sequence[str], config: JudgingConfig, seed: int) -> dict[str, Shown]:
+def shown(stage: Stage, names: Sequence[str], config: JudgingConfig, seed: int) -> dict[str, JudgedItem]:
     """What is shown of units, the same for everybody; a check is shown like any other answer.
 
     A handful of statements, however many units. KeyError where a unit is not there.
@@ -54,7 +54,7 @@ def shown(stage: Stage, names: Sequence[str], config: JudgingConfig, seed: int) 
     found = {}
     for unit, row in rows.items():
         correct, others = _correct(row.text, references.get(row.query_id, []), config)
-        found[unit] = Shown(read.get(row.query_id) or Material(row.query, ()), row.text, correct, others)
+        found[unit] = JudgedItem(read.get(row.query_id) or Material(row.query, ()), row.text, correct, others)
     return found
 
 

@@ -9,7 +9,7 @@ from crowd.models import Assignment, Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingResult:
     """One worker: how many examples they did, and at how many their first choice was right."""
 
     worker: int
@@ -17,7 +17,7 @@ class Trained:
     right_at_first: int
 
 
-def trained(stage: Stage) -> Iterator[Trained]:
+def trained(stage: Stage) -> Iterator[TrainingResult]:
     """Everybody whose work in this stage counts, by their keys; in one statement."""
     found: dict[int, dict[str, bool]] = defaultdict(dict)
     rows = Assignment.objects.filter(counting(), stage=stage, response__isnull=False)
@@ -25,4 +25,4 @@ def trained(stage: Stage) -> Iterator[Trained]:
         for unit, said in (response or {}).items():
             found[worker].setdefault(unit, bool(said["right_at_first"]))
     for worker, lessons in found.items():
-        yield Trained(worker, len(lessons), sum(lessons.values()))
+        yield TrainingResult(worker, len(lessons), sum(lessons.values()))

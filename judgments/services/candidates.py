@@ -28,7 +28,7 @@ from projects.services import record
 #: Why a rule took a held-out answer out; such a candidate comes back by itself.
 TAKEN_BACK = "The answer is no longer held out, or no longer counts."
 _BATCH = 500
-_Aside = Candidate.Aside
+_Aside = Candidate.UnjudgedReason
 
 
 @dataclass(frozen=True, slots=True)

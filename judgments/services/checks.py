@@ -12,7 +12,7 @@ from judgments.drawing import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.kinds.scale_config import accepted_steps
 from judgments.models import AttentionCheck
-from judgments.rules.checks import Check, Item, Wanted, draw_checks
+from judgments.rules.checks import Check, CheckPlan, Item, draw_checks
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.references import accepted_texts, reference_texts
 
@@ -91,7 +91,7 @@ def _same(row: AttentionCheck, check: Check | None) -> bool:
 
 
 def _draw(stage: Stage, config: JudgingConfig) -> list[Check]:
-    wanted = Wanted(
+    wanted = CheckPlan(
         foreign=config.foreign_checks,
         reference=config.reference_checks,
         instruction=config.instruction_checks,

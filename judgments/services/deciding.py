@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decided:
+class FilterDecision:
     """What a recipe decides about the judgments of a stage as they are now."""
 
     columns: StageRatings
@@ -59,7 +59,7 @@ def stored_parameters(recipe: "Recipe") -> dict[str, Any]:
 
 def decide(
     stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
-) -> Decided:
+) -> FilterDecision:
     """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
     from quality.recipes import MOST_FOR_Z, Z  # noqa: PLC0415 - numpy
     from quality.run import run  # noqa: PLC0415 - numpy
@@ -73,7 +73,9 @@ def decide(
     columns = ratings_of_stage(stage, last)
     seconds = seconds_of(stage, columns) if recipe.has("technical") else None
     checks = checks_by_code(stage, columns, until)
-    return Decided(columns, run(columns.ratings, recipe, checks=checks, seconds=seconds), checks, seconds)
+    return FilterDecision(
+        columns, run(columns.ratings, recipe, checks=checks, seconds=seconds), checks, seconds
+    )
 
 
 def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None = None) -> "Checks":

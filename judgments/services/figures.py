@@ -8,11 +8,11 @@ from django.conf import settings
 
 from crowd.models import Stage
 from judgments.models import FilterRun, Verdict
-from judgments.selectors.ratings import About, about, pseudonym
-from judgments.services.deciding import Decided, decide, recipe_named
+from judgments.selectors.ratings import CandidateLabels, about, pseudonym
+from judgments.services.deciding import FilterDecision, decide, recipe_named
 
 if TYPE_CHECKING:
-    from quality.report import Grouping
+    from quality.report import RatingGroups
 
 #: Parts of the report that grow with the data.
 ROWS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
@@ -22,7 +22,7 @@ _PARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class FullReport:
     """The report, its rows apart from it, and what it was made of."""
 
     report: dict[str, Any]
@@ -37,7 +37,7 @@ def whole_report(
     progress: Callable[[int, int, str], None],
     *,
     replicates: int = REPLICATES,
-) -> Whole:
+) -> FullReport:
     """The honest report of a run, on the judgments that it saw; without a run, on all as they are."""
     from quality.report import report  # noqa: PLC0415 - numpy
     from quality.two_workers import busiest  # noqa: PLC0415 - numpy
@@ -74,23 +74,25 @@ def whole_report(
             for i in range(len(pairs.workers))
         ],
     }
-    return Whole(said, _rows(stage, said, columns.ratings.item_names, each), columns.last, len(ratings))
+    return FullReport(said, _rows(stage, said, columns.ratings.item_names, each), columns.last, len(ratings))
 
 
-def _grouping(names: Sequence[str], decided: Decided) -> "Grouping":
+def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
     import numpy as np  # noqa: PLC0415
 
-    from quality.report import Grouping  # noqa: PLC0415 - numpy
+    from quality.report import RatingGroups  # noqa: PLC0415 - numpy
 
     known = sorted(set(names))
     codes = np.array([known.index(name) for name in names], dtype=np.int64)
-    return Grouping(codes[decided.columns.ratings.items] if len(names) else codes, known)
+    return RatingGroups(codes[decided.columns.ratings.items] if len(names) else codes, known)
 
 
-def _rows(stage: Stage, said: dict[str, Any], units: Sequence[str], each: Sequence[About]) -> dict[str, Any]:
+def _rows(
+    stage: Stage, said: dict[str, Any], units: Sequence[str], each: Sequence[CandidateLabels]
+) -> dict[str, Any]:
     """What grows with the data, taken out of the report; workers have pseudonyms, items their names."""
     rows = {name: said.pop(name) for name in ROWS if name in said}
-    items: Mapping[str, About] = dict(zip(units, each, strict=True))
+    items: Mapping[str, CandidateLabels] = dict(zip(units, each, strict=True))
     names: dict[str, str] = {}
     for listed in rows.values():
         for row in listed:
@@ -102,7 +104,7 @@ def _rows(stage: Stage, said: dict[str, Any], units: Sequence[str], each: Sequen
     return rows
 
 
-def _differs(run: FilterRun | None, decided: Decided) -> int:
+def _differs(run: FilterRun | None, decided: FilterDecision) -> int:
     """Judgments about which a run decided otherwise than it would now: work was rejected since, say."""
     if run is None:
         return 0

@@ -19,7 +19,7 @@ from judgments.errors import FilteringError, FiltersChangedError, NothingMissing
 from judgments.models import FilterRun
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filterjobs, reporting, verdicts
-from judgments.services.deciding import Decided, decide, recipe_named, stored_parameters
+from judgments.services.deciding import FilterDecision, decide, recipe_named, stored_parameters
 from judgments.services.previewing import Preview, preview
 from money.amounts import dollars
 from projects.services import record
@@ -98,7 +98,7 @@ def _in_one_transaction(store: Callable[[], int]) -> None:
 def _stored(  # noqa: PLR0917 - made in one place
     stage: Stage,
     found: "Recipe",
-    decided: Decided,
+    decided: FilterDecision,
     scores: verdicts.Scores,
     seed: int,
     seen: int | None,

@@ -16,7 +16,7 @@ from annotation.importing.source import Source, encoding_of, fingerprint, unchan
 from annotation.services.importing import ImportRefusedError, Progress, refuse_read_only, silent
 from judgments.importing.formats import Answers, open_answers
 from judgments.importing.rows import Row
-from judgments.importing.sorting import Sorted, Sorting
+from judgments.importing.sorting import CandidateLine, LineSorter
 from judgments.importing.tally import STORED, Tally
 from judgments.models import Candidate, CandidateSource, System
 from projects.models import Project
@@ -71,7 +71,7 @@ def import_candidates(
             before = path.stat()
             answers = _opened(source, options)
             tally = Tally(name, answers.unit, strict=options.strict)
-            sorting = Sorting(project, answers, tally, keep_exact=options.keep_exact)
+            sorting = LineSorter(project, answers, tally, keep_exact=options.keep_exact)
             spool = Path(folder) / "new.jsonl"
             _spool(sorting.run(Path(folder)), spool)
             report = tally.report() | {
@@ -113,17 +113,17 @@ def _in_one_transaction(run: Callable[[], Any]) -> Any:
         return run()
 
 
-def _spool(rows: Iterator[Sorted], path: Path) -> None:
+def _spool(rows: Iterator[CandidateLine], path: Path) -> None:
     """What is new as lines of JSON, so that the transaction need not wait for the file."""
     with path.open("w", encoding="utf-8") as file:
         for each in rows:
             file.write(json.dumps(each) + "\n")
 
 
-def _spooled(path: Path) -> Iterator[Sorted]:
+def _spooled(path: Path) -> Iterator[CandidateLine]:
     with path.open(encoding="utf-8") as file:
         for line in file:
-            yield Sorted(*json.loads(line))
+            yield CandidateLine(*json.loads(line))
 
 
 class _Store:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crowd.kinds import Pending
+from crowd.kinds import PendingUnit
 from crowd.models import Stage
 from judgments.kinds.judging_config import judging_config
 from judgments.models import FilterRun
-from judgments.selectors.enough import Missing, missing_judgments, missing_of, pending_judgments
+from judgments.selectors.enough import MissingJudgments, missing_judgments, missing_of, pending_judgments
 from judgments.selectors.judging import Sums
-from judgments.services.deciding import Decided, decide, recipe_named, stored_parameters
+from judgments.services.deciding import FilterDecision, decide, recipe_named, stored_parameters
 from judgments.units import of_candidate
 from money.amounts import dollars
 
@@ -45,7 +45,7 @@ class Preview:
     reasons: tuple[Reason, ...]
     target: int
     fallen: int
-    missing: Missing
+    missing: MissingJudgments
     currency: str
     seen: int
 
@@ -77,7 +77,7 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     then = _sums(decided, kept_only=True)
     lacking = {key for key, _ in missing_judgments(stage, config, keys, then)}
     before = {key for key, _ in missing_judgments(stage, config, keys, _sums(decided, kept_only=False))}
-    pending = [Pending(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
+    pending = [PendingUnit(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
     return Preview(
         title=found.title,
         parameters=stored_parameters(found),
@@ -97,7 +97,7 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     )
 
 
-def _reasons(decided: Decided) -> tuple[Reason, ...]:
+def _reasons(decided: FilterDecision) -> tuple[Reason, ...]:
     run = decided.run
     because = run.removed_because(decided.columns.ratings)
     found = [
@@ -109,7 +109,7 @@ def _reasons(decided: Decided) -> tuple[Reason, ...]:
     return tuple(each for each in found if each.workers or each.ratings)
 
 
-def _sums(decided: Decided, *, kept_only: bool) -> dict[int, Sums]:
+def _sums(decided: FilterDecision, *, kept_only: bool) -> dict[int, Sums]:
     """Judgments of each candidate with their sums, as the stage's rules about redundancy take them."""
     from quality.sums import sums_of  # noqa: PLC0415 - numpy
 

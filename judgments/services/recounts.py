@@ -17,7 +17,7 @@ from crowd.models import Assignment, Stage
 from crowd.selectors.keeping import is_large
 from judgments.models import CheckAnswer, FilterRun, Judgment
 from judgments.services import filterjobs, reporting, verdicts
-from judgments.services.deciding import Decided, decide, recipe_named
+from judgments.services.deciding import FilterDecision, decide, recipe_named
 from projects.services import record
 
 State = FilterRun.State
@@ -91,12 +91,12 @@ def _seen_by(run: FilterRun, changed: Mapping[int, str]) -> set[int]:
     return {pk for rows in (judged, checked) for pk in rows.values_list("assignment", flat=True)}
 
 
-def _decided(run: FilterRun) -> Decided:
+def _decided(run: FilterRun) -> FilterDecision:
     recipe = recipe_named(run.recipe, run.parameters)
     return decide(run.stage, recipe, last=run.last_judgment, until=run.created_at)
 
 
-def _stored(run: FilterRun, why: str, state: str, decided: Decided) -> bool:
+def _stored(run: FilterRun, why: str, state: str, decided: FilterDecision) -> bool:
     """Replace verdicts and scores, in the transaction of the caller."""
     stage = (
         Stage.objects.select_for_update(no_key=True)

@@ -5,7 +5,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgments.models import FilterRun, Score, Verdict
-from judgments.services.deciding import Decided
+from judgments.services.deciding import FilterDecision
 from tables.bulk import BATCH, insert_columns
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Scores:
     adjusted: "AdjustedScores"
 
 
-def scores_of(decided: Decided) -> Scores:
+def scores_of(decided: FilterDecision) -> Scores:
     """Scores of what a recipe keeps; adjusted ones of all that the rules about workers leave.
 
     The model of the adjusted score weighs each worker itself and must see what they really said.
@@ -39,7 +39,7 @@ def scores_of(decided: Decided) -> Scores:
     return Scores(item_scores(ratings, run.kept), adjusted(ratings.only(run.standing)))
 
 
-def counts_of(decided: Decided) -> dict[str, int]:
+def counts_of(decided: FilterDecision) -> dict[str, int]:
     """How much was looked at and how much was removed, for the log and the list of runs."""
     ratings, run = decided.columns.ratings, decided.run
     return {
@@ -52,7 +52,7 @@ def counts_of(decided: Decided) -> dict[str, int]:
     }
 
 
-def store_verdicts(decided: Decided, run: FilterRun) -> None:
+def store_verdicts(decided: FilterDecision, run: FilterRun) -> None:
     """One row per removed or undetermined worker, then one per removed judgment.
 
     The caller holds a transaction.
@@ -61,7 +61,7 @@ def store_verdicts(decided: Decided, run: FilterRun) -> None:
     _store_about_judgments(decided, run)
 
 
-def _store_about_workers(decided: Decided, run: FilterRun) -> None:
+def _store_about_workers(decided: FilterDecision, run: FilterRun) -> None:
     found, keys = decided.run, decided.columns.workers
     for place, verdict in enumerate(found.verdicts):
         mine = found.removed_by == place
@@ -81,7 +81,7 @@ def _store_about_workers(decided: Decided, run: FilterRun) -> None:
         )
 
 
-def _store_about_judgments(decided: Decided, run: FilterRun) -> None:
+def _store_about_judgments(decided: FilterDecision, run: FilterRun) -> None:
     """In the order of submission, some at a time."""
     found, columns = decided.run, decided.columns
     because = found.removed_because(columns.ratings)
@@ -141,7 +141,7 @@ def _beyond(z: float | None, limit: float) -> str:
     return f"lies {away:.2f} standard deviations from the mean of its answer; the limit is {limit:g}"
 
 
-def store_scores(scores: Scores, decided: Decided, run: FilterRun) -> None:
+def store_scores(scores: Scores, decided: FilterDecision, run: FilterRun) -> None:
     """One row per candidate that has judgments; in the caller's transaction."""
     items, candidates = scores.items, decided.columns.candidates
     for start in range(0, len(candidates), BATCH):

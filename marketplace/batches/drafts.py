@@ -15,13 +15,13 @@ from django.db.models import Max
 
 from marketplace import clock
 from marketplace.batches import placeholders
-from marketplace.batches.hosts import Found
+from marketplace.batches.hosts import HostCollector
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Row, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchTask, Requester, Template
 from marketplace.questions import MAX_QUESTION_BYTES, html_question_xml, parse_question
-from revisions.seen import Seen
+from revisions.seen import ShownColumns
 
 State = Batch.State
 _AT_ONCE = 500
@@ -40,7 +40,7 @@ def make_draft(
     """A draft with one task per row. Raises Refusal where the file or the template is not right."""
     page = placeholders.parse(template.html)
     placeholders.check(page, sheet.columns, file=sheet.name)
-    found = Found(page, sheet.columns)
+    found = HostCollector(page, sheet.columns)
     tasks = _check(page, template.frame_height, sheet, found)
     now = clock.now()
     _sweep(requester)
@@ -70,7 +70,7 @@ def make_draft(
     return batch
 
 
-def _check(page: placeholders.Page, frame_height: int, sheet: Sheet, found: Found) -> int:
+def _check(page: placeholders.Page, frame_height: int, sheet: Sheet, found: HostCollector) -> int:
     """Everything that can be wrong with a row; the number of rows."""
     count = 0
     for row in sheet.rows():
@@ -104,18 +104,18 @@ def _sweep(requester: Requester) -> None:
     given_up.delete()
 
 
-def set_hosts(*, batch: Batch, hosts: Sequence[str], seen: Seen) -> None:
+def set_hosts(*, batch: Batch, hosts: Sequence[str], seen: ShownColumns) -> None:
     """Choose which hosts the tasks of a draft may load from; ConflictError where it is not as `seen`."""
     _change(batch, seen, hosts=list(dict.fromkeys(hosts)))
 
 
-def set_properties(*, batch: Batch, name: str, properties: Properties, seen: Seen) -> None:
+def set_properties(*, batch: Batch, name: str, properties: Properties, seen: ShownColumns) -> None:
     """Change what the HITs of a draft will have in common; ConflictError where it is not as `seen`."""
     _change(batch, seen, name=name, properties=properties.stored())
 
 
 @transaction.atomic
-def _change(batch: Batch, seen: Seen, **values: object) -> None:
+def _change(batch: Batch, seen: ShownColumns, **values: object) -> None:
     row = Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk, state=State.DRAFT).first()
     if row is None:
         raise not_a_draft()

@@ -13,7 +13,7 @@ WHOLE_PAGES = 20
 _ADDRESS = re.compile(r"(https?://[a-z0-9][a-z0-9.-]{0,252}(?::\d{1,5})?)(?=[/?#\s)'\",;]|$)")
 
 
-class Found:
+class HostCollector:
     """Collects hosts while rows pass by."""
 
     def __init__(self, page: Page, columns: Sequence[str]) -> None:

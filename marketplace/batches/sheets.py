@@ -189,7 +189,7 @@ class Sheet:
 
     def _text(self) -> io.TextIOWrapper:
         self._file.seek(0)
-        borrowed = io.BufferedReader(_Borrowed(self._file))
+        borrowed = io.BufferedReader(_UnclosedFile(self._file))
         return io.TextIOWrapper(borrowed, encoding=self._guess.encoding, newline="")
 
     def _dialect(self) -> tuple[str, int]:
@@ -306,7 +306,7 @@ class Sheet:
                 )
 
 
-class _Borrowed(io.RawIOBase):
+class _UnclosedFile(io.RawIOBase):
     """Somebody else's file: reading it to its end does not close it."""
 
     def __init__(self, file: BinaryIO) -> None:

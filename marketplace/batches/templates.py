@@ -9,7 +9,7 @@ from marketplace.batches import hosts
 from marketplace.batches.properties import Properties
 from marketplace.errors import Refusal
 from marketplace.models import Requester, Template
-from revisions.seen import Seen
+from revisions.seen import ShownColumns
 
 
 def create_template(
@@ -32,7 +32,7 @@ def change_template(
     html: str,
     properties: Properties,
     frame_height: int,
-    seen: Seen,
+    seen: ShownColumns,
 ) -> Template:
     """Change a template. Raises Refusal for a name that is taken, ConflictError where it is not as `seen`."""
     values = _values(name, html, properties, frame_height)

@@ -75,7 +75,7 @@ class Text(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(Shape):
+class IntegerShape(Shape):
     """A whole number of 32 or 64 bits with bounds."""
 
     bits: int = 32

@@ -3,7 +3,7 @@
 Our own tables, compared member by member with botocore's service model by a test.
 """
 
-from marketplace.protocol.constraints import Flag, ListOf, Moment, Structure, Text, Whole
+from marketplace.protocol.constraints import Flag, IntegerShape, ListOf, Moment, Structure, Text
 
 STRING = Text()
 ENTITY_ID = Text(1, 64, r"[A-Z0-9]+")
@@ -11,10 +11,10 @@ CUSTOMER_ID = Text(1, 64, r"A[A-Z0-9]+")
 AMOUNT = Text(pattern=r"[0-9]+(\.)?[0-9]{0,2}")
 TOKEN = Text(1, 64)
 COUNTRY = Text(2, 2)
-INTEGER = Whole(32)
-LONG = Whole(64)
+INTEGER = IntegerShape(32)
+LONG = IntegerShape(64)
 FLAG = Flag()
-PAGE = {"NextToken": Text(1, 255), "MaxResults": Whole(32, 1, 100)}
+PAGE = {"NextToken": Text(1, 255), "MaxResults": IntegerShape(32, 1, 100)}
 
 ASSIGNMENT_STATUS = Text(enum=("Submitted", "Approved", "Rejected"))
 QUALIFICATION_STATUS = Text(enum=("Granted", "Revoked"))

@@ -29,7 +29,7 @@ _PART = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class VerifiedRequest:
     """A request whose signature is right: which key signed it, and the signature itself."""
 
     key: AccessKey
@@ -41,7 +41,7 @@ class Signed:
         return self.key.requester
 
 
-def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE) -> Signed:
+def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE) -> VerifiedRequest:
     """The key that signed this request; raises ProtocolError where it is not who it says."""
     header = environ.get("HTTP_AUTHORIZATION", "")
     parts = dict(_PART.findall(header))
@@ -80,7 +80,7 @@ def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE
             "Check your AWS Secret Access Key and signing method."
         )
     accesskeys.note_use(signer, address)
-    return Signed(signer, expected)
+    return VerifiedRequest(signer, expected)
 
 
 def _bad_signature(message: str) -> ProtocolError:

@@ -17,7 +17,7 @@ MISSING = "An answer is needed here."
 
 
 @dataclass(slots=True)
-class Given:
+class FormAnswers:
     """Answers and what is wrong with them, by QuestionIdentifier. `others` are texts of one's own."""
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -36,9 +36,9 @@ def other_name(question: Question) -> str:
     return f"other:{question.identifier}"
 
 
-def blank(form: Form) -> Given:
+def blank(form: Form) -> FormAnswers:
     """The form before anybody filled it in: the requester's default texts, nothing chosen."""
-    given = Given()
+    given = FormAnswers()
     for question in form.questions:
         answer = question.answer
         if isinstance(answer, FreeText):
@@ -48,13 +48,13 @@ def blank(form: Form) -> Given:
     return given
 
 
-def read(form: Form, post: QueryDict) -> Given:
+def read(form: Form, post: QueryDict) -> FormAnswers:
     """What was posted; `problems` of the result has a sentence for each question that is not well answered.
 
     An AnswerFormatRegex is not looked at: it is the requester's, and a regular expression can be written
     that runs for years. The worker's browser checks it.
     """
-    given = Given()
+    given = FormAnswers()
     for question in form.questions:
         name = question.identifier
         if isinstance(question.answer, FreeText):
@@ -67,7 +67,7 @@ def read(form: Form, post: QueryDict) -> Given:
     return given
 
 
-def _read_selection(question: Question, answer: Selection, post: QueryDict, given: Given) -> str:
+def _read_selection(question: Question, answer: Selection, post: QueryDict, given: FormAnswers) -> str:
     posted = list(dict.fromkeys(post.getlist(answer_name(question))))
     known = {option.identifier for option in answer.options}
     chosen = tuple(identifier for identifier in posted if identifier in known)
@@ -124,7 +124,7 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def answers_xml(form: Form, given: Given) -> str:
+def answers_xml(form: Form, given: FormAnswers) -> str:
     """QuestionFormAnswers: one answer per question, in the order of the form."""
     root = Element("QuestionFormAnswers", xmlns=ANSWERS)
     for question in form.questions:

@@ -31,7 +31,7 @@ class ScoredQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
+class ScaleMapping:
     """The sum times a factor, rounded to the nearest whole number: as it is, a percentage, or a scale."""
 
     factor: Decimal = Decimal(1)
@@ -43,7 +43,7 @@ class Scaled:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranged:
+class RangeMapping:
     """A value for each range of sums (first, last, value), and one for sums in none of them."""
 
     ranges: tuple[tuple[int, int, int], ...]
@@ -59,7 +59,7 @@ class AnswerKey:
     """Questions by their QuestionIdentifier, and how their sum becomes a value."""
 
     questions: Mapping[str, ScoredQuestion]
-    mapping: Scaled | Ranged
+    mapping: ScaleMapping | RangeMapping
 
 
 def score(key: AnswerKey, answers: Mapping[str, Collection[str]]) -> int:
@@ -82,7 +82,7 @@ def parse_key(xml: str, form: Form) -> AnswerKey:
         for question in form.questions
     }
     questions: dict[str, ScoredQuestion] = {}
-    mapping: Scaled | Ranged = Scaled()
+    mapping: ScaleMapping | RangeMapping = ScaleMapping()
     for position, element in enumerate(root, start=1):
         if _name(element) == "Question":
             identifier = _text(_only(element, "QuestionIdentifier"))
@@ -129,27 +129,27 @@ def _question(element: Element, identifier: str, choices: frozenset[str] | None)
     return ScoredQuestion(scores=scores, default=0 if default is None else _whole(default))
 
 
-def _mapping(element: Element) -> Scaled | Ranged:
+def _mapping(element: Element) -> ScaleMapping | RangeMapping:
     if len(element) != 1 or _name(element[0]) not in _MAPPINGS:
         raise parse_error(f"QualificationValueMapping holds one of {', '.join(_MAPPINGS)}")
     return _MAPPINGS[_name(element[0])](element[0])
 
 
-def _percentage(element: Element) -> Scaled:
+def _percentage(element: Element) -> ScaleMapping:
     most = _whole(_only(element, "MaximumSummedScore"))
     if most < 1:
         raise invalid_value("AnswerKey", "MaximumSummedScore is at least 1.")
-    return Scaled(factor=Decimal(100), divisor=most)
+    return ScaleMapping(factor=Decimal(100), divisor=most)
 
 
-def _scale(element: Element) -> Scaled:
+def _scale(element: Element) -> ScaleMapping:
     text = _text(_only(element, "SummedScoreMultiplier"))
     if not re.fullmatch(r"[-+]?(\d{1,9}(\.\d{0,9})?|\.\d{1,9})", text, re.ASCII):
         raise parse_error(f"SummedScoreMultiplier is {text[:20]!r}, not a decimal number")
-    return Scaled(factor=Decimal(text))
+    return ScaleMapping(factor=Decimal(text))
 
 
-def _ranges(element: Element) -> Ranged:
+def _ranges(element: Element) -> RangeMapping:
     _allow(element, {"SummedScoreRange", "OutOfRangeQualificationValue"})
     found = []
     for each in _all(element, "SummedScoreRange"):
@@ -166,10 +166,10 @@ def _ranges(element: Element) -> Ranged:
     for (_, last, _), (first, _, _) in pairwise(found):
         if first <= last:
             raise invalid_value("AnswerKey", f"two SummedScoreRanges contain {first}.")
-    return Ranged(ranges=tuple(found), otherwise=_whole(_only(element, "OutOfRangeQualificationValue")))
+    return RangeMapping(ranges=tuple(found), otherwise=_whole(_only(element, "OutOfRangeQualificationValue")))
 
 
-_MAPPINGS: dict[str, Callable[[Element], Scaled | Ranged]] = {
+_MAPPINGS: dict[str, Callable[[Element], ScaleMapping | RangeMapping]] = {
     "PercentageMapping": _percentage,
     "ScaleMapping": _scale,
     "RangeMapping": _ranges,

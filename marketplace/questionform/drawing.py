@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from csp.constants import SELF
 
 from marketplace.loopback import anywhere
-from marketplace.questionform.answering import Given, answer_name, blank, limits, other_name
+from marketplace.questionform.answering import FormAnswers, answer_name, blank, limits, other_name
 from marketplace.questionform.parsing import Content, Form, FreeText, Question, Selection
 
 
@@ -64,7 +64,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class FormPart:
     """A part of the form: a field, or content to read where there is none."""
 
     content: tuple[Content, ...]
@@ -75,11 +75,11 @@ class Drawn:
 class Sheet:
     """The whole form, and those of its fields that need another look."""
 
-    parts: tuple[Drawn, ...]
+    parts: tuple[FormPart, ...]
     wrong: tuple[Field, ...]
 
 
-def sheet(form: Form, given: Given | None = None) -> Sheet:
+def sheet(form: Form, given: FormAnswers | None = None) -> Sheet:
     """The form as it is drawn with what was filled in; empty, with the requester's defaults, with None."""
     filled = given if given is not None else blank(form)
     parts = []
@@ -87,14 +87,14 @@ def sheet(form: Form, given: Given | None = None) -> Sheet:
     for part in form.parts:
         if isinstance(part, Question):
             number += 1
-            parts.append(Drawn(part.content, _field(part, f"q{number}", filled)))
+            parts.append(FormPart(part.content, _field(part, f"q{number}", filled)))
         else:
-            parts.append(Drawn(part.content))
+            parts.append(FormPart(part.content))
     fields = [part.field for part in parts if part.field]
     return Sheet(tuple(parts), tuple(each for each in fields if each.problem))
 
 
-def _field(question: Question, at: str, given: Given) -> Field:
+def _field(question: Question, at: str, given: FormAnswers) -> Field:
     name, answer = question.identifier, question.answer
     problem = given.problems.get(name, "")
     if isinstance(answer, FreeText):

@@ -22,7 +22,7 @@ from marketplace.site.people import current_worker
 from marketplace.site.selectors import desk
 from revisions.forms import RevisedForm
 from tables import grids
-from tables.grids import Asked, Complete, Grid, Rows, as_they_are
+from tables.grids import Complete, Grid, GridRequest, Rows, as_they_are
 
 View = Callable[..., HttpResponseBase]
 
@@ -82,7 +82,7 @@ def respond(
     request: HttpRequest,
     seat: Seat,
     grid: Grid,
-    rows: Callable[[Asked], Rows],
+    rows: Callable[[GridRequest], Rows],
     template: str,
     *,
     place: str,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from marketplace.batches.sheets import Limits, Sheet
-from marketplace.services.granting import Wanted
+from marketplace.services.granting import GrantLine
 
 LIMITS = Limits(megabytes=10, columns=500, rows=100_000)
 _UNCHANGED = "Nothing was changed."
@@ -19,7 +19,7 @@ def open_grants(name: str, file: BinaryIO) -> Sheet:
     return Sheet(file, name[:80], limits=LIMITS)
 
 
-def lines(sheet: Sheet) -> Iterator[Wanted]:
+def lines(sheet: Sheet) -> Iterator[GrantLine]:
     """The lines below the head, one at a time.
 
     Columns are found by name: `worker`, and if there are such `value` (otherwise everybody gets 1) and
@@ -38,7 +38,7 @@ def lines(sheet: Sheet) -> Iterator[Wanted]:
             raise sheet.error(f"{why} {_UNCHANGED}", line=row.line)
         seen[worker_id] = row.line
         try:
-            yield Wanted(row.line, worker_id, _value(said_value), _granted(said_status))
+            yield GrantLine(row.line, worker_id, _value(said_value), _granted(said_status))
         except ValueError as error:
             raise sheet.error(f"{error} {_UNCHANGED}", line=row.line) from error
 

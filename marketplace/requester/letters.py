@@ -8,7 +8,7 @@ from django.db.models import Avg, Case, Count, Q, QuerySet, When
 
 from marketplace.models import HITType, Holding, Letter, Rating, Requester
 from marketplace.site.selectors.ratings import SHOWN_FROM
-from tables.grids import Asked, Choices, Column, Grid, Words
+from tables.grids import Choices, Column, Grid, GridRequest, Words
 
 #: What others of the same worker are shown beside a letter.
 _OTHERS = 5
@@ -54,7 +54,7 @@ _STATES = {
 }
 
 
-def letters(requester: Requester, asked: Asked) -> QuerySet[Letter]:
+def letters(requester: Requester, asked: GridRequest) -> QuerySet[Letter]:
     """The requester's letters, as far as the address asks for them."""
     found = Letter.objects.filter(requester=requester).select_related("worker", "hit_type")
     if asked["state"] in _STATES:
@@ -133,7 +133,7 @@ RATINGS = Grid(
 )
 
 
-def rated_groups(requester: Requester, asked: Asked) -> QuerySet[HITType]:
+def rated_groups(requester: Requester, asked: GridRequest) -> QuerySet[HITType]:
     """HIT types of the requester that somebody rated."""
     found = HITType.objects.filter(requester=requester).annotate(rated=Count("ratings"))
     found = found.annotate(mean=Case(When(rated__gte=SHOWN_FROM, then=Avg("ratings__stars"))))

@@ -32,7 +32,7 @@ Asked = QualificationRequest.State
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ClosedAccount:
     """What closing an account did."""
 
     returned: int
@@ -44,7 +44,7 @@ def login_stays(worker: Worker) -> bool:
     return isinstance(worker.user, User) and is_needed(worker.user, besides=(Worker,))
 
 
-def close(*, worker: Worker, keep_payment_note: bool = False) -> Closed:
+def close(*, worker: Worker, keep_payment_note: bool = False) -> ClosedAccount:
     """Close the account: all of it happens, or nothing.
 
     How the worker wants to be paid can be kept until what is due is paid (`forget_payment_notes`). Raises
@@ -57,7 +57,7 @@ def close(*, worker: Worker, keep_payment_note: bool = False) -> Closed:
 
 
 @transaction.atomic
-def _close(pk: int, keep_payment_note: bool) -> Closed | None:
+def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
     """None, and nothing is done, where the worker accepted one more HIT while the others were locked."""
     hits = sorted(_held(pk).values_list("hit_id", flat=True))
     _lock(hits)
@@ -85,7 +85,7 @@ def _close(pk: int, keep_payment_note: bool) -> Closed | None:
     )
     if isinstance(user, User) and not stays:
         delete_account(user)
-    return Closed(returned=len(held), login_stays=stays)
+    return ClosedAccount(returned=len(held), login_stays=stays)
 
 
 def forget_payment_notes() -> int:

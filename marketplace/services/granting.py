@@ -18,7 +18,7 @@ _AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GrantLine:
     """What a line asks for: a value for a worker, or, where it is not `granted`, that they lose it."""
 
     line: int
@@ -42,7 +42,9 @@ class Outcome:
 
 
 @transaction.atomic
-def grant_many(*, qualification_type: QualificationType, wanted: Iterable[Wanted], now: datetime) -> Outcome:
+def grant_many(
+    *, qualification_type: QualificationType, wanted: Iterable[GrantLine], now: datetime
+) -> Outcome:
     """Give and take as the lines say, a thousand in memory at a time; nobody gets a message.
 
     Raises Refusal naming the line of a worker there is not; whatever reading `wanted` raises undoes all, too.
@@ -58,7 +60,7 @@ def grant_many(*, qualification_type: QualificationType, wanted: Iterable[Wanted
     return outcome
 
 
-def _grant(kind: QualificationType, some: list[Wanted], now: datetime, outcome: Outcome) -> None:
+def _grant(kind: QualificationType, some: list[GrantLine], now: datetime, outcome: Outcome) -> None:
     ids = [each.worker_id for each in some]
     pks = dict(Worker.objects.filter(worker_id__in=ids).values_list("worker_id", "pk"))
     grants = QualificationGrant.objects.filter(qualification_type=kind, worker__in=pks.values())

@@ -9,7 +9,7 @@ from marketplace import clock, ids
 from marketplace.eligibility import CLOSED
 from marketplace.errors import Refusal
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType, Worker
-from marketplace.questionform.answering import OTHER, Given, answers_xml
+from marketplace.questionform.answering import OTHER, FormAnswers, answers_xml
 from marketplace.questionform.answerkey import parse_key, score
 from marketplace.questionform.parsing import parse_form
 from marketplace.services.locking import lock_worker
@@ -20,7 +20,7 @@ Granted = QualificationGrant.Status
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class QualificationStatus:
     """Where a worker stands with a qualification type: what they hold, and what they asked last."""
 
     qualification_type: QualificationType
@@ -83,9 +83,9 @@ class Standing:
         return None
 
 
-def standing(*, worker: Worker, qualification_type: QualificationType) -> Standing:
+def standing(*, worker: Worker, qualification_type: QualificationType) -> QualificationStatus:
     """Where the worker stands with this type."""
-    return Standing(
+    return QualificationStatus(
         qualification_type=qualification_type,
         grant=QualificationGrant.objects.filter(qualification_type=qualification_type, worker=worker).first(),
         latest=QualificationRequest.objects.filter(qualification_type=qualification_type, worker=worker)
@@ -138,7 +138,7 @@ def ask(*, worker: Worker, qualification_type: QualificationType) -> Qualificati
 
 
 @transaction.atomic
-def hand_in(*, request: QualificationRequest, given: Given) -> QualificationRequest:
+def hand_in(*, request: QualificationRequest, given: FormAnswers) -> QualificationRequest:
     """Take the answers of a test: scored at once where there is an answer key, else left to the requester.
 
     A new score replaces the value that the worker had. Raises Refusal for answers that the test does not
@@ -176,7 +176,7 @@ def hand_in(*, request: QualificationRequest, given: Given) -> QualificationRequ
     return request
 
 
-def _selections(given: Given) -> dict[str, set[str]]:
+def _selections(given: FormAnswers) -> dict[str, set[str]]:
     """What was selected by question; a text of one's own is a selection that no key knows."""
     chosen = {identifier: set(selections) for identifier, selections in given.chosen.items()}
     for identifier, text in given.others.items():

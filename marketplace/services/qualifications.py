@@ -19,7 +19,7 @@ from marketplace.models import (
 from marketplace.selectors import asking_for
 from marketplace.services.activity import note
 from marketplace.services.qualification_tests import QualificationTest
-from revisions.seen import Seen
+from revisions.seen import ShownColumns
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status
@@ -69,7 +69,7 @@ def update_qualification_type(
     qualification_type: QualificationType,
     changes: dict[str, Any],
     test: QualificationTest | None = None,
-    seen: Seen | None = None,
+    seen: ShownColumns | None = None,
 ) -> QualificationType:
     """Change what may change: description, status, automatic granting, retry delay; and the test as a whole.
 

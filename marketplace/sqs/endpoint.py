@@ -19,7 +19,7 @@ from marketplace import clock
 from marketplace.models import QueuedEvent, Requester
 from marketplace.notifications.specification import open_queue
 from marketplace.protocol import limiter, refusals, sigv4, wire
-from marketplace.protocol.constraints import ListOf, Structure, Text, Whole, checked
+from marketplace.protocol.constraints import IntegerShape, ListOf, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.sqs import queues
 from marketplace.sqs.errors import QueueError, no_queue, unsupported
@@ -41,9 +41,9 @@ _SHAPES = {
             "AttributeNames": _NAMES,
             "MessageSystemAttributeNames": _NAMES,
             "MessageAttributeNames": _NAMES,
-            "MaxNumberOfMessages": Whole(32, 1, 10),
-            "VisibilityTimeout": Whole(32, 0, 43_200),
-            "WaitTimeSeconds": Whole(32, 0, 20),
+            "MaxNumberOfMessages": IntegerShape(32, 1, 10),
+            "VisibilityTimeout": IntegerShape(32, 0, 43_200),
+            "WaitTimeSeconds": IntegerShape(32, 0, 20),
             "ReceiveRequestAttemptId": Text(),
         },
     ),

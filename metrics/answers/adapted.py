@@ -37,7 +37,7 @@ from metrics.answers.ngrams import overlap
 from metrics.answers.references import best, closest, measured, owners
 from metrics.answers.rouge import f_measure
 from metrics.errors import MetricError
-from metrics.metric import Floats, Measured, Metric, signature
+from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -189,7 +189,9 @@ def _checked(chunk: Chunk, name: str) -> None:
         )
 
 
-def _measure_bleu(chunk: Chunk, _: Any, name: str, how: Bonus, plain: Bleu, tokeniser: Tokeniser) -> Measured:
+def _measure_bleu(
+    chunk: Chunk, _: Any, name: str, how: Bonus, plain: Bleu, tokeniser: Tokeniser
+) -> ChunkValues:
     _checked(chunk, name)
     every = chunk.tokens(tokeniser).lengths
     lengths = every[chunk.candidates]
@@ -211,7 +213,7 @@ def _corpus_bleu(sums: Floats, plain: Bleu) -> float | None:
     return float(bleu(sums[None, :n], sums[None, n : 2 * n], sums[-2:-1], sums[-1:], whole)[0])
 
 
-def _measure_rouge(chunk: Chunk, _: Any, name: str, how: Bonus, tokeniser: Tokeniser) -> Measured:
+def _measure_rouge(chunk: Chunk, _: Any, name: str, how: Bonus, tokeniser: Tokeniser) -> ChunkValues:
     _checked(chunk, name)
     found = subsequences_of(chunk, tokeniser, how)
     precision, recall = (best(part, chunk.starts)[0] for part in (found.precision, found.recall))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from metrics.answers.ngrams import overlap
 from metrics.answers.references import best, closest, measured, owners
 from metrics.errors import MetricError
-from metrics.metric import Floats, Measured, Metric, signature
+from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -135,7 +135,7 @@ def totals_of(lengths: Numbers, n: int) -> Numbers:
     return found
 
 
-def _measure(chunk: Chunk, _: Any, how: Bleu, tokeniser: Tokeniser) -> Measured:
+def _measure(chunk: Chunk, _: Any, how: Bleu, tokeniser: Tokeniser) -> ChunkValues:
     shared = overlap(chunk, tokeniser)
     shared.reach(how.n)
     every = chunk.tokens(tokeniser).lengths

@@ -18,7 +18,7 @@ from metrics.answers.bleu import totals_of
 from metrics.answers.ngrams import overlap
 from metrics.answers.references import best, measured, owners
 from metrics.answers.rouge import f_measure
-from metrics.metric import Floats, Measured, Metric, signature
+from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.plain import CHAR, LOWER_CHAR
@@ -82,7 +82,7 @@ def chrf(counts: Floats, beta: float) -> Floats:
     return f_measure(precision, recall, beta)
 
 
-def _measure(chunk: Chunk, _: Any, how: Chrf) -> Measured:
+def _measure(chunk: Chunk, _: Any, how: Chrf) -> ChunkValues:
     parts = [_counts(chunk, LOWER_CHAR if how.lower else CHAR, how.characters)]
     if how.words:
         parts.append(_counts(chunk, LOWER_WORDS if how.lower else WORDS, how.words))

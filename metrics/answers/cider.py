@@ -19,7 +19,7 @@ import numpy.typing as npt
 from metrics.answers.frequencies import Frequencies, Grams, grams_of, merged
 from metrics.answers.references import best, measured, owners
 from metrics.errors import MetricError
-from metrics.metric import Floats, Measured, Metric, Survey, signature
+from metrics.metric import ChunkValues, Floats, Metric, Survey, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -106,7 +106,7 @@ def _spread(grams: Grams, texts: Places) -> tuple[Places, Places]:
     return np.arange(int(sizes.sum())) + np.repeat(firsts - begins, sizes), sizes
 
 
-def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Tokeniser) -> Measured:
+def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Tokeniser) -> ChunkValues:
     grams = _grams(chunk, how, tokeniser)
     lengths = np.maximum(chunk.tokens(tokeniser).lengths - 1, 0)
     of = owners(chunk.starts)
@@ -114,7 +114,7 @@ def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Toke
     for pairs, frequencies in zip(_columns(chunk, how), found, strict=False):
         candidates, references = chunk.candidates[of[pairs]], chunk.references[pairs]
         near = np.exp(-((lengths[candidates] - lengths[references]) ** 2.0) / (2 * how.sigma**2))
-        weighed = _Weighed(grams, frequencies.weights(grams.hashes), how.n)
+        weighed = _WeightedCounts(grams, frequencies.weights(grams.hashes), how.n)
         values[pairs] = np.round(10 * near * weighed.similar(candidates, references), DECIMALS)
     if how.refs == "max":
         return measured(best(values, chunk.starts)[0], chunk.starts)
@@ -123,7 +123,7 @@ def _measure(chunk: Chunk, found: list[Frequencies], how: Cider, tokeniser: Toke
     return measured(np.divide(sums, counts, out=np.full(len(chunk), np.nan), where=counts > 0), chunk.starts)
 
 
-class _Weighed:
+class _WeightedCounts:
     """Vectors of counts times weights, and how alike two of them are."""
 
     def __init__(self, grams: Grams, weights: Floats, n: int) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from metrics.answers.ngrams import overlap_of
 from metrics.answers.references import best, measured, owners
 from metrics.answers.rouge import f_measure
-from metrics.metric import Measured, Metric, signature
+from metrics.metric import ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
 from metrics.tokens.runs import Runs, cut
@@ -72,13 +72,13 @@ def _numbered(tokens: Tokens) -> Places:
     return np.asarray(found, np.intp)
 
 
-def _exact(chunk: Chunk, _: Any, rule: Runs) -> Measured:
+def _exact(chunk: Chunk, _: Any, rule: Runs) -> ChunkValues:
     numbers = _numbered(_tokens(chunk, rule))
     same = numbers[chunk.candidates][owners(chunk.starts)] == numbers[chunk.references]
     return measured(best(same.astype(np.float64), chunk.starts)[0], chunk.starts)
 
 
-def _f1(chunk: Chunk, _: Any, rule: Runs) -> Measured:
+def _f1(chunk: Chunk, _: Any, rule: Runs) -> ChunkValues:
     tokens = _tokens(chunk, rule)
     lengths = tokens.lengths
     own, theirs = lengths[chunk.candidates][owners(chunk.starts)], lengths[chunk.references]

@@ -50,7 +50,7 @@ def weighted(similarities: Floats, weights: Floats) -> Floats:
     return found
 
 
-class Kept(Generic[V]):
+class SizedCache(Generic[V]):
     """What was made for the keys used last, up to a total size; those not used for longest go first.
 
     Chunks of a run come in any order and meet the same references again when the answers of one system follow

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from metrics.answers.references import best, measured, owners
-from metrics.metric import Measured, Metric, signature
+from metrics.metric import ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
 
 
-def _length(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> Measured:
-    return Measured(chunk.tokens(tokeniser).lengths[chunk.candidates].astype(np.float64))
+def _length(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> ChunkValues:
+    return ChunkValues(chunk.tokens(tokeniser).lengths[chunk.candidates].astype(np.float64))
 
 
-def _difference(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> Measured:
+def _difference(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> ChunkValues:
     lengths = chunk.tokens(tokeniser).lengths
     apart = np.abs(lengths[chunk.candidates][owners(chunk.starts)] - lengths[chunk.references])
     return measured(best(-apart.astype(np.float64), chunk.starts)[0], chunk.starts)

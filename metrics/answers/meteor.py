@@ -20,7 +20,7 @@ from metrics.answers.crossings import chunks_with_fewest_crossings
 from metrics.answers.matching import Keys, later, overlap, staged
 from metrics.answers.stems import stemmed
 from metrics.errors import MetricError
-from metrics.metric import NO_REFERENCE, Measured, Metric, signature
+from metrics.metric import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -113,7 +113,7 @@ class Setting:
             stages.append(cast(Keys, cache(lambda number: wordnet.synsets(tokens.words[number]))))
         return stages
 
-    def measure(self, chunk: Chunk, found: object) -> Measured:
+    def measure(self, chunk: Chunk, found: object) -> ChunkValues:
         """The best reference of each candidate; nan where there is none."""
         tokens = chunk.tokens(self.tokeniser)
         texts = chunk.once(("lists", self.tokeniser.name), lambda: lists(tokens))
@@ -128,7 +128,7 @@ class Setting:
                     for reference in set(references[start:end])
                 )
         missing = int(np.isnan(values).sum())
-        return Measured(values, why={NO_REFERENCE: missing} if missing else {})
+        return ChunkValues(values, why={NO_REFERENCE: missing} if missing else {})
 
 
 def lists(tokens: Tokens) -> list[list[int]]:

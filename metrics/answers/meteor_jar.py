@@ -18,7 +18,7 @@ import numpy as np
 from metrics.answers.references import best, measured, owners
 from metrics.answers.stdio import Program
 from metrics.errors import MetricError
-from metrics.metric import Measured, Metric, signature
+from metrics.metric import ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -78,7 +78,7 @@ class _Measure:
 
     tokeniser: Tokeniser | None
 
-    def __call__(self, chunk: Chunk, found: object) -> Measured:
+    def __call__(self, chunk: Chunk, found: object) -> ChunkValues:
         texts = [self.text(text) for text in chunk.texts]
         pairs = [
             (texts[candidate], texts[reference])

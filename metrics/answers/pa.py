@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from metrics.answers.bleu import Bleu
-from metrics.answers.importance import Kept, Similarity, importance_of, weighted
+from metrics.answers.importance import Similarity, SizedCache, importance_of, weighted
 from metrics.answers.pa_bleu import PairBleu
 from metrics.answers.references import measured
-from metrics.metric import Floats, Measured, Metric, signature
+from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -78,9 +78,9 @@ class _Pa:
     base: Metric
     fast: PairBleu | None
     itself: bool
-    kept: Kept[Floats] = field(default_factory=lambda: Kept(KEPT))
+    kept: SizedCache[Floats] = field(default_factory=lambda: SizedCache(KEPT))
 
-    def __call__(self, chunk: Chunk, found: Any) -> Measured:
+    def __call__(self, chunk: Chunk, found: Any) -> ChunkValues:
         values = np.full(len(chunk), np.nan)
         for part in _parts(chunk.answers):
             self._measure(part, chunk.answers.candidates, found, values)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.answers.bleu import Bleu, bleu
-from metrics.answers.importance import Kept
+from metrics.answers.importance import SizedCache
 from metrics.errors import MetricError
 from metrics.metric import Floats
 from metrics.tokens.runs import cut
@@ -65,7 +65,7 @@ class PairBleu:
 
     how: Bleu
     tokeniser: Tokeniser
-    kept: Kept[Table] = field(default_factory=lambda: Kept(KEPT))
+    kept: SizedCache[Table] = field(default_factory=lambda: SizedCache(KEPT))
 
     def __call__(self, sets: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Floats]:
         """Per set of n candidates and k references a table of values (n, k)."""

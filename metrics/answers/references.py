@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from metrics.metric import NO_REFERENCE, Floats, Measured
+from metrics.metric import NO_REFERENCE, ChunkValues, Floats
 from metrics.texts import Places
 
 
@@ -45,11 +45,11 @@ def closest(lengths: Places, reference_lengths: Places, starts: Places) -> Place
     return found
 
 
-def measured(values: Floats, starts: Places, rows: Floats | None = None) -> Measured:
+def measured(values: Floats, starts: Places, rows: Floats | None = None) -> ChunkValues:
     """Values of a chunk that are nan where, and only where, a candidate has no reference.
 
     `rows` is what each candidate adds to the sums of the corpus score.
     """
     missing = int(np.count_nonzero(np.diff(starts) == 0))
     why = {NO_REFERENCE: missing} if missing else {}
-    return Measured(values, None if rows is None else rows.sum(0), why, rows)
+    return ChunkValues(values, None if rows is None else rows.sum(0), why, rows)

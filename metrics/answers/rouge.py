@@ -18,7 +18,7 @@ from metrics.answers.ngrams import overlap_of
 from metrics.answers.references import best, measured, owners
 from metrics.answers.stems import stemmed
 from metrics.errors import MetricError
-from metrics.metric import Floats, Measured, Metric, signature
+from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -53,7 +53,7 @@ def f_measure(precision: Floats, recall: Floats, beta: float) -> Floats:
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
-def _measure(chunk: Chunk, _: Any, how: Rouge, tokeniser: Tokeniser) -> Measured:
+def _measure(chunk: Chunk, _: Any, how: Rouge, tokeniser: Tokeniser) -> ChunkValues:
     key = (tokeniser.name, how.stem)
     tokens = stemmed(chunk, tokeniser, how.stem) if how.stem else chunk.tokens(tokeniser)
     matches, lengths = _matches(chunk, tokens, how.kind, key)

@@ -13,7 +13,7 @@ from torch import nn
 _ALIKE = 1e-4
 
 
-class Packed(nn.Linear):  # type: ignore[misc]  # torch's types are not read
+class PackedLinear(nn.Linear):  # type: ignore[misc]  # torch's types are not read
     """A linear layer for inference on a CPU; it has no gradient."""
 
     def __init__(self, plain: nn.Linear) -> None:
@@ -32,7 +32,7 @@ def pack(network: nn.Module) -> None:
     """Pack the linear layers of a network that lies on the CPU and is used for inference alone."""
     for name, module in network.named_children():
         if type(module) is nn.Linear and _packable(module):
-            setattr(network, name, Packed(module))
+            setattr(network, name, PackedLinear(module))
         else:
             pack(module)
 
@@ -51,6 +51,6 @@ def works() -> bool:
         plain = nn.Linear(3, 5)
         inputs = torch.linspace(-1, 1, 12).reshape(2, 2, 3)
         try:
-            return bool((Packed(plain)(inputs) - plain(inputs)).abs().max() < _ALIKE)
+            return bool((PackedLinear(plain)(inputs) - plain(inputs)).abs().max() < _ALIKE)
         except (AttributeError, RuntimeError, TypeError):
             return False

@@ -13,7 +13,7 @@ import numpy as np
 
 from metrics.meta.chance import generator
 from metrics.meta.columns import FEW, related
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.subsets import Which, over_subsets
 
 #: The word-overlap metrics of Table 6, where they are among the metrics.
@@ -23,7 +23,7 @@ BOTH: tuple[Which, ...] = ("spearman", "pearson")
 FEW_SYSTEMS = "fewer than three systems have both scores"
 
 
-def table3(judged: Judged) -> dict[str, Any]:
+def table3(judged: ScoredAnswers) -> dict[str, Any]:
     """Table 3 (5.2, utterance level): Spearman and Pearson of each metric with people over all answers.
 
     p-values as in the paper, by a t-test that takes answers for independent. The paper's second pair of
@@ -36,7 +36,7 @@ def table3(judged: Judged) -> dict[str, Any]:
     }
 
 
-def table4(judged: Judged, scale: tuple[float, float]) -> dict[str, Any]:
+def table4(judged: ScoredAnswers, scale: tuple[float, float]) -> dict[str, Any]:
     """Table 4 (5.2, system level) and Figure 4: Pearson between systems' mean scores, with p (N - 2 degrees).
 
     Means are over the answers that have both scores. `points` are the figure's: the human mean and the mean
@@ -59,7 +59,7 @@ def table4(judged: Judged, scale: tuple[float, float]) -> dict[str, Any]:
     return {"level": "system", "systems": len(judged.system_names), "metrics": found}
 
 
-def table5(judged: Judged, *, seed: int, deals: int = RANDOM) -> dict[str, Any]:
+def table5(judged: ScoredAnswers, *, seed: int, deals: int = RANDOM) -> dict[str, Any]:
     """Table 5 (5.2, generalisation to unseen models): one system left out at a time.
 
     The paper trains without a system's answers and tests on all answers and on the removed ones. Nothing is
@@ -95,7 +95,9 @@ def table5(judged: Judged, *, seed: int, deals: int = RANDOM) -> dict[str, Any]:
     }
 
 
-def table6(judged: Judged, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP) -> dict[str, Any]:
+def table6(
+    judged: ScoredAnswers, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP
+) -> dict[str, Any]:
     """Table 6 (5.2, improvement over word-overlap metrics): a cascade of counts on normalised scores.
 
     Of the answers that have all scores: how many people find good (at least `high`); of these, on how many
@@ -160,7 +162,7 @@ def _two(human: Floats, values: Floats) -> dict[str, Any]:
     return {which: related(human, values, which).said() for which in BOTH}
 
 
-def _means(values: Floats, judged: Judged) -> Floats:
+def _means(values: Floats, judged: ScoredAnswers) -> Floats:
     there = ~np.isnan(values)
     size = len(judged.system_names)
     counts = np.bincount(judged.systems[there], minlength=size)

@@ -26,15 +26,15 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.meta.cohorts import Pair, cohorts_of
-from metrics.meta.compared import Compared
+from metrics.meta.compared import MetricDifference
 from metrics.meta.draws import SAMPLES, blocks, samples
 from metrics.meta.itemwise import PAIR_STATISTICS
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import STATISTICS
-from metrics.meta.resampling import Drawn
+from metrics.meta.resampling import SampleCounts
 from metrics.meta.rows import GROUPINGS, Grouping, Rows, rows_of
-from metrics.meta.sampled import Sampled, sampled, scored
-from metrics.meta.spreading import Spread, in_process
+from metrics.meta.sampled import SampledStatistic, sampled, scored
+from metrics.meta.spreading import PartRunner, in_process
 from metrics.meta.statistics import AnyStatistic, check
 
 Kind = Literal["boot_inputs", "boot_systems", "boot_both"]
@@ -54,11 +54,11 @@ DEFINED = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class BootstrapInput:
     """All that a block needs; it can be sent to another process."""
 
     keys: tuple[Key, ...]
-    parts: tuple[Sampled, ...]
+    parts: tuple[SampledStatistic, ...]
     kind: Kind
     replicates: int
     seed: int
@@ -72,7 +72,7 @@ class Prepared:
 
 
 def intervals(
-    judged: Judged,
+    judged: ScoredAnswers,
     metrics: Sequence[str] | None = None,
     *,
     replicates: int = 1000,
@@ -80,7 +80,7 @@ def intervals(
     kind: Kind = "boot_inputs",
     wanted: Wanted = WANTED,
     gap: float = 2.0,
-    spread: Spread = in_process,
+    spread: PartRunner = in_process,
 ) -> Mapping[Key, Interval]:
     """The 95 % intervals of some metrics (all, if None). MetricError for a kind or statistic there is not."""
     ready = prepare(judged, metrics, replicates=replicates, seed=seed, kind=kind, wanted=wanted, gap=gap)
@@ -88,7 +88,7 @@ def intervals(
 
 
 def prepare(
-    judged: Judged,
+    judged: ScoredAnswers,
     metrics: Sequence[str] | None = None,
     *,
     replicates: int = 1000,
@@ -96,13 +96,13 @@ def prepare(
     kind: Kind = "boot_inputs",
     wanted: Wanted = WANTED,
     gap: float = 2.0,
-) -> Prepared:
+) -> BootstrapInput:
     """Everything that does not depend on chance."""
     if kind not in KINDS:
         raise MetricError(f"There is no bootstrap “{kind}”; known are: {', '.join(KINDS)}.")
     rows = rows_of(judged, metrics)
     keys: list[Key] = []
-    parts: list[Sampled] = []
+    parts: list[SampledStatistic] = []
     for metric in rows.names:
         there = np.isfinite(rows.column(metric))
         if not there.any():
@@ -117,23 +117,29 @@ def prepare(
 
 
 def _ready(
-    rows: Rows, keys: Sequence[Key], parts: Sequence[Sampled], *, kind: Kind, replicates: int, seed: int
-) -> Prepared:
+    rows: Rows,
+    keys: Sequence[Key],
+    parts: Sequence[SampledStatistic],
+    *,
+    kind: Kind,
+    replicates: int,
+    seed: int,
+) -> BootstrapInput:
     sizes = (len(rows.question_names), len(rows.system_names))
-    return Prepared(tuple(keys), tuple(parts), kind, replicates, seed, *sizes)
+    return BootstrapInput(tuple(keys), tuple(parts), kind, replicates, seed, *sizes)
 
 
-def drawn(prepared: Prepared, block: int) -> Floats:
+def drawn(prepared: BootstrapInput, block: int) -> Floats:
     """(statistics, samples) values of the samples of one block; nan where there is none."""
     seed, kind = prepared.seed, prepared.kind
-    sample = Drawn(
+    sample = SampleCounts(
         None if kind == "boot_systems" else samples(seed, "boot questions", block, prepared.questions),
         None if kind == "boot_inputs" else samples(seed, "boot systems", block, prepared.systems),
     )
     return np.stack([part.values(sample) for part in prepared.parts])
 
 
-def bounds(prepared: Prepared, values: Sequence[Floats]) -> Mapping[Key, Interval]:
+def bounds(prepared: BootstrapInput, values: Sequence[Floats]) -> Mapping[Key, Interval]:
     """The intervals, from the values of all blocks in their order."""
     found: dict[Key, Interval] = {}
     if not values:
@@ -148,7 +154,7 @@ def bounds(prepared: Prepared, values: Sequence[Floats]) -> Mapping[Key, Interva
 
 
 def paired(
-    judged: Judged,
+    judged: ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
     grouping: Grouping = "global",
@@ -157,8 +163,8 @@ def paired(
     seed: int = 0,
     kind: Kind = "boot_inputs",
     gap: float = 2.0,
-    spread: Spread = in_process,
-) -> list[Compared]:
+    spread: PartRunner = in_process,
+) -> list[MetricDifference]:
     """The paired bootstrap test of each pair: both metrics in the same samples.
 
     Over the answers that have both scores. A sign that few samples turn is sure: p is twice the smaller of
@@ -169,7 +175,7 @@ def paired(
     rows = rows_of(judged, sorted({name for pair in pairs for name in pair}))
     dealt = cohorts_of(rows, pairs, statistic, grouping, gap)
     found = [
-        Compared(
+        MetricDifference(
             *pair,
             statistic,
             grouping,

@@ -10,7 +10,7 @@ from metrics.meta.canonical import chosen
 from metrics.meta.chance import generator
 from metrics.meta.correlations import correlation
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import Statistic
 from metrics.meta.pairs import pair_accuracy
 from metrics.meta.rows import Rows, rows_of
@@ -20,12 +20,12 @@ _OF_TYPE: Wanted = (("pearson", "global"), ("spearman", "global"), ("pair_acc", 
 NO_HUMAN = "no answer of this system has a human score"
 
 
-def types_of(judged: Judged) -> list[str]:
+def types_of(judged: ScoredAnswers) -> list[str]:
     """The question types that are named, in alphabetical order."""
     return sorted({kind for kind in judged.types if kind})
 
 
-def by_type(judged: Judged, name: str, *, replicates: int, seed: int) -> dict[str, Any]:
+def by_type(judged: ScoredAnswers, name: str, *, replicates: int, seed: int) -> dict[str, Any]:
     """For each question type: n answers, Pearson and Spearman over them, `pair_acc` in its questions.
 
     Intervals are bootstraps over the questions of the type.
@@ -45,7 +45,7 @@ def by_type(judged: Judged, name: str, *, replicates: int, seed: int) -> dict[st
     return found
 
 
-def types(judged: Judged) -> list[dict[str, Any]]:
+def types(judged: ScoredAnswers) -> list[dict[str, Any]]:
     """Each question type with its number of answers."""
     kinds = types_of(judged)
     if not kinds:
@@ -55,7 +55,12 @@ def types(judged: Judged) -> list[dict[str, Any]]:
 
 
 def systems(
-    judged: Judged, corpus: dict[str, dict[str, float | None]], *, inferred: bool, replicates: int, seed: int
+    judged: ScoredAnswers,
+    corpus: dict[str, dict[str, float | None]],
+    *,
+    inferred: bool,
+    replicates: int,
+    seed: int,
 ) -> list[dict[str, Any]]:
     """Each system: what people and metrics think of it, and each metric's correlations over its answers.
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from metrics.meta.judged import Codes, Floats, Judged, Raters
+from metrics.meta.judged import Codes, Floats, Raters, ScoredAnswers
 
 Rows = npt.NDArray[np.intp]
 
 
-def canonical(judged: Judged) -> tuple[Judged, Rows]:
+def canonical(judged: ScoredAnswers) -> tuple[ScoredAnswers, Rows]:
     """The same scores, sorted, and the place that each row had before.
 
     Systems and questions are numbered by their names, rows sorted by system, question, human score, metrics
@@ -44,7 +44,7 @@ def canonical(judged: Judged) -> tuple[Judged, Rows]:
     return moved, rows
 
 
-def chosen(judged: Judged, keep: npt.NDArray[np.bool_]) -> Judged:
+def chosen(judged: ScoredAnswers, keep: npt.NDArray[np.bool_]) -> ScoredAnswers:
     """Only some of the rows; systems and questions keep their numbers and names."""
     rows = np.flatnonzero(keep)
     raters = judged.raters

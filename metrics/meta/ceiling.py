@@ -16,7 +16,7 @@ import numpy as np
 from metrics.meta.chance import generator
 from metrics.meta.columns import correlation, related
 from metrics.meta.figure import Figure
-from metrics.meta.judged import NO_RATINGS, Codes, Floats, Judged, Raters
+from metrics.meta.judged import NO_RATINGS, Codes, Floats, Raters, ScoredAnswers
 from metrics.meta.kernels import STATISTICS
 
 SPLITS = 100
@@ -29,7 +29,7 @@ NEGATIVE = "the halves do not agree above chance"
 LEVEL = 0.01
 
 
-def ceiling(judged: Judged, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
+def ceiling(judged: ScoredAnswers, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
     """`leave_one_out` and `split_half` as the report has them; null with a reason without single ratings."""
     raters = judged.raters
     if raters is None or not len(raters.scores):

@@ -7,11 +7,11 @@ significant difference holds all together.
 
 from collections.abc import Mapping, Sequence
 
-from metrics.meta.compared import Compared
+from metrics.meta.compared import MetricDifference
 
 
 def clusters(
-    values: Mapping[str, float | None], tests: Sequence[Compared], alpha: float = 0.05
+    values: Mapping[str, float | None], tests: Sequence[MetricDifference], alpha: float = 0.05
 ) -> list[list[str]]:
     """Names from the best cluster to the worst; metrics without a value are left out.
 
@@ -39,6 +39,6 @@ def _value(values: Mapping[str, float | None], name: str) -> float:
     return value
 
 
-def _significant(test: Compared, alpha: float) -> bool:
+def _significant(test: MetricDifference, alpha: float) -> bool:
     p = test.p if test.p_holm is None else test.p_holm
     return p is not None and p <= alpha

@@ -35,7 +35,7 @@ class Cohort:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sorted:
+class PairCohorts:
     """Pairs dealt into cohorts, and what is said of each pair before any test: a, b, n and the figures."""
 
     cohorts: tuple[Cohort, ...]
@@ -57,7 +57,7 @@ class Sorted:
 
 def cohorts_of(
     rows: Rows, pairs: Sequence[Pair], statistic: AnyStatistic, grouping: Grouping, gap: float
-) -> Sorted:
+) -> PairCohorts:
     """Deals pairs into cohorts; those for which a figure is not defined are in none."""
     there = {name: np.isfinite(rows.column(name)) for name in {name for pair in pairs for name in pair}}
     masks: dict[bytes, Mask] = {}
@@ -91,4 +91,4 @@ def cohorts_of(
                     np.array([used.index(pairs[place][1]) for place in good]),
                 )
             )
-    return Sorted(tuple(found), tuple(sizes), tuple(figures))
+    return PairCohorts(tuple(found), tuple(sizes), tuple(figures))

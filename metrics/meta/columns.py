@@ -20,7 +20,7 @@ _ONE_GROUP = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class CorrelationTest:
     """A correlation of n pairs with its two-sided p-value by the t-test; None and a reason without one."""
 
     figure: Figure
@@ -39,19 +39,19 @@ def both(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     return x[there], y[there]
 
 
-def related(x: Floats, y: Floats, statistic: Statistic, *, few: str = FEW) -> Related:
+def related(x: Floats, y: Floats, statistic: Statistic, *, few: str = FEW) -> CorrelationTest:
     """A correlation of the pairs in which neither is missing; needs three, and two values on each side.
 
     p is by the t-test with n - 2 degrees of freedom; Kendall's tau has none here.
     """
     x, y = both(x, y)
     if len(x) < LEAST:
-        return Related(Figure(None, few, n=len(x)), None)
+        return CorrelationTest(Figure(None, few, n=len(x)), None)
     value = correlation(x, y, statistic)
     if math.isnan(value):
-        return Related(Figure(None, SAME, n=len(x)), None)
+        return CorrelationTest(Figure(None, SAME, n=len(x)), None)
     p = None if statistic == "kendall" else p_of_correlation(value, len(x))
-    return Related(Figure(value, n=len(x)), p)
+    return CorrelationTest(Figure(value, n=len(x)), p)
 
 
 def correlation(x: Floats, y: Floats, statistic: Statistic = "pearson") -> float:

@@ -11,7 +11,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MetricDifference:
     """Statistic of `a` - statistic of `b` over the n answers that have both scores, and its two-sided
     p-value.
 
@@ -32,7 +32,7 @@ class Compared:
     p_holm: float | None = None
     reason: str = ""
 
-    def corrected(self, p_holm: float | None) -> "Compared":
+    def corrected(self, p_holm: float | None) -> "MetricDifference":
         """The same with the p-value after Holm's correction."""
         return replace(self, p_holm=p_holm)
 

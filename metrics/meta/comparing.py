@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from metrics.errors import MetricError
 from metrics.meta.bootstrap import paired
 from metrics.meta.cohorts import Pair
-from metrics.meta.compared import METHODS, Compared, Method
+from metrics.meta.compared import METHODS, Method, MetricDifference
 from metrics.meta.holm import corrected
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.permutation import PERMUTATIONS, compare
 from metrics.meta.rows import Grouping
-from metrics.meta.spreading import Spread, in_process
+from metrics.meta.spreading import PartRunner, in_process
 from metrics.meta.statistics import AnyStatistic
 from metrics.meta.williams import williams
 
 
 def compared(
-    judged: Judged,
+    judged: ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
     grouping: Grouping = "global",
@@ -28,8 +28,8 @@ def compared(
     draws: int = 9999,
     seed: int = 0,
     gap: float = 2.0,
-    spread: Spread = in_process,
-) -> list[Compared]:
+    spread: PartRunner = in_process,
+) -> list[MetricDifference]:
     """The tests of one family, in the order of the pairs, each with `p_holm`. MetricError in words."""
     if method == "williams":
         if (statistic, grouping) != ("pearson", "global"):

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import STATISTICS, Statistic, within
 from metrics.meta.rows import GROUPINGS, Grouping, Rows, grouped, rows_of, system_means
 
@@ -38,13 +38,13 @@ SAME_HUMAN_MEANS = "not defined: the mean human scores of all systems are the sa
 SAME_METRIC_MEANS = "not defined: the mean scores of this metric are the same for all systems"
 
 
-def correlate(judged: Judged, metric: str, statistic: Statistic, grouping: Grouping) -> Figure:
+def correlate(judged: ScoredAnswers, metric: str, statistic: Statistic, grouping: Grouping) -> Figure:
     """The correlation of one metric with the human scores; MetricError if there is no such metric."""
     return correlations(judged, [metric], [statistic], [grouping])[metric, statistic, grouping]
 
 
 def correlations(
-    judged: Judged,
+    judged: ScoredAnswers,
     metrics: Sequence[str] | None = None,
     statistics: Sequence[Statistic] = STATISTICS,
     groupings: Sequence[Grouping] = GROUPINGS,

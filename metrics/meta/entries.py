@@ -11,11 +11,11 @@ from metrics.meta.breakdown import by_type
 from metrics.meta.correlations import NO_SCORES, correlation
 from metrics.meta.figure import Figure
 from metrics.meta.itemwise import PAIR_STATISTICS, PairStatistic
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import STATISTICS
 from metrics.meta.matching import matched
 from metrics.meta.pairs import accuracy_with_ties, pair_accuracy
-from metrics.meta.plan import About, Plan
+from metrics.meta.plan import Plan, ReportHeader
 from metrics.meta.rows import Rows, rows_of
 from metrics.meta.softpairs import pairwise_accuracy, soft_accuracy
 from metrics.meta.ties import calibrated
@@ -27,7 +27,11 @@ _OF_SYSTEMS = ("pa", "spa")
 
 
 def entry(
-    judged: Judged, name: str, plan: Plan, about: About, without: Mapping[str, str] | None = None
+    judged: ScoredAnswers,
+    name: str,
+    plan: Plan,
+    about: ReportHeader,
+    without: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The figures of the metric `name` of `judged`.
 
@@ -90,7 +94,7 @@ def _of_pairs(
             return matched(rows, scores, plan.clear).within(ci).said()
 
 
-def _intervals(judged: Judged, name: str, plan: Plan) -> Mapping[Key, Interval]:
+def _intervals(judged: ScoredAnswers, name: str, plan: Plan) -> Mapping[Key, Interval]:
     """Of all figures of a metric, from the same samples as those of every other metric."""
     wanted: Wanted = (
         *((statistic, grouping) for statistic in plan.statistics for grouping in plan.groupings),
@@ -102,7 +106,7 @@ def _intervals(judged: Judged, name: str, plan: Plan) -> Mapping[Key, Interval]:
     )
 
 
-def undefined(judged: Judged, name: str, about: About) -> dict[str, int]:
+def undefined(judged: ScoredAnswers, name: str, about: ReportHeader) -> dict[str, int]:
     """How many answers have no score, by reason."""
     missing = int((~np.isfinite(judged.metrics[name])).sum())
     reasons = {reason: count for reason, count in sorted(about.undefined.get(name, {}).items()) if count}
@@ -119,7 +123,7 @@ def most_common(scores: Floats) -> dict[str, Any]:
     return {"value": float(values[place]), "share": float(counts[place] / len(scores))}
 
 
-def corpus(judged: Judged, name: str, about: About) -> dict[str, float | None]:
+def corpus(judged: ScoredAnswers, name: str, about: ReportHeader) -> dict[str, float | None]:
     """The metric's score of each system as a whole; null where it has none but the mean."""
     known = about.corpus.get(name, {})
     return {system: known.get(system) for system in judged.system_names}

@@ -18,16 +18,16 @@ from metrics.meta.canonical import canonical
 from metrics.meta.ceiling import ceiling
 from metrics.meta.entries import corpus, entry
 from metrics.meta.floors import floors
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
-from metrics.meta.plan import About, Comparison, CorpusRule, Plan
+from metrics.meta.plan import Comparison, CorpusRule, Plan, ReportHeader
 from metrics.meta.protocols import METRIC, TABLE8, known, protocol, table8
 from metrics.meta.significance import Tests, parts_of_tests, tests
-from metrics.meta.spreading import Spread, in_process
+from metrics.meta.spreading import PartRunner, in_process
 from metrics.meta.warnings import warnings_of
 
-__all__ = ["About", "Comparison", "CorpusRule", "Plan", "evaluate"]
+__all__ = ["Comparison", "CorpusRule", "Plan", "ReportHeader", "evaluate"]
 
 REPORT = 1
 #: Squares of larger scores would not be numbers any more.
@@ -51,11 +51,11 @@ NEED_RULES = (Part("protocol", "resample_overall"),)
 
 
 def evaluate(
-    judged: Judged,
+    judged: ScoredAnswers,
     plan: Plan,
-    about: About | None = None,
+    about: ReportHeader | None = None,
     *,
-    spread: Spread = in_process,
+    spread: PartRunner = in_process,
     progress: Progress | None = None,
 ) -> Result:
     """The report, as docs/meta-evaluation.md describes it: plain JSON without NaN.
@@ -63,7 +63,7 @@ def evaluate(
     The same scores in another row order give the same report. `progress` hears (done, total, what was done).
     MetricError for a protocol that there is not, and for scores beyond all bounds.
     """
-    judged, about = prepared(judged, about or About())
+    judged, about = prepared(judged, about or ReportHeader())
     parts = parts_of(judged, plan)
 
     # Rules are functions of any kind, which may not travel: what needs them is done here, at the end.
@@ -94,14 +94,14 @@ class Count:
             self._progress(self._done, self._total, what)
 
 
-def prepared(judged: Judged, about: About) -> tuple[Judged, About]:
+def prepared(judged: ScoredAnswers, about: ReportHeader) -> tuple[ScoredAnswers, ReportHeader]:
     """Both in the order of their own: what `parts_of`, `worked` and `assembled` want."""
     moved, rows = canonical(_checked(judged))
     rules = {name: CorpusRule(rule.sums[rows], rule.rule) for name, rule in about.rules.items()}
     return moved, replace(about, rules=rules)
 
 
-def _checked(judged: Judged) -> Judged:
+def _checked(judged: ScoredAnswers) -> ScoredAnswers:
     """Scores that are numbers: what is not finite is missing; MetricError for what no arithmetic bears."""
     columns = {"the human scores": judged.human, **judged.metrics}
     finite = {name: np.where(np.isfinite(column), column, np.nan) for name, column in columns.items()}
@@ -113,7 +113,7 @@ def _checked(judged: Judged) -> Judged:
     return replace(judged, human=finite.pop("the human scores"), metrics=finite)
 
 
-def parts_of(judged: Judged, plan: Plan) -> list[Part]:
+def parts_of(judged: ScoredAnswers, plan: Plan) -> list[Part]:
     """Everything that there is to do, in the order of the report."""
     known(plan.protocols)
     return [
@@ -126,7 +126,7 @@ def parts_of(judged: Judged, plan: Plan) -> list[Part]:
     ]
 
 
-def worked(judged: Judged, plan: Plan, about: About, part: Part) -> Result:
+def worked(judged: ScoredAnswers, plan: Plan, about: ReportHeader, part: Part) -> Result:
     """The result of one part: plain JSON, and the same wherever it is worked out."""
     match part.kind:
         case "metric":
@@ -134,7 +134,9 @@ def worked(judged: Judged, plan: Plan, about: About, part: Part) -> Result:
         case "floor":
             floor = floors(judged)[part.name]
             alone = replace(judged, metrics={part.name: floor.scores}, signatures={})
-            found = entry(alone, part.name, plan, About(titles={part.name: floor.title}), floor.without)
+            found = entry(
+                alone, part.name, plan, ReportHeader(titles={part.name: floor.title}), floor.without
+            )
         case "systems":
             found = {"systems": _systems(judged, plan, about), "human": _human(judged)}
         case "length bias":
@@ -162,7 +164,7 @@ def _values(results: Mapping[Part, Result], plan: Plan) -> dict[tuple[str, str],
 
 
 def assembled(
-    judged: Judged, plan: Plan, about: About, results: Mapping[Part, Result], tested: Tests
+    judged: ScoredAnswers, plan: Plan, about: ReportHeader, results: Mapping[Part, Result], tested: Tests
 ) -> Result:
     """The report of all parts' results."""
     of: dict[str, dict[str, Result]] = {"metric": {}, "floor": {}, "protocol": {}}
@@ -220,7 +222,7 @@ def signature(plan: Plan) -> str:
     )
 
 
-def _n(judged: Judged) -> dict[str, int]:
+def _n(judged: ScoredAnswers) -> dict[str, int]:
     ratings = 0 if judged.raters is None else len(judged.raters.scores)
     return {
         "answers": len(judged),
@@ -231,14 +233,14 @@ def _n(judged: Judged) -> dict[str, int]:
     }
 
 
-def _systems(judged: Judged, plan: Plan, about: About) -> list[dict[str, Any]]:
+def _systems(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> list[dict[str, Any]]:
     scores = {name: corpus(judged, name, about) for name in judged.metrics}
     return breakdown.systems(
         judged, scores, inferred=about.inferred, replicates=plan.replicates, seed=plan.seed
     )
 
 
-def _length_bias(judged: Judged, plan: Plan) -> dict[str, Any]:
+def _length_bias(judged: ScoredAnswers, plan: Plan) -> dict[str, Any]:
     """Of people, metrics and floors; they share the draws, which is most of the work."""
     columns = {METRIC + name: judged.metrics[name] for name in sorted(judged.metrics)}
     columns |= {f"floor {name}": floor.scores for name, floor in floors(judged).items()}
@@ -246,7 +248,7 @@ def _length_bias(judged: Judged, plan: Plan) -> dict[str, Any]:
     return length_bias(judged, columns, draws=plan.draws, seed=plan.seed)
 
 
-def _human(judged: Judged) -> dict[str, Any]:
+def _human(judged: ScoredAnswers) -> dict[str, Any]:
     there = judged.human[np.isfinite(judged.human)]
     return {
         "n": len(there),
@@ -255,7 +257,7 @@ def _human(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _alpha(about: About) -> dict[str, Any]:
+def _alpha(about: ReportHeader) -> dict[str, Any]:
     if about.alpha is None:
         return {"before": None, "after": None, "reason": about.no_alpha}
     before, after = about.alpha

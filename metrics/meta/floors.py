@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metrics.meta.judged import Codes, Floats, Judged
+from metrics.meta.judged import Codes, Floats, ScoredAnswers
 
 OF_THE_OTHERS = "this floor is made of the human scores of the other answers to the question"
 ONE_VALUE = "this floor has one value per system: its own human mean"
@@ -22,7 +22,7 @@ class Floor:
     without: Mapping[str, str] = field(default_factory=dict)
 
 
-def floors(judged: Judged) -> dict[str, Floor]:
+def floors(judged: ScoredAnswers) -> dict[str, Floor]:
     """The floors that these data allow, by name.
 
     `length`: number of tokens of the answer. `length-difference`: minus the distance between that and the

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from metrics.meta.compared import Compared
+from metrics.meta.compared import MetricDifference
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
@@ -19,6 +19,6 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
     return found
 
 
-def corrected(tests: Sequence[Compared]) -> list[Compared]:
+def corrected(tests: Sequence[MetricDifference]) -> list[MetricDifference]:
     """Tests of one family (one statistic, grouping and method) with `p_holm`."""
     return [test.corrected(p) for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]

@@ -22,7 +22,7 @@ class Raters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class ScoredAnswers:
     """n answers with the mean human score of each and the scores of metrics; nan where one is missing.
 
     `systems` and `questions` are codes from 0 into the names. A system may have several answers to a question

@@ -13,7 +13,7 @@ import numpy as np
 
 from metrics.meta.chance import generator
 from metrics.meta.columns import LEAST
-from metrics.meta.judged import Floats, Judged, Raters
+from metrics.meta.judged import Floats, Raters, ScoredAnswers
 from metrics.meta.kernels import Statistic, within
 from metrics.meta.subsets import Which, over_subsets
 
@@ -25,7 +25,7 @@ _MIDDLE = (2.5, 97.5)
 
 
 def table14(
-    judged: Judged, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
+    judged: ScoredAnswers, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
 ) -> dict[str, Any]:
     """Pearson and Spearman of each metric at the paper's shares of the questions, and by ratings per answer.
 
@@ -43,7 +43,7 @@ def table14(
 
 
 def by_questions(
-    judged: Judged, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
+    judged: ScoredAnswers, *, seed: int, times: int = TIMES, shares: Sequence[float] = SHARES
 ) -> dict[str, list[dict[str, Any]]]:
     """For each metric a point for each share of the questions that have a human score."""
     asked = np.unique(judged.questions[~np.isnan(judged.human)])
@@ -63,7 +63,7 @@ def by_questions(
     return found
 
 
-def by_ratings(judged: Judged, *, seed: int, times: int = TIMES) -> dict[str, Any] | None:
+def by_ratings(judged: ScoredAnswers, *, seed: int, times: int = TIMES) -> dict[str, Any] | None:
     """For each metric a point for each number of ratings per answer; None without single ratings."""
     raters = judged.raters
     if raters is None or not len(raters.scores):

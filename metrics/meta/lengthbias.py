@@ -16,7 +16,7 @@ import numpy.typing as npt
 from metrics.meta.chance import generator
 from metrics.meta.columns import p_of_t, related
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 
 CUT = 6
 NO_LENGTHS = "the lengths of the answers and their references are not known"
@@ -35,7 +35,7 @@ class Group:
 
 
 def length_bias(
-    judged: Judged, columns: Mapping[str, Floats], *, draws: int, seed: int, cut: float = CUT
+    judged: ScoredAnswers, columns: Mapping[str, Floats], *, draws: int, seed: int, cut: float = CUT
 ) -> dict[str, dict[str, Any]]:
     """For each column of scores, what the two groups get and whether chance explains the difference.
 

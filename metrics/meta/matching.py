@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
 from metrics.meta.ties import index_pairs
 
@@ -47,7 +47,7 @@ class RankMatch:
         return replace(self, figure=replace(self.figure, ci=ci))
 
 
-def rank_match(judged: Judged, metric: str, gap: float = 2.0) -> RankMatch:
+def rank_match(judged: ScoredAnswers, metric: str, gap: float = 2.0) -> RankMatch:
     """How often the metric agrees where people see a clear difference."""
     rows, scores = rows_of(judged, [metric]).of(metric)
     return matched(rows, scores, gap)

@@ -21,7 +21,7 @@ import numpy as np
 
 from metrics.meta.correlations import NO_SCORES
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import pair_counts
 from metrics.meta.rows import Grouping, Rows, grouped, rows_of
 
@@ -46,7 +46,7 @@ class Pairs:
         return replace(self, figure=replace(self.figure, ci=ci))
 
 
-def pair_acc(judged: Judged, metric: str) -> Pairs:
+def pair_acc(judged: ScoredAnswers, metric: str) -> Pairs:
     """The share of pairs of answers to the same question that the metric orders as people do."""
     rows, scores = rows_of(judged, [metric]).of(metric)
     return pair_accuracy(rows, scores)
@@ -76,7 +76,7 @@ def snapped(rows: Rows, scores: Floats) -> Floats:
     return found
 
 
-def acc_eq(judged: Judged, metric: str, grouping: Grouping = "item") -> Figure:
+def acc_eq(judged: ScoredAnswers, metric: str, grouping: Grouping = "item") -> Figure:
     """Pairwise accuracy with ties; `n` counts pairs if global, else the questions or systems of the mean."""
     rows, scores = rows_of(judged, [metric]).of(metric)
     return accuracy_with_ties(rows, scores, grouping)

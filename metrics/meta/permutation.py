@@ -26,15 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
-from metrics.meta.cohorts import Cohort, Pair, Sorted, cohorts_of
-from metrics.meta.compared import Compared, Method
+from metrics.meta.cohorts import Cohort, Pair, PairCohorts, cohorts_of
+from metrics.meta.compared import Method, MetricDifference
 from metrics.meta.concordance import concordance_of
 from metrics.meta.draws import BLOCK, blocks, kept, swaps
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import within
-from metrics.meta.reswapping import Anew, anew_of
+from metrics.meta.reswapping import SwapStatistics, anew_of
 from metrics.meta.rows import Grouping, Indices, Rows, grouped, rows_of
-from metrics.meta.spreading import Spread, in_process
+from metrics.meta.spreading import PartRunner, in_process
 from metrics.meta.statistics import AnyStatistic, check
 from metrics.meta.swapping import Sums, means_of, moments_of, shares_of, standardised, values_of
 
@@ -43,7 +43,7 @@ CLOSE = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
+class ExtremeCounts:
     """Of one block: draws as extreme as observed, for each pair, and the sum of their squares."""
 
     extreme: Indices
@@ -51,7 +51,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PermutationInput:
     """All that a block needs; it can be sent to another process."""
 
     pairs: tuple[Pair, ...]
@@ -61,8 +61,8 @@ class Prepared:
     draws: int
     seed: int
     units: int
-    sorted: Sorted
-    sums: tuple[Sums | Anew, ...]
+    sorted: PairCohorts
+    sums: tuple[Sums | SwapStatistics, ...]
 
     @property
     def blocks(self) -> range:
@@ -76,7 +76,7 @@ class Prepared:
 
 
 def compare(
-    judged: Judged,
+    judged: ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
     grouping: Grouping = "global",
@@ -85,15 +85,15 @@ def compare(
     draws: int = 9999,
     seed: int = 0,
     gap: float = 2.0,
-    spread: Spread = in_process,
-) -> list[Compared]:
+    spread: PartRunner = in_process,
+) -> list[MetricDifference]:
     """The test of each pair of metrics. MetricError for a statistic, grouping or method that there is not."""
     prepared = prepare(judged, pairs, statistic, grouping, method, draws=draws, seed=seed, gap=gap)
     return concluded(prepared, spread(partial(counted, prepared), list(prepared.blocks)))
 
 
 def prepare(
-    judged: Judged,
+    judged: ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic,
     grouping: Grouping,
@@ -102,7 +102,7 @@ def prepare(
     draws: int = 9999,
     seed: int = 0,
     gap: float = 2.0,
-) -> Prepared:
+) -> PermutationInput:
     """Everything that does not depend on chance."""
     check(statistic, grouping)
     if method not in PERMUTATIONS:
@@ -126,7 +126,7 @@ def prepare(
         )
         for cohort in dealt.cohorts
     )
-    return Prepared(tuple(pairs), statistic, grouping, method, draws, seed, units, dealt, sums)
+    return PermutationInput(tuple(pairs), statistic, grouping, method, draws, seed, units, dealt, sums)
 
 
 def _units(cohort: Cohort, rows: Rows, method: Method) -> Indices:
@@ -145,7 +145,7 @@ def _sums(
     grouping: Grouping,
     method: Method,
     gap: float,
-) -> Sums | Anew:
+) -> Sums | SwapStatistics:
     """How a cohort's differences follow from swaps of `size` units."""
     if grouping == "system":
         return means_of(cohort, units, size, statistic)
@@ -164,17 +164,17 @@ def _sums(
     return moments_of(cohort, units, size, statistic, grouping)
 
 
-def counted(prepared: Prepared, block: int) -> Counted:
+def counted(prepared: PermutationInput, block: int) -> ExtremeCounts:
     """The extreme draws of one block."""
     extreme = np.zeros(len(prepared.pairs), np.int64)
     squares = np.zeros(len(prepared.pairs))
     totals = [
-        sums.start() if isinstance(sums, Anew) else np.zeros((BLOCK, sums.columns.shape[1]))
+        sums.start() if isinstance(sums, SwapStatistics) else np.zeros((BLOCK, sums.columns.shape[1]))
         for sums in prepared.sums
     ]
     for part, swapped in swaps(prepared.seed, prepared.purpose, block, prepared.units):
         for total, sums in zip(totals, prepared.sums, strict=True):
-            if isinstance(sums, Anew):
+            if isinstance(sums, SwapStatistics):
                 total[:, part] = swapped > 0
             else:
                 np.add(total, swapped @ sums.columns[part], out=total)
@@ -185,16 +185,16 @@ def counted(prepared: Prepared, block: int) -> Counted:
         far = ~(np.abs(drawn) < np.abs(observed) - CLOSE)
         extreme[cohort.pairs] = far.sum(axis=0)
         squares[cohort.pairs] = np.nansum(drawn * drawn, axis=0)
-    return Counted(extreme, squares)
+    return ExtremeCounts(extreme, squares)
 
 
-def _deltas(sums: Sums | Anew, total: npt.NDArray[np.float64 | np.bool_]) -> Floats:
-    if isinstance(sums, Anew):
+def _deltas(sums: Sums | SwapStatistics, total: npt.NDArray[np.float64 | np.bool_]) -> Floats:
+    if isinstance(sums, SwapStatistics):
         return sums.deltas(total)
     return sums.deltas(np.asarray(total, dtype=np.float64))
 
 
-def concluded(prepared: Prepared, counts: Sequence[Counted]) -> list[Compared]:
+def concluded(prepared: PermutationInput, counts: Sequence[ExtremeCounts]) -> list[MetricDifference]:
     """The tests, from the counts of all blocks in their order."""
     extreme = sum((count.extreme for count in counts), np.zeros(len(prepared.pairs), np.int64))
     squares = sum((count.squares for count in counts), np.zeros(len(prepared.pairs)))
@@ -204,9 +204,9 @@ def concluded(prepared: Prepared, counts: Sequence[Counted]) -> list[Compared]:
         delta, n = prepared.sorted.delta(place), prepared.sorted.sizes[place]
         if delta is None:
             reason = prepared.sorted.why(place, (a, b))
-            found.append(Compared(*told, None, None, n, reason=reason))
+            found.append(MetricDifference(*told, None, None, n, reason=reason))
             continue
         p = (1 + int(extreme[place])) / (1 + prepared.draws)
         error = float(np.round(np.sqrt(squares[place] / prepared.draws), 10))
-        found.append(Compared(*told, delta, p, n, error))
+        found.append(MetricDifference(*told, delta, p, n, error))
     return found

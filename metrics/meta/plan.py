@@ -105,7 +105,7 @@ class CorpusRule:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class About:
+class ReportHeader:
     """What stands in the report and does not come from the scores.
 
     `titles` of metrics in words; `corpus` their score of each system as a whole; `undefined` how many values

@@ -7,10 +7,10 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.meta import adem, learning
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.matching import rank_match
-from metrics.meta.plan import About, Plan
+from metrics.meta.plan import Plan, ReportHeader
 from metrics.meta.resample import resample_overall
 
 Result = dict[str, Any]
@@ -19,27 +19,27 @@ TABLE8 = "adem-table8"
 METRIC = "metric "
 
 
-def _resample(judged: Judged, plan: Plan, about: About) -> Result:
+def _resample(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     return resample_overall(judged, about.rules, seed=plan.seed)
 
 
-def _table3(judged: Judged, plan: Plan, about: About) -> Result:
+def _table3(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     return adem.table3(judged)
 
 
-def _table4(judged: Judged, plan: Plan, about: About) -> Result:
+def _table4(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     return adem.table4(judged, plan.scale)
 
 
-def _table5(judged: Judged, plan: Plan, about: About) -> Result:
+def _table5(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     return adem.table5(judged, seed=plan.seed)
 
 
-def _table6(judged: Judged, plan: Plan, about: About) -> Result:
+def _table6(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     return adem.table6(judged, plan.scale)
 
 
-def _table8(judged: Judged, plan: Plan, about: About) -> Result:
+def _table8(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     columns = {HUMAN: judged.human, **{METRIC + name: values for name, values in judged.metrics.items()}}
     return table8(length_bias(judged, columns, draws=plan.draws, seed=plan.seed), judged.metrics)
 
@@ -53,11 +53,11 @@ def table8(bias: Mapping[str, Result], names: Iterable[str]) -> Result:
     return {HUMAN: bias[HUMAN], "metrics": {name: bias[METRIC + name] for name in sorted(names)}}
 
 
-def _table14(judged: Judged, plan: Plan, about: About) -> Result:
+def _table14(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     return learning.table14(judged, seed=plan.seed)
 
 
-def table7(judged: Judged, plan: Plan, about: About) -> Result:
+def table7(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     """KPQA (Lee et al. 2021), 5.4 "Rank-Pair" and Table 7: percentage of pairs that match people.
 
     Pairs of answers to the same question whose human scores differ by at least 2 (half of the scale, or the
@@ -73,7 +73,7 @@ def table7(judged: Judged, plan: Plan, about: About) -> Result:
 
 
 #: What runs under each name.
-PROTOCOLS: dict[str, Callable[[Judged, Plan, About], Result]] = {
+PROTOCOLS: dict[str, Callable[[ScoredAnswers, Plan, ReportHeader], Result]] = {
     "resample_overall": _resample,
     "adem-table3": _table3,
     "adem-table4": _table4,
@@ -92,7 +92,7 @@ def known(names: tuple[str, ...]) -> None:
             raise MetricError(f"There is no protocol {name!r}; there are {', '.join(PROTOCOLS)}.")
 
 
-def protocol(name: str, judged: Judged, plan: Plan, about: About) -> Result:
+def protocol(name: str, judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     """The result of the protocol of that name; human scores must exist."""
     if np.isnan(judged.human).all():
         return {"value": None, "reason": "no answer has a human score"}

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from metrics.meta.chance import generator
 from metrics.meta.columns import correlation
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.plan import CorpusRule
 
 TIMES = 100
@@ -29,7 +29,7 @@ NOTE = (
 
 
 def resample_overall(
-    judged: Judged,
+    judged: ScoredAnswers,
     rules: Mapping[str, CorpusRule],
     *,
     seed: int,
@@ -87,7 +87,7 @@ def _samples(
 
 
 def _overall(
-    judged: Judged, values: Floats, rule: CorpusRule | None, taken: Floats | None, questions: int
+    judged: ScoredAnswers, values: Floats, rule: CorpusRule | None, taken: Floats | None, questions: int
 ) -> Figure:
     if taken is None:
         return Figure(None, f"there are fewer than {questions} questions with human scores", n=0)

@@ -19,14 +19,14 @@ from metrics.meta.pairwise import Pairwise
 from metrics.meta.rows import Indices, rounded
 from metrics.meta.softpairs import system_pairs
 from metrics.meta.statistics import AnyStatistic, correlation_named
-from metrics.meta.weighted import Weighted, of_moments
+from metrics.meta.weighted import WeightedCorrelation, of_moments
 
 #: Cells of answers by samples that are worked on at once.
 CELLS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class SampleCounts:
     """How often each question and each system is in each sample; None where they are not sampled."""
 
     questions: Floats | None
@@ -37,11 +37,11 @@ class Drawn:
         assert drawn is not None
         return int(drawn.shape[1])
 
-    def parts(self, answers: int) -> "list[Drawn]":
+    def parts(self, answers: int) -> "list[SampleCounts]":
         """Some samples at a time, so that weights of so many answers stay small."""
         width = max(1, CELLS // answers)
         slices = [slice(first, first + width) for first in range(0, len(self), width)]
-        return [Drawn(_columns(self.questions, of), _columns(self.systems, of)) for of in slices]
+        return [SampleCounts(_columns(self.questions, of), _columns(self.systems, of)) for of in slices]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class OfSums:
     below: Floats
     questions: Indices
 
-    def values(self, drawn: Drawn) -> Floats:
+    def values(self, drawn: SampleCounts) -> Floats:
         """(samples,)."""
         assert drawn.questions is not None
         weights = drawn.questions[self.questions]
@@ -78,7 +78,7 @@ class OfMoments:
 
     sums: Floats
 
-    def values(self, drawn: Drawn) -> Floats:
+    def values(self, drawn: SampleCounts) -> Floats:
         """(samples,)."""
         assert drawn.questions is not None
         total, *moments = self.sums @ drawn.questions
@@ -89,10 +89,10 @@ class OfMoments:
 class OfAnswers:
     """Correlations over all answers (one group) or by system."""
 
-    weighted: Weighted
+    weighted: WeightedCorrelation
     places: Places
 
-    def values(self, drawn: Drawn) -> Floats:
+    def values(self, drawn: SampleCounts) -> Floats:
         """(samples,)."""
         found = []
         by_system = len(self.places.starts) > 1
@@ -114,11 +114,11 @@ class OfAnswers:
 class OfQuestions:
     """Means over questions, where systems are drawn: within a question answers have their system's weight."""
 
-    weighted: Weighted | None
+    weighted: WeightedCorrelation | None
     pairs: Pairwise | None
     places: Places
 
-    def values(self, drawn: Drawn) -> Floats:
+    def values(self, drawn: SampleCounts) -> Floats:
         """(samples,)."""
         found = []
         for part in drawn.parts(len(self.places.systems)):
@@ -144,7 +144,7 @@ class OfSystems:
     sums: Floats
     systems: Indices
 
-    def values(self, drawn: Drawn) -> Floats:
+    def values(self, drawn: SampleCounts) -> Floats:
         """(samples,)."""
         if drawn.questions is None:
             sums = self.sums.sum(axis=2, keepdims=True)

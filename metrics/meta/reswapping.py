@@ -31,7 +31,7 @@ CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Anew:
+class SwapStatistics:
     """What each way to swap answers makes of each question; `columns` only says how many units there are."""
 
     columns: Floats
@@ -106,10 +106,12 @@ class Anew:
         return np.stack(shares(self.statistic, self.cohort.rows, scores, self.gap))
 
 
-def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, gap: float) -> Anew:
+def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, gap: float) -> SwapStatistics:
     """For means over questions; `units` is the unit of each answer."""
     starts = grouped(cohort.rows, "item")[1]
-    plain = Anew(np.zeros((0, size)), cohort, standardised(cohort.scores), units, starts, statistic, gap, ())
+    plain = SwapStatistics(
+        np.zeros((0, size)), cohort, standardised(cohort.scores), units, starts, statistic, gap, ()
+    )
     most = int(_places(starts, len(units))[1].max())
     if not plain.few or len(starts) * len(cohort.first) << most > TABLES:
         return plain

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 
 Grouping = Literal["global", "item", "by_system", "system"]
 GROUPINGS: tuple[Grouping, ...] = ("global", "item", "by_system", "system")
@@ -71,7 +71,7 @@ class Rows:
         return rows, rows.column(metric)
 
 
-def rows_of(judged: Judged, metrics: Sequence[str] | None = None) -> Rows:
+def rows_of(judged: ScoredAnswers, metrics: Sequence[str] | None = None) -> Rows:
     """The answers with a human score and the scores of some metrics (all, if None) in their own order."""
     names = tuple(judged.metrics if metrics is None else metrics)
     for name in names:

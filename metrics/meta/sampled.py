@@ -10,13 +10,13 @@ from metrics.meta.judged import Floats
 from metrics.meta.kernels import STATISTICS
 from metrics.meta.pairwise import pairwise
 from metrics.meta.resampling import (
-    Drawn,
     OfAnswers,
     OfMoments,
     OfQuestions,
     OfSums,
     OfSystems,
     Places,
+    SampleCounts,
     correlation,
 )
 from metrics.meta.rows import Grouping, Indices, Rows, grouped
@@ -24,16 +24,16 @@ from metrics.meta.statistics import AnyStatistic
 from metrics.meta.weighted import moments, prepared
 
 
-class Sampled(Protocol):
+class SampledStatistic(Protocol):
     """A statistic that waits for samples."""
 
-    def values(self, drawn: Drawn) -> Floats:
+    def values(self, drawn: SampleCounts) -> Floats:
         """(samples,) values, nan where a sample has none."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class MetricScores:
     """(n,) scores of one metric for these rows, none of them missing.
 
     `questions` and `systems` are the rows' numbers among all that are drawn from, which are `drawn_from`
@@ -47,14 +47,14 @@ class Scored:
     drawn_from: int
 
 
-def scored(rows: Rows, places: Indices, own: Rows, scores: Floats) -> Scored:
+def scored(rows: Rows, places: Indices, own: Rows, scores: Floats) -> MetricScores:
     """Scores of some of the rows, by their places."""
-    return Scored(own, scores, rows.questions[places], rows.systems[places], len(rows.question_names))
+    return MetricScores(own, scores, rows.questions[places], rows.systems[places], len(rows.question_names))
 
 
 def sampled(
-    given: Scored, statistic: AnyStatistic, grouping: Grouping, *, whole: bool, gap: float
-) -> Sampled:
+    given: MetricScores, statistic: AnyStatistic, grouping: Grouping, *, whole: bool, gap: float
+) -> SampledStatistic:
     """A statistic of these scores; `whole`: only questions are drawn."""
     rows, scores, questions, systems = given.rows, given.scores, given.questions, given.systems
     if grouping == "system":
@@ -75,7 +75,7 @@ def sampled(
     return OfAnswers(prepared(correlation(statistic), human, metric, starts), places)
 
 
-def _of_systems(given: Scored, statistic: AnyStatistic) -> OfSystems:
+def _of_systems(given: MetricScores, statistic: AnyStatistic) -> OfSystems:
     rows = given.rows
     columns = np.stack([np.ones(len(rows)), rows.human, given.scores])
     sums = _by_question(columns, rows.systems, len(rows.system_names), given.questions, given.drawn_from)

@@ -6,14 +6,14 @@ from itertools import combinations
 from typing import Any
 
 from metrics.meta.clusters import clusters
-from metrics.meta.compared import Compared
+from metrics.meta.compared import MetricDifference
 from metrics.meta.comparing import compared
 from metrics.meta.detectable import detectable
 from metrics.meta.draws import SAMPLES, blocks
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.permutation import PERMUTATIONS
 from metrics.meta.plan import Comparison, Plan
-from metrics.meta.spreading import P, R, Spread
+from metrics.meta.spreading import P, PartRunner, R
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class Tests:
 
 
 def tests(
-    judged: Judged,
+    judged: ScoredAnswers,
     plan: Plan,
     figures: Mapping[tuple[str, str], Mapping[str, float | None]],
     *,
-    spread: Spread,
+    spread: PartRunner,
     done: Callable[[int, str], None],
 ) -> Tests:
     """Every comparison of the plan for every pair of metrics in alphabetical order.
@@ -51,7 +51,7 @@ def tests(
     return Tests(said, found)
 
 
-def parts_of_tests(judged: Judged, plan: Plan) -> int:
+def parts_of_tests(judged: ScoredAnswers, plan: Plan) -> int:
     """How often `done` is told of one more."""
     if len(judged.metrics) < 2:
         return 0
@@ -59,15 +59,15 @@ def parts_of_tests(judged: Judged, plan: Plan) -> int:
 
 
 def _compared(
-    judged: Judged,
+    judged: ScoredAnswers,
     pairs: Sequence[tuple[str, str]],
     comparison: Comparison,
     plan: Plan,
     *,
-    spread: Spread,
+    spread: PartRunner,
     done: Callable[[int, str], None],
-) -> list[Compared]:
-    telling = _Telling(spread, comparison, _parts(comparison, plan), done)
+) -> list[MetricDifference]:
+    telling = _ComparisonProgress(spread, comparison, _parts(comparison, plan), done)
     found = compared(
         judged,
         pairs,
@@ -83,11 +83,11 @@ def _compared(
     return found
 
 
-class _Telling:
+class _ComparisonProgress:
     """A spread that says how far one comparison is, which is never more than `total` parts."""
 
     def __init__(
-        self, spread: Spread, comparison: Comparison, total: int, told: Callable[[int, str], None]
+        self, spread: PartRunner, comparison: Comparison, total: int, told: Callable[[int, str], None]
     ) -> None:
         self.total = total
         self._spread, self._told, self._so_far = spread, told, 0
@@ -114,7 +114,7 @@ def _parts(comparison: Comparison, plan: Plan) -> int:
     return len(blocks(plan.draws)) if comparison.method in PERMUTATIONS else 1
 
 
-def _detectable(test: Compared, plan: Plan) -> dict[str, Any]:
+def _detectable(test: MetricDifference, plan: Plan) -> dict[str, Any]:
     """`mdd`: the smallest true difference that this test would have found; None with a reason."""
     figure = detectable(test.null_sd, level=plan.level, power=plan.power)
     said: dict[str, Any] = {"mdd": figure.value}

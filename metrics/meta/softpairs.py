@@ -17,7 +17,7 @@ import numpy as np
 from metrics.meta.correlations import NO_SCORES, ONE_SYSTEM, SAME_HUMAN_MEANS
 from metrics.meta.draws import BLOCK, blocks, swaps
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.rows import Mask, Rows, rows_of, system_means
 
 NOTHING_SHARED = "not defined: no two systems answered the same question"
@@ -25,7 +25,7 @@ NOTHING_SHARED = "not defined: no two systems answered the same question"
 CLOSE = 1e-9
 
 
-def pa(judged: Judged, metric: str) -> Figure:
+def pa(judged: ScoredAnswers, metric: str) -> Figure:
     """Pairwise accuracy over systems; `n` counts pairs that people do not tie."""
     rows, scores = rows_of(judged, [metric]).of(metric)
     return pairwise_accuracy(rows, scores)
@@ -54,7 +54,7 @@ def system_pairs(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
 
 
 def spa(
-    judged: Judged, metrics: Sequence[str] | None = None, *, draws: int = 1000, seed: int = 0
+    judged: ScoredAnswers, metrics: Sequence[str] | None = None, *, draws: int = 1000, seed: int = 0
 ) -> Mapping[str, Figure]:
     """Soft pairwise accuracy of some metrics (all, if None); `n` counts pairs of systems."""
     rows = rows_of(judged, metrics)

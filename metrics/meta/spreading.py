@@ -12,7 +12,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 
-class Spread(Protocol):
+class PartRunner(Protocol):
     """Does the same work on each part; the results come in the order of the parts.
 
     `done`, where it is given, hears after each finished part how many are done.

@@ -20,7 +20,7 @@ import numpy as np
 from metrics.meta.chance import generator
 from metrics.meta.correlations import NO_SCORES
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, Judged
+from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.pairs import NO_PAIR
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
 
@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
+class CalibratedAccuracy:
     """The highest accuracy (n: questions), its epsilon, and the accuracy with one chosen elsewhere."""
 
     figure: Figure
@@ -46,7 +46,7 @@ class Calibrated:
             said["held_out_reason"] = self.held_out.reason
         return said
 
-    def within(self, ci: tuple[float, float] | None) -> "Calibrated":
+    def within(self, ci: tuple[float, float] | None) -> "CalibratedAccuracy":
         """The same with an interval."""
         return replace(self, figure=replace(self.figure, ci=ci))
 
@@ -72,22 +72,22 @@ class Differences:
         )
 
 
-def acc_eq_cal(judged: Judged, metric: str, *, seed: int = 0) -> Calibrated:
+def acc_eq_cal(judged: ScoredAnswers, metric: str, *, seed: int = 0) -> CalibratedAccuracy:
     """Tie-calibrated accuracy of a metric."""
     rows, scores = rows_of(judged, [metric]).of(metric)
     return calibrated(rows, scores, seed=seed)
 
 
-def calibrated(rows: Rows, scores: Floats, *, seed: int = 0) -> Calibrated:
+def calibrated(rows: Rows, scores: Floats, *, seed: int = 0) -> CalibratedAccuracy:
     """`acc_eq_cal` of (n,) scores, none of them missing."""
     pairs = differences(rows, scores)
     if not len(pairs.gap):
         none = Figure(None, NO_PAIR if len(rows) else NO_SCORES, n=0)
-        return Calibrated(none, None, none)
+        return CalibratedAccuracy(none, None, none)
     epsilon = best_epsilon(pairs)
     questions = np.unique(pairs.question)
     value = Figure(accuracy(pairs, epsilon) / len(questions), n=len(questions))
-    return Calibrated(value, epsilon, _held_out(pairs, questions, seed))
+    return CalibratedAccuracy(value, epsilon, _held_out(pairs, questions, seed))
 
 
 def _held_out(pairs: Differences, questions: Indices, seed: int) -> Figure:

@@ -22,7 +22,7 @@ NONE = 1e-12
 MANY = 500
 
 
-class Weighted(Protocol):
+class WeightedCorrelation(Protocol):
     """A correlation that waits for weights."""
 
     def values(self, weights: Floats) -> Floats:
@@ -30,7 +30,7 @@ class Weighted(Protocol):
         ...
 
 
-def prepared(statistic: Statistic, human: Floats, scores: Floats, starts: Indices) -> Weighted:
+def prepared(statistic: Statistic, human: Floats, scores: Floats, starts: Indices) -> WeightedCorrelation:
     """The statistic of these scores, which lie group by group."""
     if statistic == "pearson":
         return Pearson(moments(human, scores, starts), starts)

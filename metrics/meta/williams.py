@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from metrics.meta.cohorts import Pair, cohorts_of
-from metrics.meta.compared import Compared
-from metrics.meta.judged import Judged
+from metrics.meta.compared import MetricDifference
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.kernels import pearson
 from metrics.meta.rows import rows_of
 
@@ -25,7 +25,7 @@ FEW = "not defined: Williams' test needs four answers with both scores"
 SAME = "not defined: the two metrics are the same but for scale"
 
 
-def williams(judged: Judged, pairs: Sequence[Pair]) -> list[Compared]:
+def williams(judged: ScoredAnswers, pairs: Sequence[Pair]) -> list[MetricDifference]:
     """Williams' test of each pair, two-sided."""
     rows = rows_of(judged, sorted({name for pair in pairs for name in pair}))
     dealt = cohorts_of(rows, pairs, "pearson", "global", 0.0)
@@ -44,7 +44,9 @@ def williams(judged: Judged, pairs: Sequence[Pair]) -> list[Compared]:
             first, second = (figure.value or 0.0 for figure in dealt.figures[place])
             error = williams_error(first, second, between[place], n)
             p, reason = (None, SAME) if error is None else (p_of_t(delta / error, n - 3), "")
-        found.append(Compared(a, b, "pearson", "global", "williams", delta, p, n, error, reason=reason))
+        found.append(
+            MetricDifference(a, b, "pearson", "global", "williams", delta, p, n, error, reason=reason)
+        )
     return found
 
 

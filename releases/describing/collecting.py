@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from money.amounts import dollars
-from releases.describing.facts import Agreement, Alpha, Collecting, Facts
+from releases.describing.facts import Agreement, Alpha, Facts, StageFacts
 from releases.describing.methods import METHODS
 from releases.describing.quoting import markdown, plain, table
 
@@ -94,7 +94,7 @@ def _found(facts: Facts) -> Iterator[str]:
             yield f"{markdown(corpus)}: {markdown(words)}"
 
 
-def _stage(stage: Collecting) -> str:
+def _stage(stage: StageFacts) -> str:
     return markdown(stage.title or stage.name)
 
 

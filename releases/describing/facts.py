@@ -36,7 +36,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Collecting:
+class StageFacts:
     """One stage of the campaign: who was asked for what, and what it came to.
 
     `kind` is the stage's (screening, curation, distillation, judging, or another room's). None is not known.
@@ -98,7 +98,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Filtering:
+class FilterFacts:
     """The filter run that is in force in a stage, its rules in the order in which they ran."""
 
     stage: str
@@ -131,7 +131,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedScoreFacts:
     """Where imported human scores come from: the file, its digest, and the scale of its scores.
 
     The file says of `simulated` of its `scores` that programs gave them.
@@ -146,7 +146,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievalFacts:
     """Candidate passages of one origin that one ranker ordered; `ranker` is empty for imported ones.
 
     `corpus`, `licence` and `attribution` are what the project says about the corpus, empty where unknown.
@@ -184,14 +184,14 @@ class Facts:
     include: tuple[str, ...] = ()
     brought_in: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    stages: tuple[Collecting, ...] = ()
+    stages: tuple[StageFacts, ...] = ()
     workers: int = 0
     simulated_workers: int = 0
     agreement: tuple[Agreement, ...] = ()
-    filters: tuple[Filtering, ...] = ()
+    filters: tuple[FilterFacts, ...] = ()
     privacy: tuple[Privacy, ...] = ()
-    imported: Imported | None = None
-    found: tuple[Found, ...] = ()
+    imported: ImportedScoreFacts | None = None
+    found: tuple[RetrievalFacts, ...] = ()
     seed: int = 0
     shares: tuple[float, ...] = (1.0, 0.0, 0.0)
     rows: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

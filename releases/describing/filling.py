@@ -14,14 +14,14 @@ from projects.models import Project
 from releases.describing.facts import (
     Agreement,
     Alpha,
-    Collecting,
     Facts,
     File,
-    Filtering,
-    Found,
-    Imported,
+    FilterFacts,
+    ImportedScoreFacts,
     Privacy,
+    RetrievalFacts,
     Rule,
+    StageFacts,
     Step,
 )
 from releases.groups import ANSWERS, QUERIES, left_out_of
@@ -29,7 +29,7 @@ from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.reports import collected
 from releases.rows.acceptance import released
-from releases.rows.scope import Judged
+from releases.rows.scope import JudgedStage
 from retrieval.models import Corpus
 
 _MEASURE = "Krippendorff's alpha, interval"
@@ -45,7 +45,7 @@ def facts_of(
     steps: Sequence[Mapping[str, Any]],
     brought_in: Mapping[str, int],
     reports: Mapping[str, Mapping[str, Any]],
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedStage],
     verdicts: Counter[tuple[str, str]],
     rows: Mapping[str, Mapping[str, int]],
     files: Sequence[File],
@@ -87,8 +87,8 @@ def _words(step: Mapping[str, Any]) -> str:
     return f"{step['what']}: {step['step']}"
 
 
-def _collecting(cost: Mapping[str, Any]) -> Collecting:
-    return Collecting(
+def _collecting(cost: Mapping[str, Any]) -> StageFacts:
+    return StageFacts(
         name=cost["stage"],
         kind=cost["kind"],
         title=cost["title"],
@@ -138,8 +138,10 @@ def _alpha(part: Mapping[str, Any]) -> Alpha:
 
 
 def _filters(
-    judged: Sequence[Judged], verdicts: Counter[tuple[str, str]], reports: Mapping[str, Mapping[str, Any]]
-) -> Iterable[Filtering]:
+    judged: Sequence[JudgedStage],
+    verdicts: Counter[tuple[str, str]],
+    reports: Mapping[str, Mapping[str, Any]],
+) -> Iterable[FilterFacts]:
     for each in judged:
         if each.run is None:
             continue
@@ -147,7 +149,7 @@ def _filters(
         details = reports[slug]["recipe_details"]["parameters"] if slug in reports else {}
         removed = {rule: n for (stage, rule), n in sorted(verdicts.items()) if stage == slug and rule}
         words = ", ".join(f"{name} {value}" for name, value in details.items() if value not in ("", [], ()))
-        yield Filtering(
+        yield FilterFacts(
             stage=slug,
             recipe=each.run.recipe,
             rules=tuple(Rule(rule, words, n) for rule, n in removed.items()),
@@ -166,7 +168,7 @@ def _privacy(project: Project) -> Iterable[Privacy]:
         yield Privacy(rule, redacted=found[states.REDACTED], accepted=found[states.ACCEPTED])
 
 
-def _found(project: Project, options: Options) -> Iterable[Found]:
+def _found(project: Project, options: Options) -> Iterable[RetrievalFacts]:
     """Where the candidate passages of the released queries come from, and who ordered them."""
     corpora = {corpus.slug: corpus for corpus in Corpus.objects.filter(project=project)}
     rows = CandidatePassage.objects.filter(
@@ -176,7 +178,7 @@ def _found(project: Project, options: Options) -> Iterable[Found]:
     counted = counts.annotate(passages=Count("pk"), queries=Count("query", distinct=True))
     for origin, ranker, passages, queries in sorted(counted, key=lambda row: (row[0], row[1] or "")):
         corpus = corpora.get(origin.partition(":")[2])
-        yield Found(
+        yield RetrievalFacts(
             origin,
             ranker or "",
             passages,
@@ -185,7 +187,7 @@ def _found(project: Project, options: Options) -> Iterable[Found]:
         )
 
 
-def _imported(project: Project) -> Imported | None:
+def _imported(project: Project) -> ImportedScoreFacts | None:
     scores = ImportedScore.objects.filter(candidate__system__project=project)
     about = scores.aggregate(
         low=Min("scale_low"),
@@ -196,4 +198,4 @@ def _imported(project: Project) -> Imported | None:
     source = CandidateSource.objects.filter(project=project).order_by("pk").first()
     if about["low"] is None or source is None:
         return None
-    return Imported(source.name, source.sha256, **about)
+    return ImportedScoreFacts(source.name, source.sha256, **about)

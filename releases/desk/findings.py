@@ -35,7 +35,7 @@ _MOST_CHOSEN = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FindingView:
     """One finding as the page shows it; `address` leads to where the text is, empty where no page has it."""
 
     row: PrivacyFinding
@@ -75,7 +75,7 @@ def privacy(request: HttpRequest, seat: Seat) -> HttpResponse:
     )
 
 
-def _shown(seat: Seat, rows: Sequence[PrivacyFinding]) -> list[Shown]:
+def _shown(seat: Seat, rows: Sequence[PrivacyFinding]) -> list[FindingView]:
     """The rows with words and links, in two statements."""
     keys: dict[str, list[int]] = {}
     for row in rows:
@@ -105,7 +105,7 @@ def _shown(seat: Seat, rows: Sequence[PrivacyFinding]) -> list[Shown]:
             where = f"{where} of {systems.get(key, 'a system')}"
             address = reverse("judgments:candidate", args=[slug, key])
         cut = parts(row.excerpt, row.start, row.end)
-        found.append(Shown(row, RULES.get(row.rule, row.rule), cut, where, address))
+        found.append(FindingView(row, RULES.get(row.rule, row.rule), cut, where, address))
     return found
 
 

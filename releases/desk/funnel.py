@@ -3,14 +3,14 @@
 from django.db.models import Sum
 from django.urls import NoReverseMatch, reverse
 
-from crowd.desk.overview import Count, Link, Said, Step
+from crowd.desk.overview import Count, Link, OverviewPart, Step
 from projects.models import Project
 from releases.groups import GROUPS, QUERIES
 from releases.models import Release, ReleaseFile
 from releases.tables import REFERENCES
 
 
-def say(project: Project, entered: int | None) -> Said:
+def say(project: Project, entered: int | None) -> OverviewPart:
     """The last step. Before the first release it is there as soon as anything came in."""
     newest = (
         Release.objects.filter(project=project, state=Release.State.READY)
@@ -19,7 +19,7 @@ def say(project: Project, entered: int | None) -> Said:
         .first()
     )
     if newest is None and entered is None:
-        return Said()
+        return OverviewPart()
     address = _releases(project)
     released = _queries(newest) if newest else 0
     came = max(entered or 0, released)
@@ -29,7 +29,7 @@ def say(project: Project, entered: int | None) -> Said:
         Count("waiting", f"not in version {newest.version}" if newest else "waiting", came - released),
     )
     link = Link("Make a release", address) if address and not newest and came else None
-    return Said((Step("Released", came, counts, note, link),))
+    return OverviewPart((Step("Released", came, counts, note, link),))
 
 
 def _queries(release: Release) -> int:

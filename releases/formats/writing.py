@@ -15,7 +15,7 @@ class StoppedError(Exception):
     """The release is not built any further; whoever stopped it says why."""
 
 
-class _Heard:
+class _ProgressInbox:
     """What formats in other threads say about their progress, until the thread that may pass it on does."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ def write_formats(
     formats = {name: format_named(name) for name in names}
     for name in names:
         (folder / name).mkdir()
-    heard, written = _Heard(), dict[str, Written]()
+    heard, written = _ProgressInbox(), dict[str, Written]()
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="format") as pool:
         running: dict[str, Future[Written]] = {}
         try:

@@ -79,13 +79,13 @@ def open_table(
     elif format == "auto":
         format = _detected(source)
     if format in ("csv", "tsv", "xlsx"):
-        table = _Delimited(source, format=format, given=_flat(given), header=header)
+        table = _DelimitedTable(source, format=format, given=_flat(given), header=header)
         _check(source, table.columns, table.mapping)
         return ScoreTable(source, format, table.said, "line", table.columns, table.mapping, table.values)
     return _of_objects(source, format, given)
 
 
-class _Delimited(Table):
+class _DelimitedTable(Table):
     """A CSV or TSV file; what is given travels through `Table` as names joined by newlines."""
 
     def find_columns(

@@ -29,7 +29,7 @@ _FEW = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class PrivacyCounts:
     """How many texts were read, and the project's findings by rule and state after it."""
 
     texts: int
@@ -45,7 +45,7 @@ class Checked:
         return self.of(State.OPEN)
 
 
-def check(*, project: Project, actor: Any = None, progress: Progress | None = None) -> Checked:
+def check(*, project: Project, actor: Any = None, progress: Progress | None = None) -> PrivacyCounts:
     """Read every text that a release would hold. What is no longer found is gone; decisions stay.
 
     A finding is open anew where its text has changed, or where it comes back. Memory does not grow with the
@@ -78,7 +78,7 @@ def check(*, project: Project, actor: Any = None, progress: Progress | None = No
     vanished = PrivacyFinding.objects.filter(project=project, found_at__lt=now).exclude(state=State.GONE)
     with transaction.atomic():
         vanished.update(state=State.GONE)
-        checked = Checked(done, counted(project))
+        checked = PrivacyCounts(done, counted(project))
         record(
             project=project,
             action="privacy.checked",

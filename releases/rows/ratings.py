@@ -9,7 +9,7 @@ from quality.scale import Scale
 from releases.rows.batching import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import fit
-from releases.rows.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, Judged, Scope
+from releases.rows.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, Scope
 from releases.tables import Batches
 
 _AT_ONCE = 10_000
@@ -24,7 +24,7 @@ def rating_rows(scope: Scope) -> Batches:
         yield from _of_stage(scope, judged)
 
 
-def _of_stage(scope: Scope, judged: Judged) -> Batches:
+def _of_stage(scope: Scope, judged: JudgedStage) -> Batches:
     stage, run = judged.stage, judged.run
     numbers = numbers_of(scale_of(stage))
     for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):

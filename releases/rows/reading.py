@@ -10,7 +10,7 @@ from releases.rows.references import reference_rows
 from releases.rows.retrieval import retrieval_rows
 from releases.rows.scope import Scope
 from releases.rows.scores import score_rows
-from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, RETRIEVAL, SCORES, Filled
+from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, RETRIEVAL, SCORES, FilledTable
 
 _ROWS = (
     (REFERENCES, reference_rows),
@@ -22,6 +22,6 @@ _ROWS = (
 )
 
 
-def tables_of(scope: Scope) -> Mapping[str, Filled]:
+def tables_of(scope: Scope) -> Mapping[str, FilledTable]:
     """The tables by name. Each call of `batches` asks the database anew."""
-    return {table.name: Filled(table, partial(rows, scope)) for table, rows in _ROWS}
+    return {table.name: FilledTable(table, partial(rows, scope)) for table, rows in _ROWS}

@@ -27,7 +27,7 @@ QUERY_LEFT_OUT, ANSWER_LEFT_OUT = "query_left_out", "answer_left_out"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedStage:
     """A stage in which people judged, and the filter run that is in force in it."""
 
     stage: Stage
@@ -50,7 +50,7 @@ class Scope:
     people: People
     redactions: Redactions
     queries: dict[int, tuple[str, str]]
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedStage, ...]
     include: tuple[str, ...] = ()
     few: bool = False
     candidates: dict[int, tuple[str, str, str, str]] = field(default_factory=dict)
@@ -127,10 +127,10 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
 
 
-def judged_in(project: Project, using: str) -> Iterator[Judged]:
+def judged_in(project: Project, using: str) -> Iterator[JudgedStage]:
     """Stages with judgments, in the order in which they were made."""
     said = Exists(Judgment.objects.filter(stage=OuterRef("pk")))
     stages = Stage.objects.using(using).filter(said, project=project).select_related("project", "endpoint")
     for stage in stages.order_by("pk"):
         runs = FilterRun.objects.using(using).filter(stage=stage, state=FilterRun.State.IN_FORCE)
-        yield Judged(stage, runs.first())
+        yield JudgedStage(stage, runs.first())

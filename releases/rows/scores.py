@@ -11,7 +11,7 @@ from judgments.models import ImportedScore, Judgment, Score, Verdict
 from judgments.selectors.ratings import good, scale_of
 from releases.rows.batching import some_of
 from releases.rows.ratings import numbers_of
-from releases.rows.scope import Judged, Scope
+from releases.rows.scope import JudgedStage, Scope
 from releases.tables import ELSEWHERE, Batches, Row
 
 #: Candidates of one batch: each has some ten ratings.
@@ -19,14 +19,14 @@ _AT_ONCE = 2_000
 
 
 @dataclass(slots=True)
-class Given:
+class KeptRatings:
     """The kept ratings of a candidate; `simulated` where a program gave one of them."""
 
     ratings: list[dict[str, Any]] = field(default_factory=list)
     simulated: bool = False
 
 
-_NOTHING = Given()
+_NOTHING = KeptRatings()
 
 
 def score_rows(scope: Scope) -> Batches:
@@ -36,7 +36,7 @@ def score_rows(scope: Scope) -> Batches:
     yield from _elsewhere(scope)
 
 
-def _of_run(scope: Scope, judged: Judged) -> Batches:
+def _of_run(scope: Scope, judged: JudgedStage) -> Batches:
     rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged.run))
     rows = rows.order_by("candidate_id")
     columns = rows.values_list(
@@ -51,7 +51,7 @@ def _of_run(scope: Scope, judged: Judged) -> Batches:
         ]
 
 
-def _of_all(scope: Scope, judged: Judged) -> Batches:
+def _of_all(scope: Scope, judged: JudgedStage) -> Batches:
     for some in some_of(sorted(scope.candidates), _AT_ONCE):
         given = _given(scope, judged, some[0], some[-1])
         found = sorted(given)
@@ -63,12 +63,12 @@ def _of_all(scope: Scope, judged: Judged) -> Batches:
             ]
 
 
-def _row(scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: Given) -> Row:
+def _row(scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: KeptRatings) -> Row:
     name, key, system, split = scope.candidates[candidate]
     return (stage, name, key, system, *figures, given.ratings, given.simulated, split)
 
 
-def _given(scope: Scope, judged: Judged, first: int, last: int) -> dict[int, Given]:
+def _given(scope: Scope, judged: JudgedStage, first: int, last: int) -> dict[int, KeptRatings]:
     """The kept ratings of the candidates between two keys, in the order of submission."""
     stage, run = judged.stage, judged.run
     between = Judgment.objects.using(scope.using).filter(
@@ -88,7 +88,7 @@ def _given(scope: Scope, judged: Judged, first: int, last: int) -> dict[int, Giv
     columns = good(between, stage).order_by("pk").values_list("pk", "candidate_id", "worker_id", "score")
     rows = [row for row in columns if row[1] in scope.candidates]
     names = scope.people.names({row[2] for row in rows})
-    found: dict[int, Given] = defaultdict(Given)
+    found: dict[int, KeptRatings] = defaultdict(KeptRatings)
     numbers = numbers_of(scale_of(stage))
     for pk, candidate, worker, score in rows:
         if pk not in removed:
@@ -97,7 +97,7 @@ def _given(scope: Scope, judged: Judged, first: int, last: int) -> dict[int, Giv
     return found
 
 
-def _figures(judged: Judged, given: Sequence[list[dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
+def _figures(judged: JudgedStage, given: Sequence[list[dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
     """What a filter run would have stored; nothing is adjusted without the model of the filters."""
     import numpy as np  # noqa: PLC0415 - only where something is scored
 
@@ -139,6 +139,6 @@ def _elsewhere(scope: Scope) -> Batches:
                 None,
             )
             given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
-            batch.append(_row(scope, ELSEWHERE, candidate, figures, Given(given, simulated)))
+            batch.append(_row(scope, ELSEWHERE, candidate, figures, KeptRatings(given, simulated)))
         if batch:
             yield batch

@@ -32,19 +32,19 @@ from releases.manifest import (
 )
 from releases.models import Release, ReleaseFile
 from releases.options import Options, options_of
-from releases.services.gathering import Gathered, gather, scale_in_words
+from releases.services.gathering import ReleaseTables, gather, scale_in_words
 from releases.services.planning import plan
 from releases.source import Progress, Source, silent
 from releases.tables import SPLITS
 
-__all__ = ["Built", "build", "finish", "plan"]
+__all__ = ["BuiltFiles", "build", "finish", "plan"]
 
 State = Release.State
 _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltFiles:
     """The files of a release in their folder, and what its row will say about them.
 
     `same` is a ready release of the same content and options: then it is the release, not this one.
@@ -61,7 +61,7 @@ class Built:
     same: Release | None = None
 
 
-def build(release: Release, *, folder: Path, progress: Progress = silent) -> Built:
+def build(release: Release, *, folder: Path, progress: Progress = silent) -> BuiltFiles:
     """Write every file of a release into an empty folder; the database is only read.
 
     Raises ReleaseError where the folder is not empty. Where the same content was released with the same
@@ -92,7 +92,7 @@ def build(release: Release, *, folder: Path, progress: Progress = silent) -> Bui
     manifest = manifest_of(about, files)
     digest = write_manifest(folder, manifest, files)
     listed = sorted(folder.rglob("*"))
-    return Built(
+    return BuiltFiles(
         folder,
         manifest,
         digest,
@@ -105,7 +105,7 @@ def build(release: Release, *, folder: Path, progress: Progress = silent) -> Bui
     )
 
 
-def finish(release: Release, built: Built, *, actor: Any = None) -> Release:
+def finish(release: Release, built: BuiltFiles, *, actor: Any = None) -> Release:
     """Make a built release ready, with its files; the files are in their place already.
 
     Where the same was released before, the row that was planned goes and that release is given back. Raises
@@ -159,7 +159,7 @@ def _same(release: Release, content: str) -> Release | None:
     return next((each for each in found.order_by("pk") if each.options == release.options), None)
 
 
-def _about(release: Release, options: Options, gathered: Gathered, content: str) -> dict[str, Any]:
+def _about(release: Release, options: Options, gathered: ReleaseTables, content: str) -> dict[str, Any]:
     project = release.project
     return {
         "name": project.slug,
@@ -201,7 +201,7 @@ def _data_files(folder: Path, written: Mapping[str, Written]) -> Iterable[Manife
                 yield _file(folder, f"{name}/{inside}", name, rows.get(inside))
 
 
-def _reports(folder: Path, gathered: Gathered) -> Iterable[ManifestFile]:
+def _reports(folder: Path, gathered: ReleaseTables) -> Iterable[ManifestFile]:
     (folder / "reports").mkdir()
     reports = {f"agreement-{stage}": report for stage, report in gathered.reports.items()}
     for name, report in {**reports, "costs": gathered.costs}.items():
@@ -211,7 +211,7 @@ def _reports(folder: Path, gathered: Gathered) -> Iterable[ManifestFile]:
 
 
 def _descriptions(
-    folder: Path, release: Release, options: Options, gathered: Gathered, files: Iterable[ManifestFile]
+    folder: Path, release: Release, options: Options, gathered: ReleaseTables, files: Iterable[ManifestFile]
 ) -> list[ManifestFile]:
     facts = facts_of(
         release.project,

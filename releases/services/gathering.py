@@ -18,7 +18,7 @@ from releases.options import Options
 from releases.reports import accounts_of, agreement, costs, without_accounts
 from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.reading import tables_of
-from releases.rows.scope import Judged, Scope, scope_of
+from releases.rows.scope import JudgedStage, Scope, scope_of
 from releases.rows.snapshot import snapshot
 from releases.source import Progress
 from releases.spool import Spool, spooled
@@ -26,7 +26,7 @@ from releases.steps import steps_of
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class ReleaseTables:
     """The tables on disk, and what stands beside them.
 
     `about` has what was brought in, steps, stages with their recipes, and costs, for the digest of the
@@ -35,7 +35,7 @@ class Gathered:
     """
 
     spool: Spool
-    judged: Sequence[Judged]
+    judged: Sequence[JudgedStage]
     about: dict[str, Any]
     reports: dict[str, dict[str, Any]]
     costs: dict[str, Any]
@@ -50,7 +50,7 @@ class Gathered:
         return self.simulated > 0 or bool(self.simulated_rows)
 
 
-def gather(project: Project, options: Options, room: Path, progress: Progress) -> Gathered:
+def gather(project: Project, options: Options, room: Path, progress: Progress) -> ReleaseTables:
     """Read a project into an empty folder."""
     progress(0, 0, "Splits")
     with snapshot() as using:
@@ -69,7 +69,7 @@ def gather(project: Project, options: Options, room: Path, progress: Progress) -
         "project": [project.slug, project.title, project.language, project.licence],
         "redacted_spans": len(scope.redactions),
     }
-    return Gathered(
+    return ReleaseTables(
         spool,
         scope.judged,
         about,
@@ -121,7 +121,7 @@ def _total(scope: Scope) -> int:
     return len(scope.queries) + answers + 2 * candidates + judgments
 
 
-def _stage(judged: Judged) -> dict[str, Any]:
+def _stage(judged: JudgedStage) -> dict[str, Any]:
     """A judging stage with the filters that are in force in it."""
     stage, run = judged.stage, judged.run
     said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "kind": stage.kind, "filters": None}

@@ -27,7 +27,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What an import did. `already`: the project has this file, and nothing was changed."""
 
     project: Project
@@ -45,7 +45,7 @@ def import_scores(
     room: Path | None = None,
     progress: Progress = silent,
     limits: Limits | None = None,
-) -> Imported:
+) -> ImportResult:
     """Import a table of human scores as a read-only project.
 
     The file is read and checked as a whole first; then everything is stored in one transaction. One row that
@@ -74,7 +74,7 @@ def import_scores(
                     raise FileRefusedError(f"{name} was changed while it was read. Import it again.")
                 options = replace(options, slug=options.slug or slug_of(name))
                 store = Store(options, table, spool, digest, owner, actor, progress)
-                return Imported(store.run(), False, store.report)
+                return ImportResult(store.run(), False, store.report)
     except (FileRefusedError, ProjectError) as error:
         raise ImportRefusedError(str(error)) from error
     except OSError as error:
@@ -87,14 +87,14 @@ def slug_of(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_").lower()[:80] or "scores"
 
 
-def _there(digest: str, options: Options) -> Imported | None:
+def _there(digest: str, options: Options) -> ImportResult | None:
     """The project that has this file already; FileRefusedError where its name is another's."""
     rows = CandidateSource.objects.filter(sha256=digest, format=FORMAT, project__read_only=True)
     if options.slug:
         rows = rows.filter(project__slug=options.slug)
     for each in rows.select_related("project").order_by("pk"):
         if each.options == options.reading():
-            return Imported(each.project, True, dict(each.report))
+            return ImportResult(each.project, True, dict(each.report))
     if options.slug and rows.exists():
         raise FileRefusedError(
             f"The project {options.slug!r} has this file already, read in another way. "

@@ -15,7 +15,7 @@ from releases.rows.people import People
 from releases.rows.reading import tables_of
 from releases.rows.redactions import Redactions
 from releases.rows.scope import Scope, find_candidates, judged_in, scope_of
-from releases.tables import Filled, Kind, Table
+from releases.tables import FilledTable, Kind, Table
 
 #: Rows of each table that a preview shows, and characters of a cell.
 ROWS, _LONGEST, _WIDE = 5, 200, 40
@@ -90,7 +90,7 @@ def _some(project: Project, options: Options) -> Scope:
     return scope
 
 
-def _first(filled: Filled) -> list[list[Cell]]:
+def _first(filled: FilledTable) -> list[list[Cell]]:
     rows = islice((row for batch in filled.batches() for row in batch), ROWS)
     kinds = [column.kind for column in filled.table.columns]
     return [[_cell(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in rows]

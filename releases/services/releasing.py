@@ -35,7 +35,7 @@ def release_now(
     actor: Any = None,
     progress: Progress = silent,
     copy: Callable[[Path], None] | None = None,
-) -> tuple[Release, building.Built]:
+) -> tuple[Release, building.BuiltFiles]:
     """Check, build, keep and finish a release; what the check finds is accepted for the reason `accepting`.
 
     `copy` gets the folder with the files before they are put away. Raises ReleaseError while findings wait
@@ -55,7 +55,7 @@ def build_here(
     actor: Any = None,
     progress: Progress = silent,
     copy: Callable[[Path], None] | None = None,
-) -> tuple[Release, building.Built]:
+) -> tuple[Release, building.BuiltFiles]:
     """Build a planned release in this process, keep its files and finish it; what was built is given too.
 
     The process holds a job of its own under a lease that it extends while it lives. So pages show how far it
@@ -89,7 +89,7 @@ def _build(
     actor: Any,
     progress: Progress,
     copy: Callable[[Path], None] | None,
-) -> tuple[Release, building.Built]:
+) -> tuple[Release, building.BuiltFiles]:
     with storage.workroom() as folder:
         built = building.build(release, folder=folder, progress=progress)
         if copy is not None:

@@ -16,7 +16,7 @@ from retrieval.crown.options import CROWN_2020
 from retrieval.crown.parameters import Parameters
 from retrieval.crown.passages import FloatArray, IntArray, Passages
 from retrieval.text.sentences import sentences
-from retrieval.text.tokens import Located, located
+from retrieval.text.tokens import WordPosition, located
 
 #: Nodes and edges that are named at most.
 MOST_NAMED = 5
@@ -81,11 +81,11 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ParsedPassage:
     """A passage as it was read: its sentences, and its words with the number of the sentence of each."""
 
     sentences: Sequence[Span]
-    words: Sequence[Located]
+    words: Sequence[WordPosition]
     sentence: Sequence[int]
 
 
@@ -118,7 +118,7 @@ def explain(
     return explanations
 
 
-def _sentence_scores(read: _Read, weight: FloatArray, pairs: Edges) -> list[float]:
+def _sentence_scores(read: _ParsedPassage, weight: FloatArray, pairs: Edges) -> list[float]:
     """Sum of node and edge weights of each sentence; places of pairs are those in the passage."""
     scores = np.zeros(len(read.sentences))
     sentence = np.asarray(read.sentence, np.int64)
@@ -128,7 +128,7 @@ def _sentence_scores(read: _Read, weight: FloatArray, pairs: Edges) -> list[floa
 
 
 def _nodes(
-    read: _Read, words: Sequence[str], tokens: IntArray, found: Matches, names: Sequence[str]
+    read: _ParsedPassage, words: Sequence[str], tokens: IntArray, found: Matches, names: Sequence[str]
 ) -> tuple[Node, ...]:
     """Words by falling weight, equals as they stand in the text."""
     here = [token for token in dict.fromkeys(tokens.tolist()) if found.active[token]]
@@ -144,7 +144,7 @@ def _nodes(
     )
 
 
-def _edges(read: _Read, words: Sequence[str], tokens: IntArray, pairs: Edges) -> tuple[Edge, ...]:
+def _edges(read: _ParsedPassage, words: Sequence[str], tokens: IntArray, pairs: Edges) -> tuple[Edge, ...]:
     """Pairs of words by falling NPMI, equals as they stand in the text."""
     places: dict[tuple[str, str], list[int]] = {}
     strength: dict[tuple[str, str], float] = {}
@@ -162,7 +162,7 @@ def _edges(read: _Read, words: Sequence[str], tokens: IntArray, pairs: Edges) ->
     )
 
 
-def _sentences(read: _Read, scores: Sequence[float], *, even_zero: bool) -> tuple[Sentence, ...]:
+def _sentences(read: _ParsedPassage, scores: Sequence[float], *, even_zero: bool) -> tuple[Sentence, ...]:
     """All sentences; the best of those with words are highlighted: 1 of up to 3, 2 of 4, 3 of more.
 
     As published, a sentence of score 0 may be among the best; in other profiles it is not highlighted.
@@ -178,7 +178,7 @@ def _sentences(read: _Read, scores: Sequence[float], *, even_zero: bool) -> tupl
     )
 
 
-def _spans(read: _Read, places: IntArray) -> tuple[Span, ...]:
+def _spans(read: _ParsedPassage, places: IntArray) -> tuple[Span, ...]:
     return tuple((read.words[place].start, read.words[place].end) for place in places[:MOST_PLACES].tolist())
 
 
@@ -188,7 +188,7 @@ def _within(pairs: Edges, first: int, last: int) -> Edges:
     return Edges(pairs.first[inside] - first, pairs.second[inside] - first, pairs.strength[inside])
 
 
-def _read(text: str, language: str, *, numbers: bool) -> _Read:
+def _read(text: str, language: str, *, numbers: bool) -> _ParsedPassage:
     spans, words = sentences(text, language), located(text, language, numbers=numbers)
     ends = np.array([end for _, end in spans])
     sentence = ends.searchsorted([word.start for word in words], side="right").tolist()
@@ -196,10 +196,10 @@ def _read(text: str, language: str, *, numbers: bool) -> _Read:
     for start, end in spans:
         there = text[start:end]
         trimmed.append((end - len(there.lstrip()), start + len(there.rstrip())))
-    return _Read(trimmed, words, sentence)
+    return _ParsedPassage(trimmed, words, sentence)
 
 
-def _as_columns(read: Sequence[_Read]) -> Passages:
+def _as_columns(read: Sequence[_ParsedPassage]) -> Passages:
     """Passages for matching: sentences are told apart here, and not counted."""
     words: dict[str, int] = {}
     tokens = [words.setdefault(each.word, len(words)) for one in read for each in one.words]

@@ -1,5 +1,5 @@
 """Search engines behind one small interface."""
 
-from retrieval.engine.base import Engine, Scored
+from retrieval.engine.base import Engine, ScoredPassage
 
-__all__ = ["Engine", "Scored"]
+__all__ = ["Engine", "ScoredPassage"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 
-class Scored(NamedTuple):
+class ScoredPassage(NamedTuple):
     """A passage found: its key in the database, and its BM25 score, comparable within one corpus only."""
 
     pk: int
@@ -30,7 +30,7 @@ class Engine(Protocol):
     def terms(self, text: str) -> list[str]:
         """Words of a query as the index knows them, each once, in their order; see `analysis`."""
 
-    def search(self, weights: Mapping[str, float], k: int) -> list[Scored]:
+    def search(self, weights: Mapping[str, float], k: int) -> list[ScoredPassage]:
         """Best passages for terms with weights above 0, by falling score, then number."""
 
     def count(self) -> int:

@@ -33,7 +33,7 @@ from tantivy import (
 )
 
 from retrieval.engine import analysis
-from retrieval.engine.base import Scored
+from retrieval.engine.base import ScoredPassage
 from retrieval.engine.cutting import cut
 from retrieval.engine.damage import damage_told, told
 from retrieval.engine.files import IndexFolder, Pointer
@@ -94,7 +94,7 @@ class TantivyEngine:
         """Words of a query as the index knows them, each once, in their order."""
         return analysis.terms(text, self._language)
 
-    def search(self, weights: Mapping[str, float], k: int) -> list[Scored]:
+    def search(self, weights: Mapping[str, float], k: int) -> list[ScoredPassage]:
         """Best passages for weighted terms, by falling score, then number, whatever the order of segments.
 
         BM25 with k1 1.2 and b 0.75 (tantivy's constants).
@@ -109,7 +109,7 @@ class TantivyEngine:
                 _open.pop((os.getpid(), self._files.path), None)
         return self._best(self._searcher(), query, k)
 
-    def _best(self, searcher: Searcher, query: Query | None, k: int) -> list[Scored]:
+    def _best(self, searcher: Searcher, query: Query | None, k: int) -> list[ScoredPassage]:
         if query is None or k < 1:
             return []
         limit, most = k + SPARE, k + MOST_TIED
@@ -126,7 +126,7 @@ class TantivyEngine:
         with damage_told(f"{self._what} cannot be searched", self._files.path):
             numbers = searcher.fast_field_values("pk", [address for _, address in hits])
         found = sorted(zip([-score for score, _ in hits], cast(list[int], numbers), strict=True))
-        return [_scored(Scored, (number, -score)) for score, number in found[:k]]
+        return [_scored(ScoredPassage, (number, -score)) for score, number in found[:k]]
 
     def count(self) -> int:
         """How many passages it holds."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval.engine import analysis, bulk, cluster
-from retrieval.engine.base import Scored
+from retrieval.engine.base import ScoredPassage
 from retrieval.engine.cluster import Cluster, kind_of
 from retrieval.engine.cutting import cut
 from retrieval.engine.lease import Lease
@@ -62,7 +62,7 @@ class OpenSearchEngine:
         """Words of a query as the index knows them, each once, in their order."""
         return analysis.terms(text, self._language)
 
-    def search(self, weights: Mapping[str, float], k: int) -> list[Scored]:
+    def search(self, weights: Mapping[str, float], k: int) -> list[ScoredPassage]:
         """Best passages for weighted terms, by falling score, then number."""
         clauses = [
             {"term": {"body": {"value": term, "boost": weight}}}
@@ -93,7 +93,7 @@ class OpenSearchEngine:
         )
         hits = answer.get("hits", {}).get("hits", [])
         scale = self._facts(hits[0]["_index"]).scale if hits else 1.0
-        return [Scored(int(hit["_id"]), float(hit["_score"]) * scale) for hit in hits]
+        return [ScoredPassage(int(hit["_id"]), float(hit["_score"]) * scale) for hit in hits]
 
     def count(self) -> int:
         """How many passages it holds."""

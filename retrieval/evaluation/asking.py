@@ -33,7 +33,7 @@ class Haystack(Protocol):
 
 
 @dataclass(frozen=True)
-class Asked:
+class SystemRun:
     """A system's run, and how it came about.
 
     `milliseconds` of each question, in their order; `notes` with the number of questions that they concern;
@@ -57,7 +57,7 @@ def ask(
     *,
     name: str = "",
     progress: Callable[[int], None] = lambda done: None,
-) -> Asked:
+) -> SystemRun:
     """The best `depth` passages for each question. An id that several collections have counts once."""
     rankings: dict[str, list[tuple[str, float]]] = {}
     times: list[float] = []
@@ -80,7 +80,7 @@ def ask(
             waiting.append((question.id, last))
         rankings.update(_keyed(haystack, waiting))
         progress(len(times))
-    return Asked(
+    return SystemRun(
         Run(name or ranker.name, rankings),
         last.ranker if last else ranker.name,
         last.parameters if last else None,

@@ -23,7 +23,7 @@ Values = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedMeasure:
     """A measure under the name that was asked for."""
 
     name: str
@@ -35,11 +35,11 @@ class Named:
         return int(self.measure.params.get("cutoff", 0))
 
 
-def parse_measures(text: str) -> list[Named]:
+def parse_measures(text: str) -> list[NamedMeasure]:
     """Measures of a list such as `nDCG@10,MRR@10,R(rel=2)@100`; EvaluationError for one that there is not."""
     import ir_measures  # noqa: PLC0415  # only where something is measured
 
-    found: dict[str, Named] = {}
+    found: dict[str, NamedMeasure] = {}
     for name in filter(None, _SEPARATORS.split(text.strip())):
         try:
             measure = ir_measures.parse_measure(_spelled(name, ir_measures.measures.registry))
@@ -50,12 +50,12 @@ def parse_measures(text: str) -> list[Named]:
                 f"There is no measure {name!r}. Known are those of ir-measures, such as nDCG@10, MRR@10, "
                 "R@100, AP, P@5, Success@1, Judged@10."
             ) from error
-        if not able or ("@" in name and not Named(name, measure).cutoff):
+        if not able or ("@" in name and not NamedMeasure(name, measure).cutoff):
             raise EvaluationError(
                 f"The measure {name!r} needs a part of ir-measures that is not installed, or a number of "
                 f"passages behind an @. Leave it out."
             )
-        found[name] = Named(name, measure)
+        found[name] = NamedMeasure(name, measure)
     if not found:
         raise EvaluationError("Name at least one measure, such as nDCG@10.")
     return list(found.values())
@@ -68,7 +68,9 @@ def _spelled(name: str, registry: Mapping[str, Any]) -> str:
     return known.get(head.lower(), head) + name[len(head) :]
 
 
-def values(measures: Sequence[Named], qrels: Qrels, rankings: Rankings, queries: Sequence[str]) -> Values:
+def values(
+    measures: Sequence[NamedMeasure], qrels: Qrels, rankings: Rankings, queries: Sequence[str]
+) -> Values:
     """Values of each measure, in the order of `queries`; a query for which nothing was found has 0."""
     import ir_measures  # noqa: PLC0415  # only where something is measured
 

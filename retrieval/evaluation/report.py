@@ -6,11 +6,11 @@ from importlib.metadata import version
 from typing import Any
 
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.asking import Asked
-from retrieval.evaluation.measures import Named, Values, values
+from retrieval.evaluation.asking import SystemRun
+from retrieval.evaluation.measures import NamedMeasure, Values, values
 from retrieval.evaluation.qrels import Qrels
 from retrieval.evaluation.questions import Question, Questions
-from retrieval.evaluation.significance import DRAWS, Tested, paired
+from retrieval.evaluation.significance import DRAWS, MeanDifference, paired
 
 #: Ids that are given as examples.
 _EXAMPLES = 3
@@ -23,11 +23,11 @@ class Evaluation:
     """Everything measured. `values[system][measure]` are (queries,) in the order of `questions`."""
 
     questions: Sequence[Question]
-    measures: Sequence[Named]
-    systems: Sequence[Asked]
+    measures: Sequence[NamedMeasure]
+    systems: Sequence[SystemRun]
     baseline: str
     values: Mapping[str, Values]
-    comparisons: Sequence[tuple[str, str, Tested]]
+    comparisons: Sequence[tuple[str, str, MeanDifference]]
     draws: int
     seed: int
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Evaluation:
         """The mean over all queries."""
         return float(self.values[system][measure].mean())
 
-    def of(self, system: str, measure: str) -> Tested | None:
+    def of(self, system: str, measure: str) -> MeanDifference | None:
         """Its test against the baseline."""
         return next(
             (test for name, what, test in self.comparisons if (name, what) == (system, measure)), None
@@ -62,8 +62,8 @@ def judged_questions(qrels: Qrels, questions: Questions, *, answerable: bool = F
 def evaluate(
     qrels: Qrels,
     questions: Sequence[Question],
-    systems: Sequence[Asked],
-    measures: Sequence[Named],
+    systems: Sequence[SystemRun],
+    measures: Sequence[NamedMeasure],
     *,
     baseline: str = "",
     draws: int = DRAWS,

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from retrieval.evaluation.asking import Asked
+from retrieval.evaluation.asking import SystemRun
 from retrieval.evaluation.report import Evaluation
 
 #: A difference is marked where both corrected p-values are below this.
@@ -97,7 +97,7 @@ def sentences(evaluation: Evaluation) -> Iterator[str]:
         yield from _about(each, [question.id for question in evaluation.questions])
 
 
-def _about(each: Asked, queries: Sequence[str]) -> Iterator[str]:
+def _about(each: SystemRun, queries: Sequence[str]) -> Iterator[str]:
     """What is to be said of one system."""
     asked = _queries(len(queries))
     if each.wordless:

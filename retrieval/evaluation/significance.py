@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Tested:
+class MeanDifference:
     """A difference of means, its 95 % interval by Student's t, and what the two tests say.
 
     None, where a test is not defined; `reason` says why. `units`: what was swapped.
@@ -56,7 +56,7 @@ def paired(
     *,
     draws: int = DRAWS,
     seed: int = 0,
-) -> list[Tested]:
+) -> list[MeanDifference]:
     """Each system's (queries,) values against the baseline's; corrected by Holm over the systems.
 
     `units` names what each query is swapped with.
@@ -75,7 +75,7 @@ def paired(
     ]
 
 
-def _one(differences: Floats, p: float, units: int, draws: int) -> Tested:
+def _one(differences: Floats, p: float, units: int, draws: int) -> MeanDifference:
     from scipy import stats  # noqa: PLC0415  # takes a second to import
 
     n, mean = len(differences), float(differences.mean())
@@ -83,17 +83,17 @@ def _one(differences: Floats, p: float, units: int, draws: int) -> Tested:
     counts = (signs[0], signs[1], n - sum(signs))
     if not any(signs):
         reason = "both have the same value on every query"
-        return Tested(mean, (0.0, 0.0), *counts, None, None, 1.0, units, draws, reason)
+        return MeanDifference(mean, (0.0, 0.0), *counts, None, None, 1.0, units, draws, reason)
     if n < 2:
-        return Tested(mean, None, *counts, None, None, p, units, draws, "there is one query only")
+        return MeanDifference(mean, None, *counts, None, None, p, units, draws, "there is one query only")
     error = float(differences.std(ddof=1)) / math.sqrt(n)
     if error < CLOSE:
         reason = "the difference is the same on every query, which Student's t does not know"
-        return Tested(mean, (mean, mean), *counts, None, None, p, units, draws, reason)
+        return MeanDifference(mean, (mean, mean), *counts, None, None, p, units, draws, reason)
     t = mean / error
     half = float(stats.t.ppf((1 + _LEVEL) / 2, n - 1)) * error
     t_p = float(2 * stats.t.sf(abs(t), n - 1))
-    return Tested(mean, (mean - half, mean + half), *counts, t, t_p, p, units, draws)
+    return MeanDifference(mean, (mean - half, mean + half), *counts, t, t_p, p, units, draws)
 
 
 def _randomised(sums: Floats, draws: int, seed: int) -> tuple[Floats, int]:

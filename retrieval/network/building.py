@@ -23,8 +23,8 @@ from retrieval.network.network import Network
 from retrieval.network.rules import rules_of
 from retrieval.network.segment import Segment
 from retrieval.network.shards import count_shard
-from retrieval.network.vectorfiles import Loaded, check, load
-from retrieval.network.vectors import Made, Vectors, write_vectors
+from retrieval.network.vectorfiles import LoadedVectors, check, load
+from retrieval.network.vectors import NewVectors, Vectors, write_vectors
 
 #: From so many pairs on, word vectors are made in a process of its own.
 _MANY_PAIRS = 1 << 19
@@ -134,13 +134,13 @@ def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
 
 
 def _own_vectors(whole: Segment, folder: Path) -> Vectors:
-    return _write(whole, folder, OWN, Loaded(*embedded(whole), by_stem=0))
+    return _write(whole, folder, OWN, LoadedVectors(*embedded(whole), by_stem=0))
 
 
-def _write(whole: Segment, folder: Path, source: str, found: Loaded) -> Vectors:
+def _write(whole: Segment, folder: Path, source: str, found: LoadedVectors) -> Vectors:
     commonest = np.argsort(-whole.df[found.places], kind="stable")[:COMMONEST]
     codes = whole.codes[found.places]
-    return write_vectors(folder, Made(source, codes, found.rows, commonest, found.by_stem))
+    return write_vectors(folder, NewVectors(source, codes, found.rows, commonest, found.by_stem))
 
 
 def count_here(

@@ -25,14 +25,14 @@ class Spelling(Protocol):
 
 
 def codes_of(words: Iterable[str]) -> Codes:
-    """The numbers of words; of `Known` ones without computing them again."""
-    if isinstance(words, Known):
+    """The numbers of words; of `WordSequence` ones without computing them again."""
+    if isinstance(words, WordSequence):
         return words.codes
     digests = b"".join(blake2b(word.encode(), digest_size=_BYTES).digest() for word in words)
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64, copy=False)
 
 
-class Known(Sequence[str]):
+class WordSequence(Sequence[str]):
     """Words of a network by their numbers; spelled when somebody reads them, all at once."""
 
     def __init__(self, codes: Codes, spelling: Spelling) -> None:
@@ -40,9 +40,9 @@ class Known(Sequence[str]):
         self._spelling = spelling
         self._words: list[str] | None = None
 
-    def take(self, places: NDArray[np.int64]) -> "Known":
+    def take(self, places: NDArray[np.int64]) -> "WordSequence":
         """The words at these places."""
-        return Known(self.codes[places], self._spelling)
+        return WordSequence(self.codes[places], self._spelling)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -54,11 +54,11 @@ class Known(Sequence[str]):
     def __getitem__(self, place: int) -> str: ...
 
     @overload
-    def __getitem__(self, place: slice) -> "Known": ...
+    def __getitem__(self, place: slice) -> "WordSequence": ...
 
-    def __getitem__(self, place: int | slice) -> "str | Known":
+    def __getitem__(self, place: int | slice) -> "str | WordSequence":
         if isinstance(place, slice):
-            return Known(self.codes[place], self._spelling)
+            return WordSequence(self.codes[place], self._spelling)
         return self._all()[place]
 
     def _all(self) -> list[str]:

@@ -18,7 +18,7 @@ class Similar(NamedTuple):
     cosine: float
 
 
-class Associated(NamedTuple):
+class Associate(NamedTuple):
     """A word that stands close by: NPMI, and in how many passages."""
 
     word: str
@@ -40,9 +40,7 @@ def similar_words(network: Network, word: str, k: int = 10) -> list[Similar]:
     return [Similar(name, float(cosines[place])) for name, place in zip(words, best, strict=True) if name]
 
 
-def associated_words(
-    network: Network, word: str, k: int = 10, *, least_passages: int = 2
-) -> list[Associated]:
+def associated_words(network: Network, word: str, k: int = 10, *, least_passages: int = 2) -> list[Associate]:
     """The k words with the largest NPMI, largest first, that are near it in so many passages at least."""
     code = codes_of([word])
     others = [np.zeros(0, dtype=np.uint64)]
@@ -64,6 +62,6 @@ def associated_words(
     best = np.lexsort((-counts, -values))[:k]
     words = network.spelled(found[best])
     return [
-        Associated(name, float(values[place]), int(counts[place]))
+        Associate(name, float(values[place]), int(counts[place]))
         for name, place in zip(words, best, strict=True)
     ]

@@ -16,7 +16,7 @@ from retrieval.network.counting import pair_counts, word_counts
 from retrieval.network.files import NetworkFolder
 from retrieval.network.merging import merge
 from retrieval.network.network import Network
-from retrieval.network.segment import Segment, Writing
+from retrieval.network.segment import Segment, SegmentWriter
 from retrieval.network.shards import count_shard
 
 
@@ -79,7 +79,7 @@ def _negative(network: Network, gone: NDArray[np.int64], folder: Path) -> Segmen
     before = np.concatenate([[0], np.cumsum(~stored.numbers)])
     keys, counts = pair_counts(ids[~stored.numbers], before[offsets], len(words))
     spelling = [word.encode() + b"\n" for word in network.spelled(words)]
-    written = Writing(folder)
+    written = SegmentWriter(folder)
     try:
         written.add("codes", words)
         written.add("spelling", np.frombuffer(b"".join(spelling), dtype=np.uint8))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from retrieval.network.codes import Codes
 from retrieval.network.counting import SHIFT
-from retrieval.network.segment import WORD, Segment, Writing, ragged
+from retrieval.network.segment import WORD, Segment, SegmentWriter, ragged
 
 Renumbering = NDArray[np.uint64]
 #: Pairs and tokens in memory at the same time, about.
@@ -35,7 +35,7 @@ def merge(segments: Sequence[Segment], folder: Path, *, whole: bool, least_count
     if whole:
         codes, df = codes[df > 0], df[df > 0]
     to_whole = [np.searchsorted(codes, segment.codes).astype(np.uint64) for segment in segments]
-    written = Writing(folder)
+    written = SegmentWriter(folder)
     try:
         written.add("codes", codes)
         written.add("df", df)
@@ -65,7 +65,7 @@ def _all_codes(segments: Sequence[Segment]) -> Codes:
     return every[first]
 
 
-def _write_spelling(written: Writing, segments: Sequence[Segment], codes: Codes) -> None:
+def _write_spelling(written: SegmentWriter, segments: Sequence[Segment], codes: Codes) -> None:
     """The letters of each word, from the first segment that has it."""
     lengths = np.zeros(len(codes), dtype=np.int64)
     sources = []
@@ -149,7 +149,7 @@ def _added(
 
 
 def _write_passages(
-    written: Writing, segments: Sequence[Segment], to_whole: Sequence[Renumbering], *, whole: bool
+    written: SegmentWriter, segments: Sequence[Segment], to_whole: Sequence[Renumbering], *, whole: bool
 ) -> None:
     """The tokens of all passages that have not gone, by rising number of the passage."""
     pks = np.concatenate([segment.pks for segment in segments])

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from retrieval.crown.passages import FloatArray, Passages
 from retrieval.errors import NetworkBrokenError
 from retrieval.network.calibration import alpha_for, neighbours_at
-from retrieval.network.codes import Codes, Known, codes_of
+from retrieval.network.codes import Codes, WordSequence, codes_of
 from retrieval.network.counting import key_of
 from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.rules import check_rules
 from retrieval.network.segment import Segment
 from retrieval.network.stems import stem_codes
-from retrieval.network.stored import Stored, gathered, places_of
+from retrieval.network.stored import TokenStore, gathered, places_of
 from retrieval.network.vectors import Vectors
 
 _ATTEMPTS = 5
@@ -178,7 +178,7 @@ class Network:
             codes, passage, sentence = codes[letters], passage[letters], sentence[letters]
         words, tokens = np.unique(codes, return_inverse=True)
         return Passages(
-            words=Known(words, self),
+            words=WordSequence(words, self),
             tokens=tokens.astype(np.int64),
             passage=passage,
             sentence=_within(sentence, passage),
@@ -190,7 +190,7 @@ class Network:
         there: NDArray[np.bool_] = places_of(self.segments, pks)[0] >= 0
         return there
 
-    def stored(self, pks: NDArray[np.int64]) -> Stored:
+    def stored(self, pks: NDArray[np.int64]) -> TokenStore:
         """Tokens of passages that it counts."""
         return gathered(self.segments, *places_of(self.segments, pks))
 

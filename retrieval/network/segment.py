@@ -199,7 +199,7 @@ def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     return found
 
 
-class Writing:
+class SegmentWriter:
     """Writes the columns of a segment, each piece by piece; `finish` makes it one."""
 
     def __init__(self, folder: Path) -> None:

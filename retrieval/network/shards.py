@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from retrieval.network.codes import codes_of
 from retrieval.network.counting import pair_counts, word_counts
 from retrieval.network.rules import rules_of
-from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, Writing
+from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, SegmentWriter
 from retrieval.text.sentences import sentences
 from retrieval.text.tokens import tokens
 
@@ -62,7 +62,7 @@ def write_segment(folder: Path, columns: Columns, language: str) -> Segment:
     letters = (columns.tokens & NUMBER) == 0
     before = np.concatenate([[0], np.cumsum(letters)])
     keys, counts = pair_counts(ids[letters], before[columns.offsets], len(columns.codes))
-    written = Writing(folder)
+    written = SegmentWriter(folder)
     try:
         written.add("codes", columns.codes)
         spelling = [word.encode() + b"\n" for word in columns.words]
@@ -95,7 +95,7 @@ class _Cut:
     offsets: NDArray[np.int64]
 
 
-class _Numbering(dict[str, int]):
+class _WordNumbers(dict[str, int]):
     """Gives the next number to a word that it has not seen."""
 
     def __missing__(self, word: str) -> int:
@@ -104,7 +104,7 @@ class _Numbering(dict[str, int]):
 
 
 def _cut(texts: Iterable[tuple[int, str]], language: str) -> _Cut:
-    numbers = _Numbering()
+    numbers = _WordNumbers()
     ids, firsts, pks, offsets = array("I"), array("q"), array("q"), array("q", [0])
     for pk, text in sorted(texts, key=lambda passage: passage[0]):
         if pks and pk == pks[-1]:

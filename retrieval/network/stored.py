@@ -11,7 +11,7 @@ from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, ragged
 
 
 @dataclass(frozen=True)
-class Stored:
+class TokenStore:
     """Tokens of passages, one passage after the other.
 
     `codes` (tokens,) of their words; `starts` (tokens,) whether a sentence begins; `numbers` (tokens,)
@@ -41,7 +41,7 @@ def places_of(
     return of, row
 
 
-def gathered(segments: Sequence[Segment], of: NDArray[np.int64], row: NDArray[np.int64]) -> Stored:
+def gathered(segments: Sequence[Segment], of: NDArray[np.int64], row: NDArray[np.int64]) -> TokenStore:
     """Tokens of passages at these places."""
     lengths = np.zeros(len(of), dtype=np.int64)
     mine = [np.flatnonzero(of == place) for place in range(len(segments))]
@@ -56,4 +56,4 @@ def gathered(segments: Sequence[Segment], of: NDArray[np.int64], row: NDArray[np
             target = ragged(ends[here] - lengths[here], lengths[here])
             codes[target] = segment.codes[given & WORD]
             flags[target] = given
-    return Stored(codes, (flags & FIRST) != 0, (flags & NUMBER) != 0, lengths)
+    return TokenStore(codes, (flags & FIRST) != 0, (flags & NUMBER) != 0, lengths)

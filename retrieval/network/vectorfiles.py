@@ -42,7 +42,7 @@ class BinaryFile(Protocol):
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedVectors:
     """Rows for some of the words asked for: (found,) their places, (found, dimensions); how many by stem."""
 
     places: NDArray[np.int64]
@@ -50,7 +50,7 @@ class Loaded:
     by_stem: int
 
 
-def load(path: Path, words: Sequence[str]) -> Loaded:
+def load(path: Path, words: Sequence[str]) -> LoadedVectors:
     """Rows of a file for lower-case words. FileRefusedError names the line or the word that is wrong."""
     import Stemmer  # noqa: PLC0415  # only where a file is read
 
@@ -71,7 +71,7 @@ def load(path: Path, words: Sequence[str]) -> Loaded:
         raise _refused(
             path, 0, "no word of the corpus is in it", "Give a file of the corpus' language, in lower case"
         )
-    return Loaded(
+    return LoadedVectors(
         np.fromiter(found, dtype=np.int64, count=len(found)),
         np.stack([rows[name] for name in found.values()]),
         len(others),

@@ -115,7 +115,7 @@ class Vectors:
             raise NetworkBrokenError(f"{self.folder / name} cannot be read: {error}") from error
 
 
-def write_vectors(folder: Path, made: "Made") -> Vectors:
+def write_vectors(folder: Path, made: "NewVectors") -> Vectors:
     """Store rows for words in any order; each is divided by its length, and one of length 0 left out."""
     lengths = np.linalg.norm(made.rows, axis=1)
     order = np.argsort(made.codes)
@@ -139,7 +139,7 @@ def write_vectors(folder: Path, made: "Made") -> Vectors:
 
 
 @dataclass(frozen=True)
-class Made:
+class NewVectors:
     """New vectors: codes (words,), rows (words, dimensions), places of the commonest words by frequency."""
 
     source: str

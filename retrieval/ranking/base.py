@@ -40,7 +40,7 @@ class Collection(Protocol):
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedPassage:
     """One passage of a ranking.
 
     rank: from 1. score: bigger is better. parts: what the score is made of, by name, made comparable between
@@ -65,7 +65,7 @@ class Ranking:
     parameters: Mapping[str, Any]
     generations: Mapping[str, Mapping[str, Any]]
     terms: Mapping[str, float]
-    results: Sequence[Ranked]
+    results: Sequence[RankedPassage]
     notes: Sequence[str] = ()
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retrieval.crown.conversation import DEFAULT
-from retrieval.ranking.base import Collection, Ranked, Ranking
-from retrieval.ranking.candidates import CUT, Found, find
+from retrieval.ranking.base import Collection, RankedPassage, Ranking
+from retrieval.ranking.candidates import CUT, CandidateList, find
 
 NOTHING = "No passage has any of these words: {}."
 #: Words that a note names at most.
@@ -29,7 +29,7 @@ class BM25:
         return self.ranking(collections, found, k)
 
     def ranking(
-        self, collections: Sequence[Collection], found: Found, k: int, notes: Sequence[str] = ()
+        self, collections: Sequence[Collection], found: CandidateList, k: int, notes: Sequence[str] = ()
     ) -> Ranking:
         """Candidates in their own order, as a ranking."""
         return Ranking(
@@ -38,7 +38,7 @@ class BM25:
             generations=generations(collections),
             terms=found.terms,
             results=[
-                Ranked(
+                RankedPassage(
                     rank,
                     each.score,
                     collections[each.place].name,
@@ -57,7 +57,7 @@ def generations(collections: Sequence[Collection]) -> dict[str, Mapping[str, obj
     return {collection.name: dict(collection.generation) for collection in collections}
 
 
-def notes_on(found: Found) -> list[str]:
+def notes_on(found: CandidateList) -> list[str]:
     """What a person must know of what was searched for."""
     notes = [CUT] if found.cut else []
     if not found.candidates:

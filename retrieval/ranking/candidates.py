@@ -25,7 +25,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Found:
+class CandidateList:
     """Candidates by falling BM25 score, and the words by which the engines found them."""
 
     candidates: Sequence[Candidate]
@@ -49,7 +49,9 @@ def weighted_terms(engine: Engine, turns: Sequence[str], weights: Sequence[float
     return found
 
 
-def find(collections: Sequence[Collection], turns: Sequence[str], query_model: str, most: int) -> Found:
+def find(
+    collections: Sequence[Collection], turns: Sequence[str], query_model: str, most: int
+) -> CandidateList:
     """The best candidates over all collections, by score, then collection, then number.
 
     BM25 scores of two collections are on two scales, as a word may be rare in one and common in the other:
@@ -71,7 +73,7 @@ def find(collections: Sequence[Collection], turns: Sequence[str], query_model: s
             terms[term] = max(terms.get(term, 0.0), weight)
         found += [Candidate(place, hit.pk, hit.score) for hit in collection.engine.search(theirs, most)]
     best = nsmallest(most, found, key=lambda each: (-each.score, each.place, each.pk))
-    return Found(best, terms, cut)
+    return CandidateList(best, terms, cut)
 
 
 def _heaviest(terms: dict[str, float]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.crown.conversation import DEFAULT, turn_weights
-from retrieval.ranking.base import Collection, Ranked, Ranker, Ranking
+from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
 from retrieval.ranking.onnxmodel import open_model
 
 DEPTH = 100
@@ -60,7 +60,7 @@ class CrossEncoder:
             generations=first.generations,
             terms=first.terms,
             results=[
-                Ranked(
+                RankedPassage(
                     rank,
                     scores[place],
                     there[place].collection,

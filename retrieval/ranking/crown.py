@@ -14,9 +14,9 @@ from retrieval.crown.parameters import Parameters, defaults
 from retrieval.crown.passages import FloatArray, IntArray
 from retrieval.crown.scoring import Scores, combined, score
 from retrieval.errors import NetworkBrokenError
-from retrieval.ranking.base import Collection, Ranked, Ranking
+from retrieval.ranking.base import Collection, RankedPassage, Ranking
 from retrieval.ranking.bm25 import BM25, generations, notes_on
-from retrieval.ranking.candidates import MOST_TERMS, Found, find
+from retrieval.ranking.candidates import MOST_TERMS, CandidateList, find
 from retrieval.text.tokens import tokens
 
 NO_NETWORK = (
@@ -69,7 +69,7 @@ class Crown:
         )
 
     def _scored(
-        self, collections: Sequence[Collection], found: Found, terms: Sequence[Mapping[str, float]]
+        self, collections: Sequence[Collection], found: CandidateList, terms: Sequence[Mapping[str, float]]
     ) -> Scores:
         """Scores of the candidates in the engines' order. Each collection is judged by its own network.
 
@@ -93,7 +93,7 @@ class Crown:
         return combined(raw, self.parameters)
 
     def _scored_one(
-        self, collection: Collection, found: Found, numbers: Sequence[int], terms: Mapping[str, float]
+        self, collection: Collection, found: CandidateList, numbers: Sequence[int], terms: Mapping[str, float]
     ) -> Scores:
         evidence = collection.evidence
         assert evidence is not None  # asked before
@@ -120,13 +120,15 @@ def _without_network(collections: Sequence[Collection]) -> list[str]:
     return notes
 
 
-def _ranked(collections: Sequence[Collection], found: Found, scores: Scores, k: int) -> list[Ranked]:
+def _ranked(
+    collections: Sequence[Collection], found: CandidateList, scores: Scores, k: int
+) -> list[RankedPassage]:
     """The first k candidates by score, with what their scores are made of."""
     places = scores.order[:k]
     parts, raw = _rows(scores.parts, places), _rows(scores.raw, places)
     finals = scores.final[places].tolist()
     return [
-        Ranked(
+        RankedPassage(
             rank=rank,
             score=finals[rank - 1],
             collection=collections[found.candidates[place].place].name,

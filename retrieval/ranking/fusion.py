@@ -6,7 +6,7 @@ score(p) = Σ over rankers 1 / (k + rank(p)), over the first `depth` passages of
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from retrieval.ranking.base import Collection, Ranked, Ranker, Ranking
+from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
 from retrieval.ranking.bm25 import generations
 
 K = 60
@@ -38,13 +38,15 @@ class ReciprocalRankFusion:
         The parts of a passage are what each ranker gave to its score, by the ranker's name.
         """
         rankings = [ranker.rank(collections, turns, max(k, self.depth)) for ranker in self.rankers]
-        pooled: dict[tuple[str, int], _Pooled] = {}
+        pooled: dict[tuple[str, int], _PoolEntry] = {}
         terms: dict[str, float] = {}
         for ranker, ranking in zip(self.rankers, rankings, strict=True):
             for term, weight in ranking.terms.items():
                 terms[term] = max(terms.get(term, 0.0), weight)
             for each in ranking.results:
-                pooled.setdefault((each.collection, each.pk), _Pooled()).add(ranker.name, self.k, each.rank)
+                pooled.setdefault((each.collection, each.pk), _PoolEntry()).add(
+                    ranker.name, self.k, each.rank
+                )
         places = {collection.name: place for place, collection in enumerate(collections)}
         order = sorted(
             pooled.items(), key=lambda item: (-item[1].score, item[1].best, places[item[0][0]], item[0][1])
@@ -62,7 +64,7 @@ class ReciprocalRankFusion:
             generations=generations(collections),
             terms=terms,
             results=[
-                Ranked(rank, one.score, name, pk, one.parts)
+                RankedPassage(rank, one.score, name, pk, one.parts)
                 for rank, ((name, pk), one) in enumerate(order[:k], 1)
             ],
             notes=list(dict.fromkeys(note for ranking in rankings for note in ranking.notes)),
@@ -70,7 +72,7 @@ class ReciprocalRankFusion:
 
 
 @dataclass
-class _Pooled:
+class _PoolEntry:
     """One passage of the pool."""
 
     parts: dict[str, float] = field(default_factory=dict)

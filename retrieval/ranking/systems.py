@@ -31,7 +31,7 @@ _HEAD = re.compile(r"([a-z0-9-]+)(?:\((.*)\))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class _Parsed:
+class _ParsedName:
     """A name, the systems in its brackets, its options by name."""
 
     text: str
@@ -61,7 +61,7 @@ def _system(text: str, cross_encoder: Path | None, depth: int) -> Ranker:
         _system(name.strip(), cross_encoder, depth + 1)
         for name in (_split(found[2], "+") if found[2] is not None else ())
     ]
-    parsed = _Parsed(text, found[1], inner, _options(text, options))
+    parsed = _ParsedName(text, found[1], inner, _options(text, options))
     return _MAKERS[parsed.name](parsed, cross_encoder)
 
 
@@ -76,15 +76,15 @@ def _options(text: str, given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _bm25(parsed: _Parsed, _: Path | None) -> Ranker:
+def _bm25(parsed: _ParsedName, _: Path | None) -> Ranker:
     _no_inner(parsed)
     model = _query_model(parsed)
     _no_more_options(parsed, "a query model")
     return BM25(model)
 
 
-def _crown(profile: str) -> Callable[[_Parsed, Path | None], Ranker]:
-    def make(parsed: _Parsed, _: Path | None) -> Ranker:
+def _crown(profile: str) -> Callable[[_ParsedName, Path | None], Ranker]:
+    def make(parsed: _ParsedName, _: Path | None) -> Ranker:
         _no_inner(parsed)
         for name in ("profile", "results"):
             if name in parsed.options:
@@ -101,7 +101,7 @@ def _crown(profile: str) -> Callable[[_Parsed, Path | None], Ranker]:
     return make
 
 
-def _fusion(parsed: _Parsed, _: Path | None) -> Ranker:
+def _fusion(parsed: _ParsedName, _: Path | None) -> Ranker:
     if len(parsed.inner) < 2:
         raise _refused(f"{parsed.text!r}: give at least two systems to fuse, as in rrf(bm25+balanced).")
     if len({ranker.name for ranker in parsed.inner}) < len(parsed.inner):
@@ -112,7 +112,7 @@ def _fusion(parsed: _Parsed, _: Path | None) -> Ranker:
     return ReciprocalRankFusion(tuple(parsed.inner), k, depth)
 
 
-def _cross_encoder(parsed: _Parsed, folder: Path | None) -> Ranker:
+def _cross_encoder(parsed: _ParsedName, folder: Path | None) -> Ranker:
     if len(parsed.inner) != 1:
         raise _refused(f"{parsed.text!r}: name the one system that it reads: cross-encoder(balanced).")
     if folder is None:
@@ -123,7 +123,7 @@ def _cross_encoder(parsed: _Parsed, folder: Path | None) -> Ranker:
     return crossencoder.CrossEncoder(parsed.inner[0], folder, model, depth)
 
 
-def _query_model(parsed: _Parsed) -> str:
+def _query_model(parsed: _ParsedName) -> str:
     given = parsed.options.pop("query_model", DEFAULT)
     try:
         return model_named(given)
@@ -131,7 +131,7 @@ def _query_model(parsed: _Parsed) -> str:
         raise _refused(f"{parsed.text!r}: {error}") from error
 
 
-_MAKERS: dict[str, Callable[[_Parsed, Path | None], Ranker]] = {
+_MAKERS: dict[str, Callable[[_ParsedName, Path | None], Ranker]] = {
     "bm25": _bm25,
     "crown": _crown(BALANCED),
     BALANCED: _crown(BALANCED),
@@ -141,17 +141,17 @@ _MAKERS: dict[str, Callable[[_Parsed, Path | None], Ranker]] = {
 }
 
 
-def _no_inner(parsed: _Parsed) -> None:
+def _no_inner(parsed: _ParsedName) -> None:
     if parsed.inner:
         raise _refused(f"{parsed.text!r}: {parsed.name} takes no systems in brackets.")
 
 
-def _no_more_options(parsed: _Parsed, there: str) -> None:
+def _no_more_options(parsed: _ParsedName, there: str) -> None:
     if parsed.options:
         raise _refused(f"{parsed.text!r} has no option {next(iter(parsed.options))!r}; it has {there}.")
 
 
-def _whole(parsed: _Parsed, name: str, usual: int, least: int, most: int) -> int:
+def _whole(parsed: _ParsedName, name: str, usual: int, least: int, most: int) -> int:
     given = parsed.options.pop(name, str(usual))
     if not given.isascii() or not given.isdigit() or not least <= int(given[:9]) <= most:
         raise _refused(f"{parsed.text!r}: {name} is a whole number from {least} to {most}.")

@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from retrieval.reading.lines import Where, blocks, too_long
+from retrieval.reading.lines import LineNumber, blocks, too_long
 
 if TYPE_CHECKING:
     from retrieval.reading.file import PassageFile
@@ -23,7 +23,7 @@ _LIST, _BREAK = b"\x9f", b"\xff"
 
 def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Paragraphs, numbered from 1 without the header."""
-    where = Where()
+    where = LineNumber()
     for item in _items(file, raw, where):
         if isinstance(item, list) and item[:1] == ["CAR"]:
             _check_kind(file, item)
@@ -37,7 +37,7 @@ def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str
         where.number += 1
 
 
-def _items(file: "PassageFile", raw: IO[bytes], where: Where) -> Iterator[Any]:
+def _items(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[Any]:
     """What stands in the file, one after the other, without the marks of the list around it."""
     from cbor2 import CBORDecodeEOF, CBORDecodeError, CBORDecoder  # noqa: PLC0415  # only for such files
 

@@ -17,7 +17,7 @@ _WIDE = ("utf-16", "utf-32")  # with or without -le, -be
 _ARCHIVES = ((0, b"PK\x03\x04", "a zip file"), (257, b"ustar", "a tar archive"))
 
 
-class Where:
+class LineNumber:
     """The number of the line or record that is being read, from 1."""
 
     number = 1
@@ -25,7 +25,7 @@ class Where:
 
 def numbered(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, str]]:
     """Lines without LF and byte order mark. One that is not in the file's encoding is a fault, and empty."""
-    where, rest = Where(), b""
+    where, rest = LineNumber(), b""
     for block in _narrow(file, blocks(file, raw, where), where):
         content = rest + (block if where.number > 1 or rest else block.removeprefix(_BOM))
         cut = content.rfind(b"\n") + 1
@@ -36,7 +36,7 @@ def numbered(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, str]]:
     yield from _lines(file, where, rest)
 
 
-def blocks(file: "PassageFile", raw: IO[bytes], where: Where) -> Iterator[bytes]:
+def blocks(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[bytes]:
     """The unpacked content, some hundred kilobytes at a time."""
     head = raw.read(512)
     _refuse_archives(file, head)
@@ -65,7 +65,7 @@ def blocks(file: "PassageFile", raw: IO[bytes], where: Where) -> Iterator[bytes]
         yield block
 
 
-def too_long(file: "PassageFile", where: Where, unit: str, longest: int = LONGEST_LINE) -> Exception:
+def too_long(file: "PassageFile", where: LineNumber, unit: str, longest: int = LONGEST_LINE) -> Exception:
     """The error for a line or record that nobody's passage has."""
     what = f"the {unit} is longer than {longest // 1_000_000} MB"
     return file.stop(where.number, "", what, "Cut the page into passages.")
@@ -77,7 +77,7 @@ def _refuse_archives(file: "PassageFile", head: bytes) -> None:
             raise file.stop(1, "", f"this is {what}, not text", "Take the file out of it.")
 
 
-def _narrow(file: "PassageFile", content: Iterator[bytes], where: Where) -> Iterator[bytes]:
+def _narrow(file: "PassageFile", content: Iterator[bytes], where: LineNumber) -> Iterator[bytes]:
     """The content in an encoding whose line feed is one byte: wide ones become UTF-8."""
     if not file.encoding.startswith(_WIDE):
         yield from content
@@ -96,7 +96,7 @@ def _codec(file: "PassageFile") -> str:
     return "utf-8" if file.encoding.startswith((*_WIDE, "utf-8")) else file.encoding
 
 
-def _lines(file: "PassageFile", where: Where, content: bytes) -> Iterator[tuple[int, str]]:
+def _lines(file: "PassageFile", where: LineNumber, content: bytes) -> Iterator[tuple[int, str]]:
     """Whole lines of a block; only a block with a fault is decoded line by line."""
     if not content:
         return

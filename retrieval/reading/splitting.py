@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 
 from retrieval.reading.file import PassageFile
 from retrieval.reading.row import Row
-from retrieval.text.windows import Splitting, windows
+from retrieval.text.windows import WindowOptions, windows
 
 #: Longest document in characters: as long as a line may be.
 LONGEST_DOCUMENT = 4_000_000
 _LONGEST_KEY = 200
 
 
-def split(file: PassageFile, rows: Iterable[Row], language: str, splitting: Splitting) -> Iterator[Row]:
+def split(file: PassageFile, rows: Iterable[Row], language: str, splitting: WindowOptions) -> Iterator[Row]:
     """Each window of each document as a passage: `id#1`, `id#2`, …; its page is the document.
 
     Offsets are characters of the document's text. A document that has its own place in a page (`start` and

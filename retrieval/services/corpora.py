@@ -27,11 +27,11 @@ from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
 from retrieval.reading.splitting import LONGEST_DOCUMENT, split
 from retrieval.services.corpus_lease import CorpusLease
-from retrieval.services.identity import SAME_ID, Identified, Identity, Item, items_of
+from retrieval.services.identity import SAME_ID, Identity, IdentityCounts, Item, items_of
 from retrieval.services.inserting import insert
 from retrieval.services.publication import publish_index, take_up, withdraw
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
-from retrieval.text.windows import Splitting
+from retrieval.text.windows import WindowOptions
 from tables.rowcounts import RowCounts
 
 #: Passages in one transaction.
@@ -96,7 +96,7 @@ def add_passages(
 
 
 @dataclass(frozen=True)
-class Adding:
+class AdditionOptions:
     """How a file is added: documents split or not, repetitions and known ids left out or not.
 
     `same_id` says what becomes of an id that is there already, with another text: the file is refused, the
@@ -104,7 +104,7 @@ class Adding:
     are nearly the same; None: not looked for. ValueError, in words, for what cannot be.
     """
 
-    splitting: Splitting | None = None
+    splitting: WindowOptions | None = None
     repeats: str = "keep"
     near: float | None = None
     skip_known: bool = False
@@ -125,14 +125,14 @@ class Adding:
 
 
 @dataclass(frozen=True)
-class Added:
+class AdditionCounts:
     """What came of it: passages that went in, rows left out as their ids were known, repetitions, the sum."""
 
     passages: int
     known: int
     repeats: Repeats
     counts: RowCounts
-    identified: Identified
+    identified: IdentityCounts
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, with examples in words."""
@@ -156,12 +156,12 @@ def add_file(
     *,
     corpus: Corpus,
     file: PassageFile,
-    options: Adding = Adding(),
+    options: AdditionOptions = AdditionOptions(),
     actor: Any = None,
     progress: Callable[[int, int], None] = lambda passages, bytes: None,
     told: Callable[[Repeat], None] = lambda repeat: None,
     commit: Callable[[Callable[[], Any]], Any] = _at_once,
-) -> Added:
+) -> AdditionCounts:
     """Add the passages of a file, all or none. FileRefusedError lists what is wrong with it.
 
     `progress` hears how many passages are in and how many bytes of the file are done, after each batch;
@@ -189,7 +189,7 @@ def add_file(
                 raise file.refused()
             left_out = ids.found.known + ids.found.left_out
             counts = RowCounts(read, used, 0, read - used - left_out, left_out)
-            done = Added(added, ids.found.known, watch.found, counts, ids.found)
+            done = AdditionCounts(added, ids.found.known, watch.found, counts, ids.found)
             commit(lambda: _count_them(corpus, file, done, actor, lease))
         except BaseException:
             if lease.is_ours():
@@ -200,7 +200,7 @@ def add_file(
 
 
 def _count_them(
-    corpus: Corpus, file: PassageFile, done: Added, actor: Any, lease: CorpusLease
+    corpus: Corpus, file: PassageFile, done: AdditionCounts, actor: Any, lease: CorpusLease
 ) -> dict[str, Any]:
     """Let the new passages count, in the transaction around this call."""
     lease.check()
@@ -219,7 +219,7 @@ def _count_them(
     return done.as_dict()
 
 
-def _making(file: PassageFile, language: str, splitting: Splitting | None) -> Callable[[Row], list[Row]]:
+def _making(file: PassageFile, language: str, splitting: WindowOptions | None) -> Callable[[Row], list[Row]]:
     """What makes the passages of a row: the row itself, or its windows."""
     if splitting is None:
         return lambda row: [row]

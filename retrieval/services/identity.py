@@ -33,7 +33,7 @@ class Item:
 
 
 @dataclass
-class Identified:
+class IdentityCounts:
     """How many rows were identical repeats, left out for their id, and given a number; the first examples."""
 
     repeats: int = 0
@@ -59,7 +59,7 @@ class Identity:
         self._corpus, self._file, self._make = corpus, file, make
         self._policy, self._skip_known, self._last = policy, skip_known, last
         self._numbers: dict[str, int] = {}
-        self.found = Identified()
+        self.found = IdentityCounts()
 
     def passed(self, items: Sequence[Item]) -> list[Item]:
         """Those that go in."""

@@ -19,7 +19,7 @@ READ_AT_ONCE = 5_000
 
 
 @dataclass(frozen=True)
-class Built:
+class IndexResult:
     """What came of it: passages added now, passages in the index, and why it was built anew, if it was."""
 
     added: int
@@ -30,7 +30,7 @@ class Built:
 
 def build_index(
     *, corpus: Corpus, anew: bool = False, progress: Callable[[int], None] = lambda passages: None
-) -> Built:
+) -> IndexResult:
     """Bring the index of a corpus up to date: add what is new, or build it anew where that is needed.
 
     Searches are answered all the time, by the old generation until a new one is complete. A build that was
@@ -61,7 +61,7 @@ def build_index(
         return built
 
 
-def _build(corpus: Corpus, anew: bool, progress: Callable[[int], None]) -> Built:
+def _build(corpus: Corpus, anew: bool, progress: Callable[[int], None]) -> IndexResult:
     if corpus.index.engine != settings.RETRIEVAL_ENGINE:
         return _move(corpus, settings.RETRIEVAL_ENGINE, progress)
     engine = engine_of(corpus)
@@ -70,10 +70,10 @@ def _build(corpus: Corpus, anew: bool, progress: Callable[[int], None]) -> Built
         added = engine.rebuild(_passages(corpus, 0, progress))
     else:
         added = engine.index(_passages(corpus, _highest(engine), progress))
-    return Built(added, engine.count(), engine.generation(), reason)
+    return IndexResult(added, engine.count(), engine.generation(), reason)
 
 
-def _move(corpus: Corpus, wanted: str, progress: Callable[[int], None]) -> Built:
+def _move(corpus: Corpus, wanted: str, progress: Callable[[int], None]) -> IndexResult:
     """Build the index in another engine, let that one answer, and remove the files of the former."""
     former, index = engine_of(corpus), corpus.index
     reason = f"It moved from {index.engine} to {wanted}." if index.generation else ""
@@ -83,7 +83,7 @@ def _move(corpus: Corpus, wanted: str, progress: Callable[[int], None]) -> Built
     index.engine = wanted
     with suppress(RetrievalError):  # a server that is gone for good keeps nobody from leaving it
         former.drop()
-    return Built(added, engine.count(), engine.generation(), reason)
+    return IndexResult(added, engine.count(), engine.generation(), reason)
 
 
 def _reason_to_start_over(corpus: Corpus, engine: Engine) -> str:

@@ -42,7 +42,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Near:
+class NearRepeat:
     """Which earlier passage is nearly repeated, by what (`text` or `region`), and the share in common."""
 
     key: str
@@ -85,7 +85,7 @@ class NearRepeats:
         triples, begins = self._shingler.triples([each.text for each in candidates])
         self._keep(zip(candidates, self._hashed(triples, begins).tolist(), strict=True))
 
-    def repeats(self, candidates: Sequence[Candidate]) -> list[Near | None]:
+    def repeats(self, candidates: Sequence[Candidate]) -> list[NearRepeat | None]:
         """For each passage, in order, the earlier one that it nearly repeats. The others are registered."""
         if not candidates:
             return []
@@ -95,7 +95,7 @@ class NearRepeats:
         band = self._known_bands(hashed)
         regions = self._known_regions(candidates)
         earlier = self._triples_of({key for hashes in hashed for key in _likeliest(hashes, band)})
-        found: list[Near | None] = []
+        found: list[NearRepeat | None] = []
         kept = []
         for candidate, hashes, mine in zip(candidates, hashed, own, strict=True):
             near = _nearest_region(candidate, regions[candidate.page], self._share)
@@ -111,10 +111,10 @@ class NearRepeats:
         self._keep(kept)
         return found
 
-    def _nearest(self, mine: Hashes, keys: Iterable[str], earlier: Mapping[str, Hashes]) -> Near | None:
+    def _nearest(self, mine: Hashes, keys: Iterable[str], earlier: Mapping[str, Hashes]) -> NearRepeat | None:
         shares = ((jaccard(mine, earlier[key]), key) for key in keys if key in earlier)
         near = max(((share, key) for share, key in shares if share >= self._share), default=None)
-        return Near(near[1], "text", near[0]) if near else None
+        return NearRepeat(near[1], "text", near[0]) if near else None
 
     def _hashed(self, triples: Hashes, begins: NDArray[np.int64]) -> NDArray[np.int64]:
         """(passages, bands): one number for the hashes of each band."""
@@ -191,16 +191,16 @@ def bands_for(share: float) -> tuple[int, int]:
     return chosen.b, chosen.r
 
 
-def _nearest_region(candidate: Candidate, others: Iterable[Candidate], share: float) -> Near | None:
+def _nearest_region(candidate: Candidate, others: Iterable[Candidate], share: float) -> NearRepeat | None:
     """Of the same page, the region that has the largest share of characters in common, if it is enough."""
     if not candidate.page or candidate.start is None or candidate.end is None:
         return None
-    near: Near | None = None
+    near: NearRepeat | None = None
     for other in others:
         if other.start is None or other.end is None:
             continue
         common = min(candidate.end, other.end) - max(candidate.start, other.start)
         whole = max(candidate.end, other.end) - min(candidate.start, other.start)
         if common > 0 and common / whole >= max(share, near.share if near else 0):
-            near = Near(other.key, "region", common / whole)
+            near = NearRepeat(other.key, "region", common / whole)
     return near

@@ -35,7 +35,7 @@ _ODD_CASE = re.compile("[\u0130\u03a3]")
 _FIRST_UNSPACED = re.compile(rf"[{UNSPACED_CHARACTERS}]")
 
 
-class Located(NamedTuple):
+class WordPosition(NamedTuple):
     """A content word and where it stands in the text it was taken from: text[start:end]."""
 
     word: str
@@ -61,7 +61,7 @@ def tokens(text: str, language: str, *, numbers: bool = False) -> list[str]:
     return [_digits(word) for word in found] if numbers else found
 
 
-def located(text: str, language: str, *, numbers: bool = False) -> list[Located]:
+def located(text: str, language: str, *, numbers: bool = False) -> list[WordPosition]:
     """The same words as `tokens`, each with its place in the text as it was given."""
     code, plain = primary(language), _composed(text)
     simple = _simple(plain, numbers=numbers)
@@ -72,9 +72,9 @@ def located(text: str, language: str, *, numbers: bool = False) -> list[Located]
     else:
         words = list(_words(plain, code, numbers=numbers))
     if plain == text:
-        return [Located(*word) for word in words]
+        return [WordPosition(*word) for word in words]
     starts, ends = _places(text, plain)
-    return [Located(word, starts[start], ends[end - 1]) for word, start, end in words]
+    return [WordPosition(word, starts[start], ends[end - 1]) for word, start, end in words]
 
 
 def _simple(plain: str, *, numbers: bool) -> re.Pattern[str] | None:

@@ -23,7 +23,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Splitting:
+class WindowOptions:
     """How documents are cut. ValueError, in words, for sizes that cannot be."""
 
     size: int
@@ -40,7 +40,7 @@ class Splitting:
             raise ValueError(f"The stride is 1 to {self.size:,} {self.by}, not {self.stride:,}.")
 
 
-def windows(text: str, language: str, splitting: Splitting) -> list[Span]:
+def windows(text: str, language: str, splitting: WindowOptions) -> list[Span]:
     """Windows (start, end) of a document, without white space at their ends; none of a document of spaces."""
     by_words = splitting.by == "words"
     unit = _CHARACTER if primary(language) in UNSPACED else _WORD
@@ -52,7 +52,7 @@ def windows(text: str, language: str, splitting: Splitting) -> list[Span]:
     return list(_windows(parts, sizes, splitting))
 
 
-def _windows(parts: list[Span], sizes: list[int], splitting: Splitting) -> Iterator[Span]:
+def _windows(parts: list[Span], sizes: list[int], splitting: WindowOptions) -> Iterator[Span]:
     first = 0
     while first < len(parts):
         last, held = first, sizes[first]

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from annotation.kinds.curation import Curation, CurationConfig
 from annotation.models import CuratedPassage, CuratedSet, PassageSelection, QueryStep
-from crowd.kinds import Pending, StageKind, kind_named
+from crowd.kinds import PendingUnit, StageKind, kind_named
 from crowd.models import Assignment, Exclusion
 from tests.annotation.world import (
     ARABIC,
@@ -90,14 +90,14 @@ def test_accepted_queries_with_candidates_are_pending(project, stage, query):
     make_candidates(make_query(project), BOILS)
     unready = make_query(project, source=make_source(project, state="importing"), status="accepted")
     make_candidates(unready, BOILS)
-    assert list(curation.pending(stage)) == [Pending(unit_of(query), 1)]
+    assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
 
 
 def test_queries_that_still_wait_for_screening_are_pending_where_the_stage_says_so(project):
     stage = make_stage("curation", project, redundancy=1, screened=False)
     waiting = make_query(project)
     make_candidates(waiting, BOILS)
-    assert list(curation.pending(stage)) == [Pending(unit_of(waiting), 1)]
+    assert list(curation.pending(stage)) == [PendingUnit(unit_of(waiting), 1)]
     select(stage, waiting, "p1")
     assert curation.settle(stage) == {"curated": 1}
     assert status(waiting) == "curated"
@@ -117,7 +117,7 @@ def test_good_selections_count_and_rejected_ones_do_not(project, query):
     stage = make_stage("curation", project, redundancy=2)
     select(stage, query, "p1", work=make_work(stage, state="rejected"))
     select(stage, query, "p1")
-    assert list(curation.pending(stage)) == [Pending(unit_of(query), 1)]
+    assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
 
 
 def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
@@ -125,7 +125,7 @@ def test_exact_merging_asks_one_more_editor_where_two_differ(project, query):
     select(stage, query, "p1")
     select(stage, query, "p2")
     assert curation.settle(stage) == {}
-    assert list(curation.pending(stage)) == [Pending(unit_of(query), 1)]
+    assert list(curation.pending(stage)) == [PendingUnit(unit_of(query), 1)]
     select(stage, query, "p2")
     assert list(curation.pending(stage)) == []
     assert curation.settle(stage) == {"curated": 1}

@@ -17,7 +17,7 @@ from annotation.services.queries import (
     take_back,
     withdraw,
 )
-from crowd.adapters.base import Refused
+from crowd.adapters.base import CallRefusal
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, MarketOperation, Recount, Stage
@@ -249,7 +249,7 @@ def test_an_answer_of_rejected_work_is_no_reference_and_the_history_says_why(pro
 def test_a_refused_approval_holds_the_work_and_what_it_decided(screening, query):
     votes = screened(screening, query, FIT, FIT, FIT)
     operation = plan_decision(votes[0].assignment, MarketOperation.Kind.APPROVE, "")
-    results.apply(operation, Refused("RequestError", "The account is closed."))
+    results.apply(operation, CallRefusal("RequestError", "The account is closed."))
     settle_news(screening)
     assert (status(query), pending(screening)) == ("waiting", {})
     review.release_hold(assignment=Assignment.objects.get(pk=votes[0].assignment_id), actor=None)

@@ -12,7 +12,7 @@ from annotation.units import of_query
 from crowd.kinds import kind_of
 from crowd.models import Exclusion, Stage, Worker
 from crowd.services.quoting import bundles_to_publish
-from crowd.simulation.answers import Somebody, answer_unit
+from crowd.simulation.answers import SimulatedPerson, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
 from tests.annotation.distilling import (
@@ -352,7 +352,7 @@ def test_simulated_people_of_every_kind_fill_in_the_page(profile, fields):
     rosa = visitor(stage, query)
     form = read_form(rosa.open().content.decode(), "http://127.0.0.1/")
     form.behind = {"0": of_query(query.pk)}
-    filled = answer_unit(stage, form, of_query(query.pk), Somebody(3, PROFILES[profile], 7))
+    filled = answer_unit(stage, form, of_query(query.pk), SimulatedPerson(3, PROFILES[profile], 7))
     assert rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled}).status_code == 200
     assert Answer.objects.count() == 1
 

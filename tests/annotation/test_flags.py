@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from annotation.flags import canary, language, length, likeness, spelling, typing
 from annotation.flags.copying import Passages, copied, longest_run
 from annotation.flags.registry import FLAGS, details, measured
-from annotation.flags.shapes import Asked, Flag, Limits, Work, Written
+from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Limits, Work
 from annotation.flags.suite import flags_of
 from annotation.flags.tokens import fold, folded, mostly_spaceless, shingles, tokens
 
@@ -169,7 +169,7 @@ def test_a_hundred_thousand_words_are_compared_at_once():
 
 
 def of(*texts, authors=None):
-    return [Written(key, (authors or range(100))[key], text) for key, text in enumerate(texts)]
+    return [FlaggedAnswer(key, (authors or range(100))[key], text) for key, text in enumerate(texts)]
 
 
 LONG = "The capital of Italy is Rome, which lies on the Tiber."
@@ -320,7 +320,7 @@ def test_another_language_of_the_same_script_needs_a_long_text():
     assert language.other_language(german, "en")[0] == "de"
     assert language.other_language(german, "de") is None
     assert language.other_language("Die Hauptstadt ist Rom.", "en") is None
-    flag = language.language_flags(german, Asked("q", (), "en"))[0]
+    flag = language.language_flags(german, FlagQuery("q", (), "en"))[0]
     assert (flag.name, flag.evidence["language"]) == ("language", "de")
 
 
@@ -328,7 +328,7 @@ def test_another_language_of_the_same_script_needs_a_long_text():
 
 
 def test_unknown_words_are_found_but_not_names_numbers_or_what_stands_in_the_passages():
-    asked = Asked("who is Zxqwv", ("The word grumblefrotz is here.",))
+    asked = FlagQuery("who is Zxqwv", ("The word grumblefrotz is here.",))
     text = "The captial grumblefrotz of Zxqwv and Qwxyz has 3rd NASA peeple."
     spans = spelling.unknown_words(text, asked)
     assert [text[a:b] for a, b in spans] == ["captial", "peeple"]
@@ -336,16 +336,18 @@ def test_unknown_words_are_found_but_not_names_numbers_or_what_stands_in_the_pas
 
 def test_a_text_full_of_unknown_words_is_flagged():
     text = "The captial off itlay haas veri manny peeple"
-    flags = spelling.spelling_flags(text, Asked("q", ()), LIMITS)
+    flags = spelling.spelling_flags(text, FlagQuery("q", ()), LIMITS)
     assert names(flags) == ["spelling"]
-    assert spelling.spelling_flags("Teh captial", Asked("q", ()), LIMITS) == []
-    assert spelling.spelling_flags("The capital of this country is very old", Asked("q", ()), LIMITS) == []
+    assert spelling.spelling_flags("Teh captial", FlagQuery("q", ()), LIMITS) == []
+    assert (
+        spelling.spelling_flags("The capital of this country is very old", FlagQuery("q", ()), LIMITS) == []
+    )
 
 
 def test_arabic_has_a_dictionary_and_chinese_none():
-    assert spelling.unknown_words("هذه المدينة كبيرة", Asked("س", (), "ar")) == []
-    assert spelling.unknown_words("这是一个城市", Asked("问", (), "zh")) == []
-    assert spelling.unknown_words("anything zzqx", Asked("q", (), "tlh")) == []
+    assert spelling.unknown_words("هذه المدينة كبيرة", FlagQuery("س", (), "ar")) == []
+    assert spelling.unknown_words("这是一个城市", FlagQuery("问", (), "zh")) == []
+    assert spelling.unknown_words("anything zzqx", FlagQuery("q", (), "tlh")) == []
 
 
 # Canary
@@ -368,15 +370,15 @@ def test_the_words_never_stand_in_the_passages():
 # Everything together
 
 
-ASKED = Asked("what is the capital of italy", (ENGLISH,))
+ASKED = FlagQuery("what is the capital of italy", (ENGLISH,))
 ANSWERS = [
-    Written(1, 1, "Rome"),
-    Written(2, 2, "Rome"),
-    Written(3, 3, ENGLISH, Work(len(ENGLISH), active_ms=3000, pasted_characters=len(ENGLISH))),
-    Written(4, 4, ENGLISH),
-    Written(5, 5, "It is Rome."),
-    Written(6, 6, "Рим является столицей Италии", canary="amber lantern"),
-    Written(7, 7, "An amber lantern says Rome", canary="amber lantern"),
+    FlaggedAnswer(1, 1, "Rome"),
+    FlaggedAnswer(2, 2, "Rome"),
+    FlaggedAnswer(3, 3, ENGLISH, Work(len(ENGLISH), active_ms=3000, pasted_characters=len(ENGLISH))),
+    FlaggedAnswer(4, 4, ENGLISH),
+    FlaggedAnswer(5, 5, "It is Rome."),
+    FlaggedAnswer(6, 6, "Рим является столицей Италии", canary="amber lantern"),
+    FlaggedAnswer(7, 7, "An amber lantern says Rome", canary="amber lantern"),
 ]
 
 
@@ -406,7 +408,7 @@ def test_the_order_of_answers_makes_no_difference(answers):
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=6), st.text(max_size=80))
 def test_evidence_lies_inside_the_text_and_each_flag_comes_once(texts, passage):
     answers = of(*texts)
-    for key, flags in flags_of(Asked("q", (passage,)), answers, Limits(copy_run=3, same_from=1)).items():
+    for key, flags in flags_of(FlagQuery("q", (passage,)), answers, Limits(copy_run=3, same_from=1)).items():
         assert len(set(names(flags))) == len(flags)
         for flag in flags:
             assert flag.name in FLAGS

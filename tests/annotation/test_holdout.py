@@ -53,7 +53,7 @@ def test_without_a_hold_out_every_answer_is_a_reference(stage):
 def test_a_draw_sets_so_many_people_aside_and_says_so(stage, owner):
     query = answered(stage)
     drawn = holdout.draw(project=stage.project, people=2, seed=1, actor=owner)
-    assert drawn == holdout.Drawn(queries=1, too_few=0)
+    assert drawn == holdout.HoldoutCounts(queries=1, too_few=0)
     assert sorted(texts(references([query.pk]), query) + texts(human_candidates([query.pk]), query)) == [
         f"Rome, says {name}" for name in PEOPLE
     ]
@@ -104,19 +104,21 @@ def test_what_is_drawn_once_never_changes(stage):
     answered(stage)
     holdout.draw(project=stage.project, people=1, seed=1)
     before = list(HeldOutWorker.objects.values_list("worker", "seed"))
-    assert holdout.draw(project=stage.project, people=3, seed=2) == holdout.Drawn(0, 0)
+    assert holdout.draw(project=stage.project, people=3, seed=2) == holdout.HoldoutCounts(0, 0)
     assert list(HeldOutWorker.objects.values_list("worker", "seed")) == before
 
 
 def test_at_least_one_answer_stays_a_reference(stage):
     answered(stage)
-    assert holdout.draw(project=stage.project, people=4, seed=1) == holdout.Drawn(queries=0, too_few=1)
+    assert holdout.draw(project=stage.project, people=4, seed=1) == holdout.HoldoutCounts(
+        queries=0, too_few=1
+    )
     assert not HeldOutWorker.objects.exists()
 
 
 def test_only_complete_queries_are_drawn_for(stage):
     answered(stage, people=PEOPLE[:3])
-    assert holdout.draw(project=stage.project, people=1, seed=1) == holdout.Drawn(0, 0)
+    assert holdout.draw(project=stage.project, people=1, seed=1) == holdout.HoldoutCounts(0, 0)
 
 
 def test_answers_that_do_not_count_are_neither_reference_nor_candidate(stage):

@@ -9,44 +9,48 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.models import CandidatePassage
-from annotation.selectors.recall import Seen, estimate, recall_of
+from annotation.selectors.recall import PooledQuery, estimate, recall_of
 from tests.annotation.world import make_candidates, make_project, make_query, make_stage, make_work, select
 
 
 def test_each_chosen_one_stands_for_those_that_were_not_drawn():
-    found = estimate([Seen(above=3, below=1, drawn=2, of=20), Seen(above=2, below=0, drawn=2, of=30)])
+    found = estimate(
+        [PooledQuery(above=3, below=1, drawn=2, of=20), PooledQuery(above=2, below=0, drawn=2, of=30)]
+    )
     assert (found.above, found.below, found.missed) == (5, 1, 10.0)
     assert found.recall == pytest.approx(5 / 15)
 
 
 def test_the_interval_is_that_of_a_ratio():
     # By hand: totals 13 and 2, r = 1/3, residuals 3 - 13/3 and 2 - 2/3, variance 2 * 2 * (4/3)^2 / 15^2.
-    found = estimate([Seen(above=3, below=1, drawn=2, of=20), Seen(above=2, below=0, drawn=2, of=30)])
+    found = estimate(
+        [PooledQuery(above=3, below=1, drawn=2, of=20), PooledQuery(above=2, below=0, drawn=2, of=30)]
+    )
     error = (2 * 2 * (4 / 3) ** 2) ** 0.5 / 15
     assert found.high == pytest.approx(1 / 3 + 1.959964 * error)
     assert 1 / 3 - 1.959964 * error < found.low == 0
 
 
 def test_where_nothing_below_was_chosen_recall_is_one():
-    found = estimate([Seen(2, 0, 2, 9), Seen(1, 0, 2, 9)])
+    found = estimate([PooledQuery(2, 0, 2, 9), PooledQuery(1, 0, 2, 9)])
     assert (found.recall, found.low, found.high) == (1.0, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("seen", [[], [Seen(0, 0, 2, 9)], [Seen(0, 0, 0, 0)]])
+@pytest.mark.parametrize("seen", [[], [PooledQuery(0, 0, 2, 9)], [PooledQuery(0, 0, 0, 0)]])
 def test_where_nothing_was_chosen_there_is_no_recall(seen):
     found = estimate(seen)
     assert (found.recall, found.low, found.high, found.queries) == (None, None, None, len(seen))
 
 
 def test_one_query_has_no_interval():
-    found = estimate([Seen(3, 1, 1, 3)])
+    found = estimate([PooledQuery(3, 1, 1, 3)])
     assert (found.recall, found.low) == (0.5, None)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
-        st.builds(Seen, st.integers(0, 9), st.integers(0, 3), st.integers(3, 9), st.integers(9, 99)),
+        st.builds(PooledQuery, st.integers(0, 9), st.integers(0, 3), st.integers(3, 9), st.integers(9, 99)),
         max_size=8,
     )
 )

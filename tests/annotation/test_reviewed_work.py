@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerFlag
 from annotation.services import reviewing
-from crowd.adapters.base import Refused
+from crowd.adapters.base import CallRefusal
 from crowd.models import Assignment, MarketOperation, Stage
 from crowd.outbox import results
 from crowd.services import decisions, review
@@ -119,7 +119,7 @@ def test_what_the_marketplace_refused_waits_for_a_person_and_is_not_asked_for_ev
     answer = write(stage, make_query(stage), "Rome", worker="A1")
     listed(stage)
     reviewing.approve(answer=answer, actor=me, seen="undecided")
-    results.apply(MarketOperation.objects.get(kind="approve"), Refused("RequestError", "No."))
+    results.apply(MarketOperation.objects.get(kind="approve"), CallRefusal("RequestError", "No."))
     settle(stage)
     assert (len(approvals()), counts(desk, stage)) == (1, {"held": 1})
 

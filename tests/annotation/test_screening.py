@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from annotation.kinds.screening import Screening, ScreeningConfig
 from annotation.models import Query, QueryStep, ScreeningVote
 from annotation.services.steps import move
-from crowd.kinds import Pending, StageKind, kind_named
+from crowd.kinds import PendingUnit, StageKind, kind_named
 from crowd.models import Assignment, Exclusion
 from tests.annotation.world import (
     ARABIC,
@@ -84,14 +84,14 @@ def test_waiting_queries_of_ready_sources_are_pending(project, stage, query):
     make_query(project, status="accepted")
     make_query(project, source=make_source(project, state="importing"))
     make_query(make_project())
-    assert list(screening.pending(stage)) == [Pending(unit_of(query), 3)]
+    assert list(screening.pending(stage)) == [PendingUnit(unit_of(query), 3)]
 
 
 def test_good_votes_of_this_stage_count_and_others_do_not(project, stage, query):
     vote(stage, query)
     vote(stage, query, work=make_work(stage, state="rejected"))
     vote(make_stage("screening", project), query)
-    assert list(screening.pending(stage)) == [Pending(unit_of(query), 2)]
+    assert list(screening.pending(stage)) == [PendingUnit(unit_of(query), 2)]
     vote(stage, query)
     vote(stage, query)
     assert list(screening.pending(stage)) == []

@@ -3,7 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from annotation.searching.conversation import Asked, Conversation, RefusedError, read
+from annotation.searching.conversation import Conversation, RefusedError, Turn, read
 from annotation.searching.fragment import HEIGHT, WIDTH, draw
 
 
@@ -13,25 +13,25 @@ def of(address):
 
 def test_a_conversation_reads_back_from_its_own_address():
     asked = Conversation(
-        (Asked("what is a monopoly"), Asked("& an <oligopoly>?", "alpha:0.8")), ("textbooks",), "alpha:0.9"
+        (Turn("what is a monopoly"), Turn("& an <oligopoly>?", "alpha:0.8")), ("textbooks",), "alpha:0.9"
     )
     assert of(asked.address()) == asked
 
 
 def test_a_turn_without_options_in_the_address_has_the_defaults():
-    assert of("?q=one&q=two") == Conversation((Asked("one"), Asked("two")))
+    assert of("?q=one&q=two") == Conversation((Turn("one"), Turn("two")))
 
 
 def test_options_stay_when_the_last_turn_is_cleared():
-    asked = Conversation((Asked("one"), Asked("two", "alpha:0.8")), (), "alpha:0.8")
-    assert asked.without_last() == Conversation((Asked("one"),), (), "alpha:0.8")
+    asked = Conversation((Turn("one"), Turn("two", "alpha:0.8")), (), "alpha:0.8")
+    assert asked.without_last() == Conversation((Turn("one"),), (), "alpha:0.8")
     assert of(asked.without_last().address()) == asked.without_last()
     assert of(asked.cleared().address()) == Conversation(options="alpha:0.8")
 
 
 def test_a_conversation_up_to_a_turn_has_the_options_of_that_turn():
-    asked = Conversation((Asked("one", "alpha:0.6"), Asked("two", "alpha:0.8")), (), "alpha:0.9")
-    assert asked.up_to(1) == Conversation((Asked("one", "alpha:0.6"),), (), "alpha:0.6")
+    asked = Conversation((Turn("one", "alpha:0.6"), Turn("two", "alpha:0.8")), (), "alpha:0.9")
+    assert asked.up_to(1) == Conversation((Turn("one", "alpha:0.6"),), (), "alpha:0.6")
 
 
 def test_questions_are_kept_without_superfluous_white_space_and_invisible_characters():
@@ -50,11 +50,11 @@ def test_an_empty_or_endless_question_is_refused_in_words(question, why):
     with pytest.raises(RefusedError, match=why):
         Conversation().with_question(question, "")
     with pytest.raises(RefusedError, match=why):
-        of(Conversation((Asked(question),)).address())
+        of(Conversation((Turn(question),)).address())
 
 
 def test_the_thirty_first_turn_is_refused():
-    full = Conversation(tuple(Asked(f"question {number}") for number in range(30)))
+    full = Conversation(tuple(Turn(f"question {number}") for number in range(30)))
     with pytest.raises(RefusedError, match="30 turns at most"):
         full.with_question("one more", "")
     with pytest.raises(RefusedError, match="30 turns at most"):
@@ -62,8 +62,8 @@ def test_the_thirty_first_turn_is_refused():
 
 
 def test_a_conversation_that_is_long_in_bytes_does_not_fit_an_address():
-    assert Conversation((Asked("垄" * 600),)).fits_an_address
-    assert not Conversation((Asked("垄" * 800),)).fits_an_address
+    assert Conversation((Turn("垄" * 600),)).fits_an_address
+    assert not Conversation((Turn("垄" * 800),)).fits_an_address
 
 
 # The drawing

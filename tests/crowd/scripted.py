@@ -9,18 +9,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from crowd.adapters.base import (
-    AlreadyDone,
     Arrival,
     Balance,
     BonusPaid,
+    CallRefusal,
+    CallSuccess,
     Capabilities,
-    Done,
+    EarlierSuccess,
     Listing,
     MarketplaceDownError,
     Money,
     Outcome,
     PostForm,
-    Refused,
     Submission,
     TaskSpec,
     Unknown,
@@ -124,11 +124,11 @@ class ScriptedMarket:
                         self.tokens[key] = done
                 return outcome
             if key and key in self.tokens:
-                return AlreadyDone(self.tokens[key])
+                return EarlierSuccess(self.tokens[key])
             done = effect()
             if key:
                 self.tokens[key] = done
-            return Done(done, {"request_id": f"request-{len(self.calls)}"})
+            return CallSuccess(done, {"request_id": f"request-{len(self.calls)}"})
 
     def _look(self) -> None:
         if self.down:
@@ -258,4 +258,4 @@ class ScriptedMarket:
         return PostForm("", fields)
 
 
-NO_FUNDS = Refused("InsufficientFunds", "This Requester has insufficient funds.")
+NO_FUNDS = CallRefusal("InsufficientFunds", "This Requester has insufficient funds.")

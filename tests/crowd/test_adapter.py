@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crowd.adapters.base import (
-    AlreadyDone,
-    Done,
+    CallRefusal,
+    CallSuccess,
+    CallThrottling,
+    EarlierSuccess,
     MarketplaceDownError,
     MarketplaceRefusedError,
     Money,
-    Refused,
     Rule,
     TaskSpec,
-    Throttled,
     Unknown,
 )
 from crowd.adapters.mturk import Account, MTurkAdapter
@@ -66,7 +66,7 @@ def task(**fields):
 
 def published(market, **fields):
     outcome = market.publish(task(**fields))
-    assert isinstance(outcome, Done), outcome
+    assert isinstance(outcome, CallSuccess), outcome
     return outcome.ref
 
 
@@ -123,9 +123,9 @@ def test_a_task_is_published_as_it_was_specified(market, requester):
 def test_publishing_twice_with_one_key_is_said_to_be_done_with_the_first_reference(market):
     spec = task()
     first = market.publish(spec)
-    assert isinstance(first, Done)
+    assert isinstance(first, CallSuccess)
     assert first.raw["request_id"]
-    assert market.publish(spec) == AlreadyDone(first.ref)
+    assert market.publish(spec) == EarlierSuccess(first.ref)
 
 
 def test_a_lost_answer_is_unknown_and_the_next_call_says_what_it_was(market, lose_one):
@@ -133,24 +133,24 @@ def test_a_lost_answer_is_unknown_and_the_next_call_says_what_it_was(market, los
     lose_one()
     assert isinstance(market.publish(spec), Unknown)
     again = market.publish(spec)
-    assert isinstance(again, AlreadyDone)
+    assert isinstance(again, EarlierSuccess)
     assert market.get_listing(again.ref).key == spec.key
 
 
 def test_a_refusal_carries_the_marketplaces_code(market):
     assert market.publish(task(places=0)).code
     refused = market.publish(task(reward=Money(10_000_00)))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, CallRefusal)
     assert refused.code == "InsufficientFunds"
 
 
 def test_a_value_that_botocore_refuses_is_a_refusal(market):
-    assert isinstance(market.publish(task(title=None)), Refused)
+    assert isinstance(market.publish(task(title=None)), CallRefusal)
 
 
 def test_throttling_is_told_apart(server, requester, market):
     server.chaos(access_key=requester.access_key, throttle_next=1)
-    assert isinstance(market.publish(task()), Throttled)
+    assert isinstance(market.publish(task()), CallThrottling)
     server.reset()
 
 
@@ -280,9 +280,9 @@ def test_listings_are_found_by_their_key(market):
 
 def test_an_extension_adds_places_once_for_a_key(market):
     ref, key = published(market), uuid.uuid4().hex
-    assert isinstance(market.extend(ref, 3, key), Done)
+    assert isinstance(market.extend(ref, 3, key), CallSuccess)
     assert market.get_listing(ref).places == 5
-    assert market.extend(ref, 3, key) == AlreadyDone(None)
+    assert market.extend(ref, 3, key) == EarlierSuccess(None)
     assert market.get_listing(ref).places == 5
 
 
@@ -293,24 +293,24 @@ def test_an_extension_into_the_higher_fee_is_refused(market):
 def test_a_later_deadline_is_set_once(market):
     ref = published(market)
     later = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=5)
-    assert isinstance(market.set_deadline(ref, later), Done)
+    assert isinstance(market.set_deadline(ref, later), CallSuccess)
     assert market.get_listing(ref).expires_at == later
-    assert market.set_deadline(ref, later) == AlreadyDone(ref)
+    assert market.set_deadline(ref, later) == EarlierSuccess(ref)
 
 
 def test_closing_takes_a_listing_off_offer(market):
     ref = published(market)
-    assert isinstance(market.close(ref), Done)
+    assert isinstance(market.close(ref), CallSuccess)
     assert market.get_listing(ref).state == "reviewable"
-    assert isinstance(market.close(ref), Done | AlreadyDone)
+    assert isinstance(market.close(ref), CallSuccess | EarlierSuccess)
 
 
 def test_archiving_twice_is_done_already(market):
     ref = published(market)
     assert market.archive(ref).code == "InvalidHITState"
     market.close(ref)
-    assert isinstance(market.archive(ref), Done)
-    assert market.archive(ref) == AlreadyDone(ref)
+    assert isinstance(market.archive(ref), CallSuccess)
+    assert market.archive(ref) == EarlierSuccess(ref)
 
 
 @pytest.fixture
@@ -363,15 +363,15 @@ def test_more_than_a_page_of_submissions_is_read_to_the_end(server, market):
 
 def test_approving_twice_is_done_already(market, submitted):
     _, _, assignment = submitted
-    assert isinstance(market.approve(assignment, "Thank you"), Done)
-    assert market.approve(assignment, "") == AlreadyDone(assignment)
+    assert isinstance(market.approve(assignment, "Thank you"), CallSuccess)
+    assert market.approve(assignment, "") == EarlierSuccess(assignment)
     assert market.get_submission(assignment).decided_at is not None
 
 
 def test_work_that_time_approved_counts_as_approved(server, market, requester):
     ref = published(market, auto_approve_seconds=0)
     taken = server.worker().do(ref)
-    assert market.approve(taken["assignment_id"], "") == AlreadyDone(taken["assignment_id"])
+    assert market.approve(taken["assignment_id"], "") == EarlierSuccess(taken["assignment_id"])
 
 
 def test_rejecting_approved_work_is_refused(market, submitted):
@@ -382,11 +382,11 @@ def test_rejecting_approved_work_is_refused(market, submitted):
 
 def test_rejecting_twice_is_done_already_and_can_be_overridden(market, submitted):
     _, _, assignment = submitted
-    assert isinstance(market.reject(assignment, "Empty answers"), Done)
-    assert market.reject(assignment, "Empty answers") == AlreadyDone(assignment)
+    assert isinstance(market.reject(assignment, "Empty answers"), CallSuccess)
+    assert market.reject(assignment, "Empty answers") == EarlierSuccess(assignment)
     assert market.approve(assignment, "").code == "InvalidAssignmentState"
-    assert isinstance(market.unreject(assignment, "Our mistake"), Done)
-    assert market.unreject(assignment, "Our mistake") == AlreadyDone(assignment)
+    assert isinstance(market.unreject(assignment, "Our mistake"), CallSuccess)
+    assert market.unreject(assignment, "Our mistake") == EarlierSuccess(assignment)
 
 
 def test_approving_what_does_not_exist_is_refused(market):
@@ -396,8 +396,8 @@ def test_approving_what_does_not_exist_is_refused(market):
 def test_a_bonus_is_paid_once_for_a_key_and_listed_with_its_reason(market, submitted):
     ref, worker, assignment = submitted
     key, reason = uuid.uuid4().hex, "Thorough. [ref 0123abcd]"
-    assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key), Done)
-    assert market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key) == AlreadyDone(None)
+    assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key), CallSuccess)
+    assert market.pay_bonus(assignment, worker.worker_id, Money(25), reason, key) == EarlierSuccess(None)
     [paid] = market.iter_bonuses(submission=assignment)
     assert (paid.submission, paid.worker, paid.amount, paid.reason) == (
         assignment,
@@ -412,7 +412,7 @@ def test_a_bonus_to_somebody_else_is_refused(server, market, submitted):
     _, _, assignment = submitted
     other = server.worker()
     assert isinstance(
-        market.pay_bonus(assignment, other.worker_id, Money(5), "Thanks", uuid.uuid4().hex), Refused
+        market.pay_bonus(assignment, other.worker_id, Money(5), "Thanks", uuid.uuid4().hex), CallRefusal
     )
 
 
@@ -421,16 +421,16 @@ def test_a_lost_answer_to_a_bonus_pays_once(market, submitted, lose_one):
     key = uuid.uuid4().hex
     lose_one()
     assert isinstance(market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", key), Unknown)
-    assert market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", key) == AlreadyDone(None)
+    assert market.pay_bonus(assignment, worker.worker_id, Money(5), "Thanks", key) == EarlierSuccess(None)
     assert len(list(market.iter_bonuses(submission=assignment))) == 1
 
 
 def test_a_group_whose_name_is_taken_is_found_or_made_under_another_name(market):
     """As after a lost answer: whatever happens, the caller gets a group that works."""
     name = f"Editors {uuid.uuid4().hex}"
-    assert isinstance(market.ensure_group(name, "People who edit"), Done)
+    assert isinstance(market.ensure_group(name, "People who edit"), CallSuccess)
     again = market.ensure_group(name, "People who edit")
-    assert isinstance(again, Done | AlreadyDone)
+    assert isinstance(again, CallSuccess | EarlierSuccess)
     assert again.ref
 
 
@@ -440,10 +440,10 @@ def test_groups_decide_who_can_accept(server, market):
     ref = published(market, eligibility=(Rule("group", "Exists", (group,), "discover"),))
     with pytest.raises(RefusedError):
         worker.accept(ref)
-    assert isinstance(market.grant(group, worker.worker_id, 1), Done)
+    assert isinstance(market.grant(group, worker.worker_id, 1), CallSuccess)
     assert worker.accept(ref)
-    assert isinstance(market.revoke(group, worker.worker_id), Done)
-    assert market.revoke(group, worker.worker_id) == AlreadyDone(worker.worker_id)
+    assert isinstance(market.revoke(group, worker.worker_id), CallSuccess)
+    assert market.revoke(group, worker.worker_id) == EarlierSuccess(worker.worker_id)
 
 
 def test_rules_by_country_and_record(server, market):
@@ -460,17 +460,17 @@ def test_rules_by_country_and_record(server, market):
 
 def test_blocking_keeps_a_worker_out_until_it_is_lifted(server, market):
     worker, ref = server.worker(), published(market)
-    assert isinstance(market.block(worker.worker_id, "Copies"), Done)
+    assert isinstance(market.block(worker.worker_id, "Copies"), CallSuccess)
     with pytest.raises(RefusedError):
         worker.accept(ref)
-    assert isinstance(market.unblock(worker.worker_id, "A mistake"), Done)
+    assert isinstance(market.unblock(worker.worker_id, "A mistake"), CallSuccess)
     assert worker.accept(ref)
 
 
 def test_a_message_says_whom_it_could_not_reach(market, submitted):
     _, worker, _ = submitted
     outcome = market.message([worker.worker_id, "ANOBODY"], "Hello", "Thank you.")
-    assert isinstance(outcome, Done)
+    assert isinstance(outcome, CallSuccess)
     assert list(outcome.ref) == ["ANOBODY"]
 
 

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from crowd import budget
-from crowd.budget import Cost, For
+from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError
 from crowd.models import LedgerEntry, Stage
 from projects.models import Project
@@ -32,41 +32,41 @@ def from_rows(**which):
 
 def test_reserving_sets_money_aside_in_stage_and_project():
     stage = make_stage(budget_cents=500)
-    budget.reserve(stage, Cost(100, 20), For("test"), at=NOW())
+    budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
     assert columns(stage) == columns(stage.project) == (120, 0)
     assert from_rows(stage=stage) == (120, 0)
 
 
 def test_spending_takes_from_what_was_reserved():
     stage = make_stage(budget_cents=500)
-    budget.reserve(stage, Cost(100, 20), For("test"), at=NOW())
-    budget.spend(stage, Cost(50, 10), For("test"), at=NOW())
+    budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
+    budget.spend(stage, Cost(50, 10), MovementPurpose("test"), at=NOW())
     assert columns(stage) == columns(stage.project) == (60, 60)
 
 
 def test_releasing_gives_back():
     stage = make_stage(budget_cents=500)
-    budget.reserve(stage, Cost(100, 20), For("test"), at=NOW())
-    budget.release(stage, Cost(100, 20), For("test"), at=NOW())
+    budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
+    budget.release(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
     assert columns(stage) == columns(stage.project) == (0, 0)
 
 
 def test_the_cap_of_the_stage_can_be_reached_but_not_passed():
     stage = make_stage(budget_cents=120)
-    budget.reserve(stage, Cost(100, 20), For("test"), at=NOW())
+    budget.reserve(stage, Cost(100, 20), MovementPurpose("test"), at=NOW())
     with pytest.raises(
         BudgetError, match=r"needs 0\.01, and the budget of the stage has 0\.00 left of 1\.20"
     ):
-        budget.reserve(stage, Cost(1), For("test"), at=NOW())
+        budget.reserve(stage, Cost(1), MovementPurpose("test"), at=NOW())
     assert columns(stage) == columns(stage.project) == (120, 0)
 
 
 def test_the_cap_of_the_project_holds_for_all_its_stages_together():
     project = make_project(budget_cents=150)
     first, second = make_stage(project=project), make_stage(project=project)
-    budget.reserve(first, Cost(100), For("test"), at=NOW())
+    budget.reserve(first, Cost(100), MovementPurpose("test"), at=NOW())
     with pytest.raises(BudgetError, match=r"the budget of the project has 0\.50 left"):
-        budget.reserve(second, Cost(51), For("test"), at=NOW())
+        budget.reserve(second, Cost(51), MovementPurpose("test"), at=NOW())
     assert columns(second) == (0, 0)
     assert columns(project) == (100, 0)
     assert not LedgerEntry.objects.filter(stage=second).exists()
@@ -74,7 +74,7 @@ def test_the_cap_of_the_project_holds_for_all_its_stages_together():
 
 def test_nothing_costs_nothing_and_leaves_no_row():
     stage = make_stage(budget_cents=0)
-    budget.reserve(stage, Cost(0), For("test"), at=NOW())
+    budget.reserve(stage, Cost(0), MovementPurpose("test"), at=NOW())
     assert not LedgerEntry.objects.filter(stage=stage).exists()
 
 
@@ -92,10 +92,10 @@ def test_the_database_books_an_assignment_once_for_each_reason():
     stage = make_stage()
     hit = make_hit(stage)
     assignment = answer(hit, worker_id=make_worker(stage.endpoint).external_id)
-    budget.reserve(stage, Cost(100), For("test"), at=NOW())
-    budget.spend(stage, Cost(10), For("reward", assignment=assignment), at=NOW())
+    budget.reserve(stage, Cost(100), MovementPurpose("test"), at=NOW())
+    budget.spend(stage, Cost(10), MovementPurpose("reward", assignment=assignment), at=NOW())
     with pytest.raises(IntegrityError), transaction.atomic():
-        budget.spend(stage, Cost(10), For("reward", assignment=assignment), at=NOW())
+        budget.spend(stage, Cost(10), MovementPurpose("reward", assignment=assignment), at=NOW())
     assert columns(stage) == (90, 10)
 
 
@@ -111,11 +111,11 @@ def test_after_five_hundred_random_movements_rows_and_columns_agree():
         mine = set_aside[stage.pk]
         if mine and chance.random() < 0.4:
             move = chance.choice([budget.spend, budget.release, budget.release])
-            move(stage, mine.pop(), For("walk"), at=NOW())
+            move(stage, mine.pop(), MovementPurpose("walk"), at=NOW())
             continue
         cost = Cost(chance.randint(1, 60), chance.randint(0, 12))
         try:
-            budget.reserve(stage, cost, For("walk"), at=NOW())
+            budget.reserve(stage, cost, MovementPurpose("walk"), at=NOW())
             mine.append(cost)
         except BudgetError:
             refused += 1

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd.bundles import SMALL_HIT, bundle, order_for, places
-from crowd.kinds import Pending
+from crowd.kinds import PendingUnit
 from money.fees import reward_fee
 
 pendings = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=4), st.integers(-1, 30), max_size=40).map(
-    lambda missing: [Pending(unit, people) for unit, people in missing.items()]
+    lambda missing: [PendingUnit(unit, people) for unit, people in missing.items()]
 )
 shapes = st.fixed_dictionaries(
     {
@@ -51,7 +51,7 @@ def test_the_same_seed_makes_the_same_bundles_whatever_the_order_of_arrival(pend
 
 @given(shapes)
 def test_an_overlap_unit_that_is_pending_is_asked_as_overlap_only(shape):
-    for made in bundle([Pending("over:1", 3), Pending("own", 3)], **{**shape, "overlap": ["over:1"]}):
+    for made in bundle([PendingUnit("over:1", 3), PendingUnit("own", 3)], **{**shape, "overlap": ["over:1"]}):
         assert [role for unit, role in made.units if unit == "over:1"] == ["overlap"]
 
 
@@ -115,9 +115,9 @@ def test_what_belongs_together_comes_in_one_bundle_unless_it_is_too_much(pending
 
 
 def test_groups_fill_the_room_that_others_leave():
-    pending = [Pending(f"{group}{number}", 1) for group in "abcd" for number in range(3)]
+    pending = [PendingUnit(f"{group}{number}", 1) for group in "abcd" for number in range(3)]
     together = {item.unit: item.unit[0] for item in pending}
-    single = [Pending(f"single{number}", 1) for number in range(4)]
+    single = [PendingUnit(f"single{number}", 1) for number in range(4)]
     shape = {"units_per_hit": 4, "overlap": [], "checks": [], "checks_per_hit": 0, "seed": 1}
     assert [len(made.units) for made in bundle(pending + single, **shape, together=together)] == [4, 4, 4, 4]
 

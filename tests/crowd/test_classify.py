@@ -3,7 +3,7 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from crowd.adapters.base import AlreadyDone, Refused, Throttled, Unknown
+from crowd.adapters.base import CallRefusal, CallThrottling, EarlierSuccess, Unknown
 from crowd.adapters.outcomes import classify
 
 HIT = "3W8CV64QJ2ZU5NC2LSNXS8XLKTMH9Y"
@@ -40,17 +40,17 @@ def test_a_used_token_of_a_hit_names_the_hit(spelling):
     said = domain(
         spelling, f"You have already created a HIT with this UniqueRequestToken. HITId: {HIT} (1619128282649)"
     )
-    assert classify(said) == AlreadyDone(HIT)
+    assert classify(said) == EarlierSuccess(HIT)
 
 
 def test_a_used_token_without_an_id_is_still_an_earlier_success():
-    assert classify(domain("HITAlreadyExists", "You have already created this HIT.")) == AlreadyDone(None)
+    assert classify(domain("HITAlreadyExists", "You have already created this HIT.")) == EarlierSuccess(None)
 
 
 def test_a_used_token_of_a_bonus_or_an_extension_is_an_earlier_success():
     text = 'The idempotency token "4f1c" has already been processed. (1619128282649 s)'
-    assert classify(domain("DuplicateRequest", text)) == AlreadyDone(None)
-    assert classify(domain("SomethingElse", text)) == AlreadyDone(None)
+    assert classify(domain("DuplicateRequest", text)) == EarlierSuccess(None)
+    assert classify(domain("SomethingElse", text)) == EarlierSuccess(None)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_used_token_of_a_bonus_or_an_extension_is_an_earlier_success():
     ],
 )
 def test_an_error_of_the_domain_is_a_refusal_with_its_own_code(turk, message):
-    assert classify(domain(turk, message)) == Refused(turk, message)
+    assert classify(domain(turk, message)) == CallRefusal(turk, message)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_error_of_the_domain_is_a_refusal_with_its_own_code(turk, message):
     ],
 )
 def test_errors_of_the_front_door_and_of_values_are_refusals(code, message):
-    assert classify(error(code, message)) == Refused(code, message)
+    assert classify(error(code, message)) == CallRefusal(code, message)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_errors_of_the_front_door_and_of_values_are_refusals(code, message):
     ],
 )
 def test_too_many_calls_are_throttled_and_nothing_else(code, status):
-    assert isinstance(classify(error(code, "Rate exceeded", status=status)), Throttled)
+    assert isinstance(classify(error(code, "Rate exceeded", status=status)), CallThrottling)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from crowd.adapters.base import Refused
+from crowd.adapters.base import CallRefusal
 from crowd.models import MarketOperation
 from crowd.outbox import results
 from crowd.services import review
@@ -22,7 +22,7 @@ def submitted():
 
 def test_work_whose_approval_was_refused_is_held_and_can_be_approved_again(submitted):
     first = review.approve(assignment=submitted, actor=None)
-    results.apply(first, Refused("NotArmed", "Nobody typed the amount."))
+    results.apply(first, CallRefusal("NotArmed", "Nobody typed the amount."))
     submitted.refresh_from_db()
     assert submitted.held
     again = review.approve(assignment=submitted, actor=None)
@@ -30,7 +30,7 @@ def test_work_whose_approval_was_refused_is_held_and_can_be_approved_again(submi
 
 
 def test_asked_for_twice_at_once_a_decision_is_planned_once(submitted):
-    results.apply(review.approve(assignment=submitted, actor=None), Refused("NotDone", "It was lost."))
+    results.apply(review.approve(assignment=submitted, actor=None), CallRefusal("NotDone", "It was lost."))
     from crowd.services.collecting import plan_decision
 
     operations = {plan_decision(submitted, MarketOperation.Kind.APPROVE, "").pk for _ in range(2)}

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from crowd import budget
-from crowd.budget import Cost, For
+from crowd.budget import Cost, MovementPurpose
 from crowd.models import Assignment, Claim, Exclusion
 from crowd.services import decisions, receipts
 from crowd.services.arrivals import arrive
@@ -18,7 +18,7 @@ State = Assignment.State
 @pytest.fixture
 def assignment():
     stage = make_stage(items=["tea"])
-    budget.reserve(stage, Cost(10, 2), For("publish"), at=timezone.now())
+    budget.reserve(stage, Cost(10, 2), MovementPurpose("publish"), at=timezone.now())
     return answer(make_hit(stage), worker_id=make_worker(stage.endpoint).external_id)
 
 

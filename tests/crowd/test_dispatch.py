@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from crowd.adapters.base import AlreadyDone, Refused, Throttled, Unknown
+from crowd.adapters.base import CallRefusal, CallThrottling, EarlierSuccess, Unknown
 from crowd.budget import Cost
 from crowd.models import Endpoint, Group, Hit, MarketOperation, Stage
 from crowd.outbox.dispatch import dispatch
@@ -73,7 +73,7 @@ def test_nothing_due_calls_nobody(stage, market):
 
 def test_already_done_with_a_reference_is_success(stage, market):
     operation = publish(stage)
-    market.say(AlreadyDone("3EARLIER"))
+    market.say(EarlierSuccess("3EARLIER"))
     dispatch(stage.endpoint)
     assert now(operation).state == State.CONFIRMED
     assert Hit.objects.get(stage=stage).external_id == "3EARLIER"
@@ -81,7 +81,7 @@ def test_already_done_with_a_reference_is_success(stage, market):
 
 def test_already_done_without_a_reference_is_looked_up(stage, market):
     operation = publish(stage)
-    market.lose(AlreadyDone(None))
+    market.lose(EarlierSuccess(None))
     dispatch(stage.endpoint)
     assert now(operation).state == State.UNKNOWN
     assert reconcile(stage.endpoint) == 1
@@ -92,7 +92,7 @@ def test_already_done_without_a_reference_is_looked_up(stage, market):
 
 def test_a_refusal_gives_the_money_back_and_pauses_instead_of_asking_for_ever(stage, market):
     operation = publish(stage)
-    market.say(Refused("InvalidParameterValue", "The title is too long."))
+    market.say(CallRefusal("InvalidParameterValue", "The title is too long."))
     dispatch(stage.endpoint)
     assert now(operation).state == State.REFUSED
     assert (operation.error_code, operation.error_text) == ("InvalidParameterValue", "The title is too long.")
@@ -107,7 +107,7 @@ def test_a_refusal_gives_the_money_back_and_pauses_instead_of_asking_for_ever(st
 
 def test_a_throttled_call_waits_and_counts_as_never_made(stage, market, wait):
     operation = publish(stage)
-    market.say(Throttled(30.0))
+    market.say(CallThrottling(30.0))
     dispatch(stage.endpoint)
     assert now(operation).state == State.PLANNED
     assert operation.first_sent_at is None
@@ -195,7 +195,7 @@ def test_after_a_deposit_and_reopening_the_rest_is_published(stage, market, wait
 
 def test_wrong_keys_lose_nothing(stage, market, wait):
     operation = bonus(stage)
-    market.say(Refused("UnrecognizedClientException", "The security token is invalid."))
+    market.say(CallRefusal("UnrecognizedClientException", "The security token is invalid."))
     dispatch(stage.endpoint)
     assert now(operation).state == State.PLANNED
     wait()
@@ -208,7 +208,7 @@ def test_a_refusal_after_a_lost_answer_is_checked_against_the_list(stage, market
     """The first call paid; the second was refused for another reason: the list says that it is paid."""
     operation = bonus(stage)
     market.lose()
-    market.say(Refused("InvalidParameterValue", "no"))
+    market.say(CallRefusal("InvalidParameterValue", "no"))
     dispatch(stage.endpoint)
     wait()
     dispatch(stage.endpoint)
@@ -220,7 +220,7 @@ def test_a_refusal_after_a_lost_answer_is_checked_against_the_list(stage, market
 
 def test_a_refusal_after_an_unanswered_call_that_did_nothing_is_a_refusal(stage, market, wait):
     operation = bonus(stage)
-    market.say(Unknown("timeout"), Refused("AssignmentDoesNotExist", "no"))
+    market.say(Unknown("timeout"), CallRefusal("AssignmentDoesNotExist", "no"))
     dispatch(stage.endpoint)
     wait()
     dispatch(stage.endpoint)
@@ -365,7 +365,7 @@ def test_a_call_that_names_a_group_waits_until_the_group_is_made(stage, market, 
     group = groups.ensure_group(endpoint=stage.endpoint, name="Editors", description="People who edit")
     worker = make_worker(stage.endpoint, "AEDITOR")
     granted = groups.put_into(group, worker)
-    market.say(Throttled(60.0))
+    market.say(CallThrottling(60.0))
     dispatch(stage.endpoint)
     assert "grant" not in market.names()
     assert now(granted).first_sent_at is None

@@ -42,7 +42,7 @@ def aside_is_over(key="k"):
 
 
 def made_before(value, stamp=1, *, key="k", took=1.0, age=60.0):
-    figures.set(key, keeping._Kept(stamp, value, time.time() - age, took), 60)
+    figures.set(key, keeping._CacheEntry(stamp, value, time.time() - age, took), 60)
 
 
 @pytest.fixture

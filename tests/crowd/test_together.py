@@ -2,7 +2,7 @@
 
 import pytest
 
-from crowd.adapters.base import AlreadyDone, Done, Outcome, Refused, Throttled, Unknown
+from crowd.adapters.base import CallRefusal, CallSuccess, CallThrottling, EarlierSuccess, Outcome, Unknown
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox import dispatch, together
 from crowd.services import review, stages
@@ -12,14 +12,14 @@ from tests.crowd.world import answer, make_hit, make_stage
 pytestmark = pytest.mark.django_db
 Kind, State = MarketOperation.Kind, Assignment.State
 OUTCOMES: list[Outcome[str]] = [
-    Done("ref-0", {"request_id": "r-0"}),
-    AlreadyDone("ref-1"),
-    Refused("ParameterValidationError", "The reward is too high."),
-    Done("ref-3", {"request_id": "r-3"}),
-    Throttled(1.0),
-    AlreadyDone(None),
+    CallSuccess("ref-0", {"request_id": "r-0"}),
+    EarlierSuccess("ref-1"),
+    CallRefusal("ParameterValidationError", "The reward is too high."),
+    CallSuccess("ref-3", {"request_id": "r-3"}),
+    CallThrottling(1.0),
+    EarlierSuccess(None),
     Unknown("no answer"),
-    Done("ref-7", {"request_id": "r-7"}),
+    CallSuccess("ref-7", {"request_id": "r-7"}),
 ]
 
 
@@ -100,7 +100,7 @@ def test_the_ordinary_ones_of_a_batch_are_booked_together(market):
 
 def test_an_answer_that_comes_twice_is_booked_once(market):
     stage = make_stage(items=["tea", "milk"])
-    pairs = [(each, Done("ref", {})) for each in approvals(stage, 2)]
+    pairs = [(each, CallSuccess("ref", {})) for each in approvals(stage, 2)]
     for _ in range(2):
         dispatch._settle_together(pairs)
     stage.refresh_from_db()

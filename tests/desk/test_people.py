@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from crowd.models import Exclusion, Stage
 from crowd.selectors import people as selectors
-from crowd.selectors.people import Judged, Knowledge, people
+from crowd.selectors.people import Knowledge, WorkerFigures, people
 from projects.models import Event
 from projects.services import create_project
 from tests.desk.conftest import HOSTILE, make_hit, make_stage, make_work
@@ -84,7 +84,9 @@ def test_somebody_much_faster_than_usual_is_flagged(project, stage):
 
 def test_what_a_room_above_knows_takes_the_place_of_what_is_counted_here(project, stage, monkeypatch):
     row = work(stage, failed_checks=3)
-    known = Judged(ratings=40, kappa=0.5, kappa_n=30, presented=4, failed=1, removed=10, flags=("low kappa",))
+    known = WorkerFigures(
+        ratings=40, kappa=0.5, kappa_n=30, presented=4, failed=1, removed=10, flags=("low kappa",)
+    )
     source = Knowledge("poll", lambda _: {row.worker_id: known}, lambda _: 0)
     monkeypatch.setattr(selectors, "_sources", [source])
     found = the(project)

@@ -7,7 +7,7 @@ import pytest
 from crowd.desk import agreements, overview
 from crowd.desk.agreements import Row
 from crowd.desk.funnel import drawn
-from crowd.desk.overview import Attention, Count, Room, Said, Step
+from crowd.desk.overview import Attention, Count, OverviewPart, Room, Step
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import save
 
@@ -67,11 +67,11 @@ def test_rooms_say_their_steps_one_after_the_other(rooms, project):
 
     def first(_, before):
         entered.append(before)
-        return Said((Step("In", 10, (Count("passed", "", 7), Count("out", "out", 3))),))
+        return OverviewPart((Step("In", 10, (Count("passed", "", 7), Count("out", "out", 3))),))
 
     def second(_, before):
         entered.append(before)
-        return Said((Step("On", before, (Count("passed", "", 2),)),), (Attention("now", "Look."),))
+        return OverviewPart((Step("On", before, (Count("passed", "", 2),)),), (Attention("now", "Look."),))
 
     overview.add_room(Room("second", second, position=2))
     overview.add_room(Room("first", first, position=1))
@@ -84,7 +84,7 @@ def test_rooms_say_their_steps_one_after_the_other(rooms, project):
 def test_what_is_pressing_stands_first(rooms, project):
     rooms.clear()
     some = (Attention("soon", "Later."), Attention("now", "At once."))
-    overview.add_room(Room("one", lambda *_: Said(attention=some), position=1))
+    overview.add_room(Room("one", lambda *_: OverviewPart(attention=some), position=1))
     assert [each.sentence for each in overview.said(project).attention] == ["At once.", "Later."]
 
 

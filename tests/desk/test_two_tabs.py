@@ -12,7 +12,7 @@ from crowd.services.stages import change_stage
 from notices.models import Wish
 from projects.models import Event, Membership, Project
 from projects.services import edit_project
-from revisions.seen import ConflictError, Seen, mark_of
+from revisions.seen import ConflictError, ShownColumns, mark_of
 from tests.desk.conftest import at
 from tests.saving import revision, save, versions
 
@@ -144,7 +144,7 @@ def test_a_wish_about_notices_is_compared(owner, project):
 def test_of_two_saves_at_the_same_moment_one_gets_through(stage, which):
     """On PostgreSQL they meet at the row lock, on SQLite at the beginning of the transaction."""
     row = stage if which == "stage" else stage.project
-    seen, gate = Seen(("title",), mark_of(row, ["title"])), threading.Barrier(4)
+    seen, gate = ShownColumns(("title",), mark_of(row, ["title"])), threading.Barrier(4)
 
     def save_once(number: int) -> bool:
         gate.wait(30)

@@ -317,7 +317,7 @@ def test_a_lease_that_runs_out_too_often_fails_in_words():
 def test_a_living_lease_is_left_alone():
     job = a_job()
     services.claim(job_id=job.pk)
-    assert services.reconcile() == services.Reconciled(requeued=0, failed=0, announced=0)
+    assert services.reconcile() == services.ReconcileCounts(requeued=0, failed=0, announced=0)
 
 
 def test_a_queued_job_is_announced_again_ever_more_rarely(sent):

@@ -6,7 +6,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Group, MarketOperation
 from crowd.services.stages import open_stage
-from judgments.selectors.training import Trained, trained
+from judgments.selectors.training import TrainingResult, trained
 from tests.judgments.judging_world import (
     make_candidate,
     make_project,
@@ -122,4 +122,4 @@ def test_results_are_read_in_one_statement(django_assert_num_queries):
         say(visitor(stage, *UNITS, worker=f"A{number}"), RIGHT)
     with django_assert_num_queries(1):
         assert {each.right_at_first for each in trained(stage)} == {4}
-    assert isinstance(next(trained(stage)), Trained)
+    assert isinstance(next(trained(stage)), TrainingResult)

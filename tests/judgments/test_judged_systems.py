@@ -22,14 +22,16 @@ from tests.judgments.judging_world import CORRECT, make_candidate, make_query, m
 from tests.study.conftest import KEYS
 
 pytestmark = pytest.mark.django_db
-Aside = Candidate.Aside
+UnjudgedReason = Candidate.UnjudgedReason
 
 
 @pytest.fixture
 def project() -> Project:
     """Two systems: `unilm` with two answers to judge of four, `t5` with one."""
     made = make_project()
-    for number, values in enumerate(({}, {}, {"aside": Aside.EMPTY}, {"aside": Aside.WITHDRAWN})):
+    for number, values in enumerate(
+        ({}, {}, {"aside": UnjudgedReason.EMPTY}, {"aside": UnjudgedReason.WITHDRAWN})
+    ):
         make_candidate(make_query(made, f"question {number}"), "unilm", f"answer {number}", **values)
     make_candidate(made.queries.first(), "t5", "another answer")
     return made

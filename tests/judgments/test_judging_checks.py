@@ -7,7 +7,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
-from judgments.rules.checks import Item, Wanted, draw_checks
+from judgments.rules.checks import CheckPlan, Item, draw_checks
 from judgments.units import of_candidate, of_check
 from quality.scale import Scale
 from tests.judgments.judging_world import (
@@ -23,7 +23,7 @@ from tests.judgments.judging_world import (
 )
 from tests.taskpage.world import text as words
 
-WANTED = Wanted(
+WANTED = CheckPlan(
     foreign=9,
     reference=9,
     instruction=2,

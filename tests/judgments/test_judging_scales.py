@@ -15,7 +15,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import config_of, kind_of
 from crowd.models import Assignment, Worker
 from crowd.services.quoting import quote
-from crowd.simulation.answers import Somebody, answer_unit
+from crowd.simulation.answers import SimulatedPerson, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
 from crowd.study.reading import read
@@ -439,7 +439,7 @@ def test_simulated_judges_rate_on_every_scale(config, profile):
     scale = scale_of(stage)
     texts = {scale.text(step) for step in scale.scores}
     for number in range(10):
-        chosen = answer_unit(stage, form, unit, Somebody(number, PROFILES[profile], 7))["0|score"]
+        chosen = answer_unit(stage, form, unit, SimulatedPerson(number, PROFILES[profile], 7))["0|score"]
         assert chosen in texts
 
 

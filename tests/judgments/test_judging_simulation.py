@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from crowd.kinds import kind_of
 from crowd.models import Worker
-from crowd.simulation.answers import Somebody, answer_unit
+from crowd.simulation.answers import SimulatedPerson, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
 from judgments.kinds.judging_config import JudgingConfig
@@ -33,7 +33,7 @@ def scores(stage, unit, profile, people=40):
     who = visitor(stage, unit, worker=f"A{profile}".upper())
     form = read_form(who.open().content.decode(), "http://task.example.org/")
     form.behind = {"0": unit}
-    chosen = [answer_unit(stage, form, unit, Somebody(n, PROFILES[profile], 7)) for n in range(people)]
+    chosen = [answer_unit(stage, form, unit, SimulatedPerson(n, PROFILES[profile], 7)) for n in range(people)]
     return [int(fields["0|score"]) for fields in chosen]
 
 
@@ -63,8 +63,8 @@ def test_diligent_judges_are_near_the_truth_and_differ():
 
 
 def test_people_differ_in_how_strict_they_are_everywhere_by_the_same():
-    people = [Somebody(number, PROFILES["diligent"], 7).own_profile.bias for number in range(200)]
-    assert Somebody(3, PROFILES["diligent"], 7).own_profile.bias == people[3]
+    people = [SimulatedPerson(number, PROFILES["diligent"], 7).own_profile.bias for number in range(200)]
+    assert SimulatedPerson(3, PROFILES["diligent"], 7).own_profile.bias == people[3]
     assert abs(sum(people) / 200) < 0.1
     assert 0.3 < (sum(bias**2 for bias in people) / 200) ** 0.5 < 0.5
 
@@ -100,7 +100,7 @@ def test_aspects_are_answered_and_the_comment_stays_empty():
     unit = of_candidate(make_candidate(make_query(project)).pk)
     form = read_form(visitor(stage, unit).open().content.decode(), "http://task.example.org/")
     form.behind = {"0": unit}
-    filled = answer_unit(stage, form, unit, Somebody(1, PROFILES["diligent"], 7))
+    filled = answer_unit(stage, form, unit, SimulatedPerson(1, PROFILES["diligent"], 7))
     assert filled["0|topicality"] in ("1", "2")
     assert "0|comment" not in filled
 

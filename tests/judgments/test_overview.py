@@ -9,7 +9,7 @@ from crowd.desk import agreements
 from crowd.models import Assignment, Stage
 from crowd.selectors.people import people as people_of
 from judgments.models import FilterRun, Score
-from judgments.selectors.funnel import Judged, judged
+from judgments.selectors.funnel import JudgedQueries, judged
 from judgments.services import filtering, reporting
 from tests.judgments.desk_world import (
     Place,
@@ -51,25 +51,25 @@ def test_a_project_without_systems_has_no_such_step(place):
 def test_without_filters_an_answer_is_scored_with_as_many_judgments_as_were_asked_for(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5), ("q2/a", "A1", 4)])
     candidate_of(place, "q3/a")
-    assert judged(place.project) == Judged(queries=3, judged=1)
+    assert judged(place.project) == JudgedQueries(queries=3, judged=1)
 
 
 def test_a_query_is_judged_when_all_its_answers_are(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     candidate_of(place, "q1/b")
-    assert judged(place.project) == Judged(queries=1, judged=0)
+    assert judged(place.project) == JudgedQueries(queries=1, judged=0)
 
 
 def test_with_filters_in_force_their_scores_count(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5), ("q2/a", "A1", 4)])
     scored(place, **{"q1/a": None, "q2/a": 4.0})
-    assert judged(place.project) == Judged(queries=2, judged=1)
+    assert judged(place.project) == JudgedQueries(queries=2, judged=1)
 
 
 def test_rejected_work_is_not_counted(place):
     row, _ = judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     Assignment.objects.filter(pk=row.assignment_id).update(state="rejected")
-    assert judged(place.project) == Judged(queries=1, judged=0)
+    assert judged(place.project) == JudgedQueries(queries=1, judged=0)
 
 
 def test_queries_that_were_taken_out_and_answers_set_aside_do_not_count(place):
@@ -79,7 +79,7 @@ def test_queries_that_were_taken_out_and_answers_set_aside_do_not_count(place):
     type(aside).objects.filter(pk=aside.pk).update(aside="exact")
     query = query_of(place, "q1")
     type(query).objects.filter(pk=query.pk).update(status="withdrawn")
-    assert judged(place.project) == Judged(queries=1, judged=0)
+    assert judged(place.project) == JudgedQueries(queries=1, judged=0)
 
 
 def test_answers_of_systems_that_nobody_is_asked_about_do_not_count(place):
@@ -87,14 +87,14 @@ def test_answers_of_systems_that_nobody_is_asked_about_do_not_count(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     candidate_of(place, "q1/human")
     candidate_of(place, "q2/human")
-    assert judged(place.project) == Judged(queries=1, judged=1)
+    assert judged(place.project) == JudgedQueries(queries=1, judged=1)
 
 
 def test_the_overview_draws_the_step(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     candidate_of(place, "q2/a")
     page = as_("viewer").get(f"/desk/projects/{place.project.slug}/")
-    step = next(row.step for row in page.context["funnel"] if row.step.label.startswith("Judged"))
+    step = next(row.step for row in page.context["funnel"] if row.step.label.startswith("JudgedQueries"))
     assert [(count.name, count.count) for count in step.counts] == [
         ("passed", 1),
         ("waiting", 1),

@@ -91,7 +91,7 @@ def test_two_who_close_the_same_account_close_it_once():
     rosa = world.make_worker()
     world.take(rosa, world.post(world.make_group(world.make_requester())))
     results = together(*[lambda: closing.close(worker=rosa)] * 3)
-    assert len([each for each in results if isinstance(each, closing.Closed)]) == 1
+    assert len([each for each in results if isinstance(each, closing.ClosedAccount)]) == 1
     assert Worker.objects.get().returned_count == 1
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from marketplace.models import HIT
 from marketplace.protocol import endpoint, pages, sigv4
 from marketplace.protocol.calls import OPERATIONS, Call
-from marketplace.protocol.constraints import Flag, ListOf, Moment, Structure, Text, Whole, checked
+from marketplace.protocol.constraints import Flag, IntegerShape, ListOf, Moment, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.protocol.operations.unsupported import WHY
 from marketplace.protocol.shapes import OPERATIONS as SHAPES
@@ -48,7 +48,7 @@ def differences(path, shape, theirs):
         if wanted != (shape.least, shape.most, shape.pattern, shape.enum):
             yield path, wanted
     elif kind in ("integer", "long"):
-        assert isinstance(shape, Whole), path
+        assert isinstance(shape, IntegerShape), path
         wanted = (theirs.metadata.get("min"), theirs.metadata.get("max"), 64 if kind == "long" else 32)
         if wanted != (shape.least, shape.most, shape.bits):
             yield path, wanted

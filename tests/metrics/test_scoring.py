@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from metrics import Answers, MetricError, metric, working
-from metrics.metric import Measured, Metric, Survey
+from metrics.metric import ChunkValues, Metric, Survey
 from metrics.scoring import in_chunks, score, score_chunks
-from metrics.working import GrowingCrew, Here, lighter
+from metrics.working import GrowingCrew, ProcessMetrics, lighter
 from tests.metrics.answers.drawn import WORDS
 
 NAMES = ("bleu-1", "bleu-4", "rouge-1-stem", "rouge-l", "chrf", "exact", "f1", "length")
@@ -36,7 +36,7 @@ def whole(scoring, names):
 
 
 def share(chunk, found):
-    return Measured(np.array([len(text) / found for text in chunk.answers.candidates]))
+    return ChunkValues(np.array([len(text) / found for text in chunk.answers.candidates]))
 
 
 def longest(chunk):
@@ -112,7 +112,7 @@ def test_a_metric_that_sums_chunks_only_is_measured_system_by_system():
         "bleu-4",
         bleu.title,
         bleu.signature,
-        lambda chunk, found: Measured(bleu.of(chunk).values, bleu.of(chunk).sums),
+        lambda chunk, found: ChunkValues(bleu.of(chunk).values, bleu.of(chunk).sums),
         corpus=bleu.corpus,
     )
     answers = answers_of(30, systems=["one", "two"] * 15)
@@ -203,14 +203,14 @@ def kills(chunk, found):
 
 
 def tell_process(chunk, found):
-    return Measured(np.full(len(chunk), float(os.getpid())))
+    return ChunkValues(np.full(len(chunk), float(os.getpid())))
 
 
 TELLS_PROCESS = Metric("process", "Process", "metric:process", tell_process)
 
 
 def processes_of(metric, *, patience):
-    with GrowingCrew(Here([metric], [None]), 2, patience) as crew:
+    with GrowingCrew(ProcessMetrics([metric], [None]), 2, patience) as crew:
         return [int(part.values[0]) for [part] in crew.score(answers_of(1) for _ in range(5))]
 
 
@@ -260,7 +260,7 @@ def test_a_process_that_is_killed_is_an_error_with_a_remedy():
 
 
 def test_a_metric_that_cannot_travel_says_how_it_could():
-    at_home = Metric("mine", "Mine", "metric:mine", lambda chunk, found: Measured(np.zeros(len(chunk))))
+    at_home = Metric("mine", "Mine", "metric:mine", lambda chunk, found: ChunkValues(np.zeros(len(chunk))))
 
     with pytest.raises(MetricError, match=r"mine cannot be sent.*metrics\.metric"):
         score(answers_of(5), [at_home], processes=2)

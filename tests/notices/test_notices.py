@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from notices import conditions, selectors, services
-from notices.conditions import Condition, Looked, Rule, look
+from notices.conditions import Condition, NoticeCounts, Rule, look
 from notices.models import Notice
 from tests.notices.conftest import tell
 
@@ -42,10 +42,10 @@ def test_a_look_raises_what_is_so_and_ends_what_is_over(reading, rules):
     now = timezone.now()
     found = [so(reading, "a"), so(reading, "b")]
     conditions.add_rule(Rule("one", lambda at: found, kinds=("kind",)))
-    assert look(now) == Looked(raised=2, ended=0)
-    assert look(now) == Looked(raised=0, ended=0)
+    assert look(now) == NoticeCounts(raised=2, ended=0)
+    assert look(now) == NoticeCounts(raised=0, ended=0)
     found.pop()
-    assert look(now + timedelta(minutes=1)) == Looked(raised=0, ended=1)
+    assert look(now + timedelta(minutes=1)) == NoticeCounts(raised=0, ended=1)
     assert Notice.objects.get(key="b").over_at == now + timedelta(minutes=1)
     assert Notice.objects.get(key="a").over_at is None
 
@@ -66,14 +66,14 @@ def test_a_rule_that_fails_stops_no_other_and_ends_nothing(reading, rules, caplo
     tell(reading, key="of the broken rule", kind="fragile")
     conditions.add_rule(Rule("broken", broken, kinds=("fragile",)))
     conditions.add_rule(Rule("sound", lambda at: [so(reading, "a")], kinds=("kind",)))
-    assert look(timezone.now()) == Looked(raised=1, ended=0)
+    assert look(timezone.now()) == NoticeCounts(raised=1, ended=0)
     assert Notice.objects.get(kind="fragile").over_at is None
     assert "The rule broken" in caplog.text
 
 
 def test_a_look_ends_no_notice_of_a_kind_that_no_rule_knows(reading, rules):
     tell(reading, kind="by hand")
-    assert look(timezone.now()) == Looked(raised=0, ended=0)
+    assert look(timezone.now()) == NoticeCounts(raised=0, ended=0)
 
 
 def test_each_member_reads_for_themselves(reading):

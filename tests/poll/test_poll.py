@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from crowd.kinds import Pending, StageKind, kind_named
+from crowd.kinds import PendingUnit, StageKind, kind_named
 from crowd.models import Assignment
 from poll.kind import Poll, PollConfig
 from poll.models import Vote
@@ -51,7 +51,7 @@ def test_every_option_explains_itself():
 
 def test_a_poll_without_items_asks_its_question_once():
     stage = make_stage(config={"question": "Which?", "options": ["a", "b"]})
-    assert list(poll.pending(stage)) == [Pending("item:0", 3)]
+    assert list(poll.pending(stage)) == [PendingUnit("item:0", 3)]
     visitor = Visitor(make_hit(stage, "item:0"))
     assert 'class="item"' not in visitor.open().content.decode()
     visitor.send(item_0="a")
@@ -60,9 +60,9 @@ def test_a_poll_without_items_asks_its_question_once():
 
 def test_items_wait_for_as_many_people_as_the_stage_wants(stage):
     hit = make_hit(stage)
-    assert list(poll.pending(stage)) == [Pending("item:0", 2), Pending("item:1", 2)]
+    assert list(poll.pending(stage)) == [PendingUnit("item:0", 2), PendingUnit("item:1", 2)]
     vote(hit, "ROSA", item_0="Blue", item_1="Red")
-    assert list(poll.pending(stage)) == [Pending("item:0", 1), Pending("item:1", 1)]
+    assert list(poll.pending(stage)) == [PendingUnit("item:0", 1), PendingUnit("item:1", 1)]
     vote(hit, "TOM", item_0="Blue", item_1="Blue")
     assert list(poll.pending(stage)) == []
 
@@ -70,7 +70,7 @@ def test_items_wait_for_as_many_people_as_the_stage_wants(stage):
 def test_rejected_votes_do_not_count(stage):
     row = vote(make_hit(stage), "ROSA", item_0="Blue", item_1="Red")
     Assignment.objects.filter(pk=row.pk).update(state=Assignment.State.REJECTED)
-    assert list(poll.pending(stage)) == [Pending("item:0", 2), Pending("item:1", 2)]
+    assert list(poll.pending(stage)) == [PendingUnit("item:0", 2), PendingUnit("item:1", 2)]
     assert poll.settle(stage) == {}
     assert Vote.objects.count() == 2
 

@@ -17,7 +17,7 @@ from quality.quoting import cautions_about
 from quality.ratings import ratings_of
 from quality.recipes import DEFAULT, KPQA_2021, NONE, with_parameters
 from quality.reliability import split_half
-from quality.report import Grouping, report
+from quality.report import RatingGroups, report
 from quality.run import Checks, run
 from quality.scores import item_scores
 from tests.quality.goldens import golden, ratings_from
@@ -259,7 +259,7 @@ def test_a_report_can_be_made_of_a_run_that_was_made_before():
 
 def test_removed_shares_by_group_add_up():
     codes = (np.arange(600) % 2).astype(np.int32)
-    said = report(RATINGS, DEFAULT, groups={"system": Grouping(codes, ["one", "two"])}, replicates=0)[
+    said = report(RATINGS, DEFAULT, groups={"system": RatingGroups(codes, ["one", "two"])}, replicates=0)[
         "removed"
     ]
     assert [row["system"] for row in said["by_system"]] == ["one", "two"]
@@ -269,7 +269,7 @@ def test_removed_shares_by_group_add_up():
 def test_two_annotators_are_correlated_by_type():
     rows = [(f"q{n}", worker, 1 + (n + (worker == "b") * (n == 4)) % 5) for n in range(8) for worker in "ab"]
     codes = np.repeat([0, 1], 8).astype(np.int32)
-    said = report(ratings_of(rows), NONE, groups={"type": Grouping(codes, ["who", "why"])}, replicates=0)
+    said = report(ratings_of(rows), NONE, groups={"type": RatingGroups(codes, ["who", "why"])}, replicates=0)
     assert said["annotators"]["n_items"] == 8
     assert said["annotators"]["by_type"][0] == {"type": "who", "n_items": 4, "pearson": pytest.approx(1)}
     assert said["annotators"]["by_type"][1]["pearson"] < 1

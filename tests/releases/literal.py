@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from releases.source import Source
-from releases.tables import CANDIDATES, RATINGS, REFERENCES, SCORES, TABLES, Filled, Row, Table
+from releases.tables import CANDIDATES, RATINGS, REFERENCES, SCORES, TABLES, FilledTable, Row, Table
 
 PASSAGES = [
     {
@@ -74,8 +74,8 @@ def source(language: str = "en", **rows: list[Row]) -> Source:
     )
 
 
-def filled(table: Table, rows: list[Row]) -> Filled:
-    return Filled(table, lambda: ([each] for each in rows))
+def filled(table: Table, rows: list[Row]) -> FilledTable:
+    return FilledTable(table, lambda: ([each] for each in rows))
 
 
 def counted(table: Table, rows: list[Row]) -> dict[str, int]:

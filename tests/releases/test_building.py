@@ -41,7 +41,7 @@ PLAIN = Options()
 SPLIT = Options(formats=("jsonl", "csv", "parquet"), seed=1, shares=(0.6, 0.2, 0.2))
 
 
-def built(world: World, folder: Path, options: Options = PLAIN, **given) -> building.Built:
+def built(world: World, folder: Path, options: Options = PLAIN, **given) -> building.BuiltFiles:
     release = building.plan(project=world.project, options=options, **given)
     done = building.build(release, folder=folder)
     building.finish(release, done)
@@ -52,7 +52,7 @@ class Standard(NamedTuple):
     """A release that many tests look at and none changes."""
 
     folder: Path
-    built: building.Built
+    built: building.BuiltFiles
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def rows(folder: Path, table: Table) -> list[dict]:
     ]
 
 
-def steps(done: building.Built) -> dict[str, dict]:
+def steps(done: building.BuiltFiles) -> dict[str, dict]:
     return {f"{each['what']}: {each['step']}": each for each in done.manifest["steps"]}
 
 

@@ -16,13 +16,13 @@ from releases.describing.croissant import croissant
 from releases.describing.facts import (
     Agreement,
     Alpha,
-    Collecting,
     Facts,
     File,
-    Filtering,
-    Imported,
+    FilterFacts,
+    ImportedScoreFacts,
     Privacy,
     Rule,
+    StageFacts,
     Step,
 )
 from releases.formats.registry import format_named
@@ -74,7 +74,7 @@ WHOLE = replace(
     collected=("2026-03-01", "2026-04-02"),
     steps=(Step("queries: imported", 12), Step("queries: screened", 8)),
     stages=(
-        Collecting(
+        StageFacts(
             name="judge",
             kind="judging",
             title="Judge answers",
@@ -100,7 +100,7 @@ WHOLE = replace(
         ),
         Agreement("other", "correctness", "alpha, interval", Alpha(None), 3),
     ),
-    filters=(Filtering("judge", "kpqa-2021", (Rule("z", "limit 1", 600),), 4000, 600),),
+    filters=(FilterFacts("judge", "kpqa-2021", (Rule("z", "limit 1", 600),), 4000, 600),),
     privacy=(Privacy("email", redacted=2, accepted=1),),
     rows={"references": {"train": 1_500, "test": 20}},
 )
@@ -241,7 +241,7 @@ def test_simulated_data_are_marked_loudly():
 
 
 def test_imported_scores_are_marked_with_where_they_come_from():
-    imported = replace(PLAIN, imported=Imported("marco_all.csv", "ab" * 32, 0.0, 100.0))
+    imported = replace(PLAIN, imported=ImportedScoreFacts("marco_all.csv", "ab" * 32, 0.0, 100.0))
     text = body(imported)
     assert "> **IMPORTED.**" in text
     assert f"the file marco\\_all.csv (SHA-256 `{'ab' * 32}`). Scores are on a scale from 0 to 100." in text

@@ -74,7 +74,7 @@ def add_what_is_not_accepted(world: World) -> None:
 
 class BuiltRelease(NamedTuple):
     folder: Path
-    built: building.Built
+    built: building.BuiltFiles
 
 
 @pytest.fixture(scope="module")

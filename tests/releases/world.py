@@ -285,7 +285,7 @@ def make_candidate(world: World, system: str, key: str, text: str, **fields: Any
 
 def _systems(world: World, hostile: str) -> None:
     for key in ANSWERED:
-        aside = {"aside": Candidate.Aside.EXACT} if key == "q3" else {}
+        aside = {"aside": Candidate.UnjudgedReason.EXACT} if key == "q3" else {}
         make_candidate(world, "alpha", key, "Rome" if key == "q3" else f"alpha about {key}", **aside)
         make_candidate(world, "beta", key, hostile if hostile and key == "q1" else f"beta about {key}")
     held = world.answers["q1/AE4"]

@@ -11,9 +11,9 @@ from retrieval.errors import FileRefusedError
 from retrieval.models import Corpus, Index, Passage
 from retrieval.reading import open_passages
 from retrieval.services import corpora, repeats
-from retrieval.services.corpora import Adding, add_file, add_passages
+from retrieval.services.corpora import AdditionOptions, add_file, add_passages
 from retrieval.services.indexing import build_index
-from retrieval.text.windows import Splitting
+from retrieval.text.windows import WindowOptions
 from tests.retrieval.test_commands import run
 from tests.retrieval.world import make_corpus, make_project, search, write
 from tests.workbooks import write_workbook
@@ -29,7 +29,9 @@ def keys(corpus):
 
 
 def added(corpus, tmp_path, *passages, **options):
-    return add_file(corpus=corpus, file=open_passages(write(tmp_path, *passages)), options=Adding(**options))
+    return add_file(
+        corpus=corpus, file=open_passages(write(tmp_path, *passages)), options=AdditionOptions(**options)
+    )
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def corpus(tmp_path):
 
 def test_documents_become_passages_with_their_place_in_the_document(corpus, tmp_path):
     document = {"id": "oaks", "text": LONG, "title": "Oaks", "url": "https://example.org/oaks"}
-    assert added(corpus, tmp_path, document, splitting=Splitting(3, 2)).passages == 2
+    assert added(corpus, tmp_path, document, splitting=WindowOptions(3, 2)).passages == 2
     first, second = Passage.objects.filter(corpus=corpus).order_by("pk")
     assert (first.key, first.text) == ("oaks#1", "Oaks grow slowly. They live long. Acorns fall.")
     assert (second.key, second.text) == ("oaks#2", "Acorns fall. Jays eat them. Some sprout.")
@@ -52,7 +54,7 @@ def test_documents_become_passages_with_their_place_in_the_document(corpus, tmp_
 
 def test_a_part_of_a_page_that_is_split_stays_in_its_page(corpus, tmp_path):
     part = {"id": "a", "text": "One is. Two is.", "group": "page", "start": 100, "end": 115}
-    added(corpus, tmp_path, part, splitting=Splitting(1, 1))
+    added(corpus, tmp_path, part, splitting=WindowOptions(1, 1))
     found = Passage.objects.filter(corpus=corpus).order_by("pk").values_list("page", "start", "end")
     assert list(found) == [("page", 100, 107), ("page", 108, 115)]
 
@@ -61,12 +63,12 @@ def test_documents_may_be_longer_than_passages(corpus, tmp_path):
     text = "A sentence of some words. " * 20_000
     with pytest.raises(FileRefusedError, match="has 520,000 characters; 200,000 are kept"):
         added(corpus, tmp_path, text)
-    assert added(corpus, tmp_path, text, splitting=Splitting(100, 100)).passages == 200
+    assert added(corpus, tmp_path, text, splitting=WindowOptions(100, 100)).passages == 200
 
 
 def test_an_id_that_gets_too_long_is_a_fault(corpus, tmp_path):
     with pytest.raises(FileRefusedError, match=r"line 1 \[id\]: with the number of its passage it has 201"):
-        added(corpus, tmp_path, {"id": "a" * 199, "text": "One."}, splitting=Splitting(1, 1))
+        added(corpus, tmp_path, {"id": "a" * 199, "text": "One."}, splitting=WindowOptions(1, 1))
 
 
 # Repetitions
@@ -80,7 +82,7 @@ def test_repetitions_are_not_looked_for_unless_asked(corpus, tmp_path):
 def test_repetitions_are_told_and_stay(corpus, tmp_path):
     told = []
     file = open_passages(write(tmp_path, "A cat.", "A dog.", "a CAT", "a cat!"))
-    found = add_file(corpus=corpus, file=file, options=Adding(repeats="report"), told=told.append)
+    found = add_file(corpus=corpus, file=file, options=AdditionOptions(repeats="report"), told=told.append)
     assert (found.passages, found.repeats.counts) == (4, {"words": 2})
     assert [(each.line, each.key, each.of) for each in told] == [(3, "p3", "p1"), (4, "p4", "p1")]
     assert str(told[0]) == "p3 has the words of p1"
@@ -149,7 +151,7 @@ def test_a_refused_file_leaves_nothing_behind_with_all_options_on(corpus, tmp_pa
 )
 def test_options_that_cannot_be_are_refused_in_words(options, words):
     with pytest.raises(ValueError, match=words):
-        Adding(**options)
+        AdditionOptions(**options)
 
 
 @pytest.mark.parametrize("options", [{"repeats": "skip"}, {"repeats": "skip", "near": 0.8}], ids=str)
@@ -161,10 +163,13 @@ def test_memory_stays_small_when_repetitions_are_looked_for(corpus, tmp_path, mo
             words = " ".join(str((number * place) % 9973) for place in range(1, 60))
             file.write(json.dumps({"id": number, "text": words}) + "\n")
     added = open_passages(write(tmp_path, "what is loaded once is loaded now"))
-    add_file(corpus=corpus, file=added, options=Adding(**options))
+    add_file(corpus=corpus, file=added, options=AdditionOptions(**options))
     tracemalloc.start()
     try:
-        assert add_file(corpus=corpus, file=open_passages(path), options=Adding(**options)).passages == 2000
+        assert (
+            add_file(corpus=corpus, file=open_passages(path), options=AdditionOptions(**options)).passages
+            == 2000
+        )
         assert tracemalloc.get_traced_memory()[1] < 8_000_000
     finally:
         tracemalloc.stop()

@@ -34,7 +34,7 @@ from marketplace.questionform.parsing import parse_form
 from marketplace.questions import parse_question
 from marketplace.requester.grantfile import lines, open_grants
 from metrics.errors import MetricError
-from metrics.learned.kpqa.reading.dropped import Dropped
+from metrics.learned.kpqa.reading.dropped import DropCounts
 from metrics.learned.kpqa.reading.opening import examples_of
 from releases.importing.rows import Scale
 from releases.importing.tables import open_table
@@ -150,7 +150,7 @@ def _question_forms(path: Path, chance: random.Random) -> None:
 
 
 def _training_sets(path: Path, chance: random.Random) -> None:
-    use_up(examples_of(path, Dropped()))
+    use_up(examples_of(path, DropCounts()))
 
 
 def _vectors(path: Path, chance: random.Random) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import pytest
 from django.test import Client
 
-from crowd.simulation.answers import Somebody, answer_unit
+from crowd.simulation.answers import SimulatedPerson, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
 from marketplace import frame
@@ -85,7 +85,9 @@ def filled(visitor: Visitor) -> WebForm:
     }
     values = dict(form.hidden)
     for unit in form.behind.values():
-        values |= answer_unit(visitor.hit.stage, form, unit, Somebody(1, PROFILES["diligent"], 7), attempt=2)
+        values |= answer_unit(
+            visitor.hit.stage, form, unit, SimulatedPerson(1, PROFILES["diligent"], 7), attempt=2
+        )
     choices = {name: found.options for name, found in form.fields.items()}
     return WebForm(visitor.path, "post", {name: [value] for name, value in values.items()}, choices)
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from crowd.models import Stage
-from crowd.simulation.answers import Somebody, answer_unit, effort_of
+from crowd.simulation.answers import SimulatedPerson, answer_unit, effort_of
 from crowd.simulation.page import Form, read_form
 from crowd.simulation.profiles import PROFILES
 
@@ -41,8 +41,8 @@ def writing(**attributes: int) -> Form:
     return form_with(f'<section>{PASSAGE}<textarea name="item:0|answer" {bounds}></textarea></section>')
 
 
-def somebody(profile: str, number: int = 0, seed: int = 7) -> Somebody:
-    return Somebody(number, PROFILES[profile], seed)
+def somebody(profile: str, number: int = 0, seed: int = 7) -> SimulatedPerson:
+    return SimulatedPerson(number, PROFILES[profile], seed)
 
 
 def choices(stage: Stage, profile: str, number: int = 0, count: int = 40) -> list[str]:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from crowd.kinds import kind_of, kinds
 from crowd.models import Assignment, HitUnit, Stage, Worker
 from crowd.services import receipts
-from crowd.simulation.answers import Somebody, answer_unit
+from crowd.simulation.answers import SimulatedPerson, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
 from judgments.kinds.judging_config import JudgingConfig
@@ -142,7 +142,9 @@ def test_the_copy_that_travels_with_a_receipt_does_not_tell_either_and_is_read_a
     form.behind = {str(position): unit for position, unit in units.items()}
     filled: dict[str, str] = {}
     for unit in units.values():
-        filled |= answer_unit(rosa.hit.stage, form, unit, Somebody(1, PROFILES["diligent"], 7), attempt=2)
+        filled |= answer_unit(
+            rosa.hit.stage, form, unit, SimulatedPerson(1, PROFILES["diligent"], 7), attempt=2
+        )
     _, sent = handed_over(rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled}))
     copy = signing.Signer(salt="crowd.receipt").unsign(sent["copy"]).partition(".")[2]
     assert set(json.loads(zlib.decompress(urlsafe_b64decode(copy)))) == {f"#{place}" for place in units}
@@ -203,6 +205,6 @@ def test_simulated_readers_agree_about_a_unit_wherever_it_stands(monkeypatch):
         )
         form = read_form(who.open().content.decode(), "http://127.0.0.1/")
         form.behind = {str(place): unit for place, unit in enumerate(order)}
-        filled = answer_unit(stage, form, "item:1", Somebody(1, PROFILES["diligent"], 7), attempt=2)
+        filled = answer_unit(stage, form, "item:1", SimulatedPerson(1, PROFILES["diligent"], 7), attempt=2)
         meant.add(tuple(filled.values()))
     assert len(meant) == 1

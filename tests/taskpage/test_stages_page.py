@@ -8,7 +8,7 @@ import pytest
 from django.template import engines
 
 from crowd import kinds
-from crowd.kinds import Pending, StageKind
+from crowd.kinds import PendingUnit, StageKind
 from crowd.models import Assignment, HitUnit
 from tests.taskpage.world import Visitor, handed_over, make_hit, make_stage, text
 
@@ -59,7 +59,7 @@ def test_it_is_a_kind_with_options_that_explain_themselves(translation):
 
 
 def test_every_sentence_waits_for_as_many_people_as_the_stage_wants(stage, translation):
-    assert list(translation.pending(stage)) == [Pending("0", 2), Pending("1", 2)]
+    assert list(translation.pending(stage)) == [PendingUnit("0", 2), PendingUnit("1", 2)]
 
 
 def test_a_worker_reads_the_sentence_and_its_translation_is_stored(stage, translation):
@@ -70,7 +70,7 @@ def test_a_worker_reads_the_sentence_and_its_translation_is_stored(stage, transl
     fields = {"0|text": "Bore da.", "1|text": " Mae'n bwrw glaw. "}
     handed_over(rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields}))
     assert rosa.row.response == {"0": {"text": "Bore da."}, "1": {"text": "Mae'n bwrw glaw."}}
-    assert list(translation.pending(stage)) == [Pending("0", 1), Pending("1", 1)]
+    assert list(translation.pending(stage)) == [PendingUnit("0", 1), PendingUnit("1", 1)]
     assert translation.settle(stage) == {"0": ["Bore da."], "1": ["Mae'n bwrw glaw."]}
 
 
@@ -92,7 +92,7 @@ def test_rejected_translations_are_asked_for_again(stage, translation):
     rosa = Visitor(make_hit(stage, "0"))
     rosa.client.post(rosa.path, {"ticket": rosa.ticket(), "0|text": "Bore da."})
     Assignment.objects.update(state=Assignment.State.REJECTED)
-    assert list(translation.pending(stage)) == [Pending("0", 2), Pending("1", 2)]
+    assert list(translation.pending(stage)) == [PendingUnit("0", 2), PendingUnit("1", 2)]
     assert translation.settle(stage) == {}
     assert HitUnit.objects.count() == 1
 

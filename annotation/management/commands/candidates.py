@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.retrieving import FETCHED, QUERY_MODELS, RANKERS, SHOWN, Recipe
 from annotation.selectors.recall import Recall, recall_of
-from annotation.services.candidates import Provided, provide_for
+from annotation.services.candidates import CandidateSupply, provide_for
 from projects.models import Project
 
 _RANGES = {"k": (1, 1000), "candidates": (10, 1000), "below": (0, 10)}
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         self.stdout.write(found.in_words)
 
 
-def _as_json(provided: Provided, recipe: Recipe) -> dict[str, Any]:
+def _as_json(provided: CandidateSupply, recipe: Recipe) -> dict[str, Any]:
     return {
         "filled": provided.filled,
         "empty": len(provided.empty),

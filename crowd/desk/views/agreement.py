@@ -10,7 +10,7 @@ from crowd.desk.agreements import ENOUGH, Row, of_project
 from crowd.desk.doors import Seat, on_project
 from crowd.desk.grids import respond
 from crowd.models import Stage
-from tables.grids import Asked, Column, Grid
+from tables.grids import Column, Grid, GridRequest
 
 Line = tuple[Stage, Row]
 
@@ -46,7 +46,7 @@ AGREEMENT = Grid(
 def agreement(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """One row per stage whose people can agree, before and after filters; the stage has the whole report."""
 
-    def rows(_: Asked) -> list[Line]:
+    def rows(_: GridRequest) -> list[Line]:
         return [(stage, row) for stage, row in of_project(seat.project) if row is not None]
 
     return respond(

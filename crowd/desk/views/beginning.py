@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from crowd.desk.beginnings import Beginning, beginning_named, beginnings
+from crowd.desk.beginnings import StagePreset, beginning_named, beginnings
 from crowd.desk.doors import for_members, show
-from crowd.desk.uploads import Uploaded, uploaded
+from crowd.desk.uploads import StudyUpload, uploaded
 from crowd.desk.wizard import WizardForm
 from crowd.models import Endpoint
 from crowd.study.planning import Plan
@@ -27,8 +27,8 @@ class Start:
 
     name: str
     label: str
-    beginning: Beginning | None = None
-    file: Uploaded | None = None
+    beginning: StagePreset | None = None
+    file: StudyUpload | None = None
 
     def form(self, data: Any = None) -> WizardForm:
         """The form with this beginning's stages."""

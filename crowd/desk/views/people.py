@@ -21,7 +21,7 @@ from crowd.selectors.people import ENOUGH, Person, people
 from crowd.services.people import exclude_from_project
 from money.amounts import dollars
 from projects.selectors import projects_of
-from tables.grids import Asked, Choices, Column, Grid, Words
+from tables.grids import Choices, Column, Grid, GridRequest, Words
 
 _WORK = 25
 
@@ -97,7 +97,7 @@ _STATES: dict[str, Callable[[Person], bool]] = {
 def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """The table over all stages; figures that compare people leave out who did less than ENOUGH."""
 
-    def rows(asked: Asked) -> list[Person]:
+    def rows(asked: GridRequest) -> list[Person]:
         words = asked["q"].lower()
         shown = _STATES[asked["state"]]
         return [row for row in people(seat.project) if shown(row) and words in row.name.lower()]
@@ -197,7 +197,7 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
     """Everybody who took work of any of my projects, with the projects that they worked in."""
     mine = projects_of(user)
 
-    def rows(asked: Asked) -> QuerySet[Worker]:
+    def rows(asked: GridRequest) -> QuerySet[Worker]:
         here = Q(assignments__stage__project__in=mine)
         found = Worker.objects.filter(here).select_related("endpoint")
         if asked["q"]:

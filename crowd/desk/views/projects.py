@@ -31,7 +31,7 @@ from projects import services
 from projects.models import Event, Membership, Project
 from projects.services import ProjectError
 from revisions.seen import ConflictError
-from tables.grids import Asked, Choices
+from tables.grids import Choices, GridRequest
 
 PROJECT = "desk:project"
 _FEED = 8
@@ -89,7 +89,7 @@ def events(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     words = {name: f"{words[:1].upper()}{words[1:]}" for name, words in sorted(services.ACTIONS.items())}
     by_action = Choices("action", "What", {"all": "Everything", **words})
 
-    def rows(asked: Asked) -> QuerySet[Event]:
+    def rows(asked: GridRequest) -> QuerySet[Event]:
         found: QuerySet[Event] = _events(seat)
         if asked["action"] != "all":
             found = found.filter(action=asked["action"])
@@ -156,7 +156,7 @@ def edit(request: HttpRequest, seat: Seat) -> HttpResponse:
 def members(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """Who is in the project, in which role."""
 
-    def rows(asked: Asked) -> QuerySet[Membership]:
+    def rows(asked: GridRequest) -> QuerySet[Membership]:
         found = Membership.objects.filter(project=seat.project).select_related("user")
         if asked["role"] != "all":
             found = found.filter(role=asked["role"])

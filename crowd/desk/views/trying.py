@@ -15,7 +15,7 @@ from crowd.services.drafts import is_remembered
 from crowd.services.trying import nothing_stays, units_to_try
 from crowd.taskpage import fields
 from crowd.taskpage.fields import UnreadableError
-from crowd.taskpage.page import Filled, trial_page
+from crowd.taskpage.page import FormValues, trial_page
 
 _SELF = "'self'"
 _POLICY = {
@@ -56,7 +56,7 @@ def task(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             return _said(request, "No units yet", sentence)
         if request.method == "POST":
             return _read(request, seat.stage, names)
-        return trial_page(request, seat.stage, names, Filled())
+        return trial_page(request, seat.stage, names, FormValues())
 
 
 def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResponse:
@@ -70,7 +70,7 @@ def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResp
     parsed = {unit: kind.parse(stage, unit, fields.of_unit(form, name)) for unit, name in names.items()}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
-        return trial_page(request, stage, names, Filled(form, errors), status=422)
+        return trial_page(request, stage, names, FormValues(form, errors), status=422)
     sentence = (
         "Everything is filled in; a worker's answer would be stored now. This was a trial: nothing was."
     )

@@ -132,7 +132,7 @@ class Command(BaseCommand):
             return False
 
     def _report(
-        self, options: dict[str, Any], found: Plan, outcome: str, applied: applying.Applied | None = None
+        self, options: dict[str, Any], found: Plan, outcome: str, applied: applying.StudyResult | None = None
     ) -> None:
         quotes = applied.quotes if applied else {}
         cautions = applied.cautions if applied else {}

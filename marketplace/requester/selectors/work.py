@@ -168,7 +168,7 @@ def after(rows: QuerySet[Holding], row: Holding) -> Holding | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AnswerView:
     """One answer as a page shows it. `usual` are the seconds that work of its type usually takes,
     `once` is the number of its bonus form.
     """
@@ -194,14 +194,14 @@ class Shown:
         return self.row.state == State.SUBMITTED
 
 
-def shown(rows: Sequence[Holding]) -> list[Shown]:
+def shown(rows: Sequence[Holding]) -> list[AnswerView]:
     """What pages show of these answers, in three statements however many there are."""
     paid = Bonus.objects.filter(holding__in=rows).order_by().values("holding").annotate(sum=Sum("cents"))
     bonuses = dict(paid.values_list("holding", "sum"))
     usual = usual_seconds({row.hit.hit_type_id for row in rows})
     inputs = _inputs(rows)
     return [
-        Shown(
+        AnswerView(
             row=row,
             fields=fields_of(row.answer),
             inputs=inputs.get(row.hit_id, []),

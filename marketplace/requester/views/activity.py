@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.models import Activity
 from marketplace.requester.doors import Seat, for_requester, respond
 from marketplace.services.activity import ACTIONS
-from tables.grids import Asked, Choices, Column, Grid, Words
+from tables.grids import Choices, Column, Grid, GridRequest, Words
 
 _IN_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in ACTIONS.items()}
 
@@ -51,7 +51,7 @@ ACTIVITY = Grid(
 def activity(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """Decisions, grants, blocks, bonuses, keys and money, the latest first."""
 
-    def rows(asked: Asked) -> QuerySet[Activity]:
+    def rows(asked: GridRequest) -> QuerySet[Activity]:
         found = Activity.objects.filter(requester=seat.requester)
         if asked["action"] != "all":
             found = found.filter(action=asked["action"])

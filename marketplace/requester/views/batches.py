@@ -25,7 +25,7 @@ from marketplace.requester.doors import Seat, for_requester, respond, show, show
 from marketplace.selectors import hit_status
 from marketplace.site.fresh import settle_overdue
 from revisions.seen import ConflictError
-from tables.grids import Asked, Choices, Column, Grid, Rows, Words
+from tables.grids import Choices, Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
 State = Batch.State
@@ -83,7 +83,7 @@ def batches(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """The list of batches."""
     now = clock.now()
 
-    def rows(asked: Asked) -> Rows:
+    def rows(asked: GridRequest) -> Rows:
         found = selectors.batches(seat.requester).filter(name__icontains=asked["q"])
         return found if asked["state"] == "all" else found.filter(state=asked["state"])
 
@@ -166,7 +166,7 @@ def _page(
     now = clock.now()
     settle_overdue(now)
 
-    def rows(asked: Asked) -> Rows:
+    def rows(asked: GridRequest) -> Rows:
         return selectors.tasks(batch, asked.values.get("state", "all"), now)
 
     def complete(page: list[Any]) -> list[Any]:

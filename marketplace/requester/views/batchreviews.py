@@ -18,7 +18,7 @@ from marketplace.models import Batch
 from marketplace.requester.batchforms import ApproveWaitingForm, ReviewForm
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.views.batches import PLACE, own
-from tables.grids import Asked, Choices, Column, Grid, Rows
+from tables.grids import Choices, Column, Grid, GridRequest, Rows
 
 REPORT = Grid(
     "review",
@@ -111,7 +111,7 @@ def report(request: HttpRequest, seat: Seat, *, number: int, job: int) -> HttpRe
     if row.state != JobState.DONE:
         return show(request, "batch_review_job.html", seat, place=PLACE, **_live(batch, row))
 
-    def rows(asked: Asked) -> Rows:
+    def rows(asked: GridRequest) -> Rows:
         lines: list[Any] = row.result or []
         return [line for line in lines if asked["outcome"] in ("all", line[2])]
 

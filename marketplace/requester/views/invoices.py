@@ -21,7 +21,7 @@ from marketplace.services import invoicing, people
 from marketplace.sweep import settle
 from money.amounts import dollars
 from tables.cells import plain
-from tables.grids import Asked, Column, Grid
+from tables.grids import Column, Grid, GridRequest
 
 INVOICES = Grid(
     "invoices",
@@ -42,7 +42,7 @@ INVOICES = Grid(
 def invoices(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """The invoices, the latest first."""
 
-    def rows(_asked: Asked) -> QuerySet[Invoice]:
+    def rows(_asked: GridRequest) -> QuerySet[Invoice]:
         return seat.requester.invoices.defer("lines", "address")
 
     return respond(

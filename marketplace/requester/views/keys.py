@@ -19,7 +19,7 @@ from marketplace.services import accesskeys
 from marketplace.services.accesskeys import valid_at
 from marketplace.services.keyalerts import mark_seen, open_alerts
 from marketplace.submission import site_url
-from tables.grids import Asked, Choices, Column, Grid
+from tables.grids import Choices, Column, Grid, GridRequest
 
 _SHOW_ONCE = "marketplace.new_key"
 #: Digits of a number that no primary key reaches.
@@ -51,7 +51,7 @@ def keys(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 def _page(request: HttpRequest, seat: Seat, form: NewKeyForm, status: int = 200) -> HttpResponseBase:
     now = clock.now()
 
-    def rows(asked: Asked) -> QuerySet[AccessKey]:
+    def rows(asked: GridRequest) -> QuerySet[AccessKey]:
         found = seat.requester.keys.select_related("made_by")
         return found.filter(valid_at(now)) if asked["state"] == "valid" else found
 

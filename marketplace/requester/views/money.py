@@ -18,7 +18,7 @@ from marketplace.requester.moneyforms import DepositForm
 from marketplace.requester.statement import KINDS, PERIODS, Balances, entries
 from marketplace.services import people
 from marketplace.templatetags.marketplace_money import money
-from tables.grids import Asked, Choices, Column, Grid, Words
+from tables.grids import Choices, Column, Grid, GridRequest, Words
 
 STATEMENT = Grid(
     "statement",
@@ -51,7 +51,7 @@ def statement(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     now = clock.now()
     asked = STATEMENT.asked(request.GET)
 
-    def rows(asked: Asked) -> QuerySet[LedgerEntry]:
+    def rows(asked: GridRequest) -> QuerySet[LedgerEntry]:
         return entries(
             seat.requester, kind=asked["kind"], period=asked["period"], hit_id=asked["hit"], now=now
         )

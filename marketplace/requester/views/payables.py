@@ -29,7 +29,7 @@ from marketplace.templatetags.marketplace_money import money
 from money.amounts import dollars
 from tables import grids
 from tables.cells import plain
-from tables.grids import Asked, Choices, Column, Grid
+from tables.grids import Choices, Column, Grid, GridRequest
 
 PAYABLES = Grid(
     "payables",
@@ -101,7 +101,7 @@ def payables(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     people_due = unreported(seat.requester, until=now)
     all_due = unreported(seat.requester, until=now, simulated=True)
 
-    def rows(asked: Asked) -> QuerySet[Payable]:
+    def rows(asked: GridRequest) -> QuerySet[Payable]:
         found = seat.requester.payables.select_related("made_by")
         if asked["state"] == "all":
             return found

@@ -17,7 +17,7 @@ from marketplace.models import Template
 from marketplace.requester.batchforms import TemplateForm
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from revisions.seen import ConflictError
-from tables.grids import Asked, Column, Grid, Rows, Words
+from tables.grids import Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
 TEMPLATES = Grid(
@@ -37,7 +37,7 @@ TEMPLATES = Grid(
 def templates(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     """The list of templates, and the samples."""
 
-    def rows(asked: Asked) -> Rows:
+    def rows(asked: GridRequest) -> Rows:
         return selectors.templates(seat.requester).filter(name__icontains=asked["q"])
 
     return respond(request, seat, TEMPLATES, rows, "templates.html", place=PLACE, samples=SAMPLES)

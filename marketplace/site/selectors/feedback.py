@@ -15,7 +15,7 @@ KINDS = {"all": "All", "approved": "Approvals", "rejected": "Rejections", "bonus
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FeedbackItem:
     """One thing that a requester said; a bonus or a decision."""
 
     kind: str
@@ -79,7 +79,7 @@ def _as(kind: str, rows: QuerySet[Any], at: str) -> QuerySet[Any, Any]:
     return named.values_list("kind", "when", "key")
 
 
-def told(rows: Iterable[tuple[str, datetime, int]]) -> list[Said]:
+def told(rows: Iterable[tuple[str, datetime, int]]) -> list[FeedbackItem]:
     """The rows of a page with their words and HITs, in two queries."""
     rows = list(rows)
     loaded = Holding.objects.select_related("hit__hit_type__requester").defer("answer", "hit__question")
@@ -93,10 +93,10 @@ def told(rows: Iterable[tuple[str, datetime, int]]) -> list[Said]:
     for kind, when, key in rows:
         if kind == "bonus":
             bonus = bonuses[key]
-            found.append(Said(kind, when, bonus.reason, bonus.holding, bonus.cents))
+            found.append(FeedbackItem(kind, when, bonus.reason, bonus.holding, bonus.cents))
         else:
             holding = holdings[key]
-            found.append(Said(kind, when, holding.feedback, holding, holding.hit.reward_cents))
+            found.append(FeedbackItem(kind, when, holding.feedback, holding, holding.hit.reward_cents))
     return found
 
 

@@ -22,7 +22,7 @@ class Due:
 
 
 @dataclass(slots=True)
-class Standing:
+class OpenWork:
     """What is open between a worker and all requesters, those with something due by name."""
 
     in_hands: int
@@ -54,7 +54,7 @@ class Standing:
         return sum(due.unpaid_cents for due in self.dues if due.requester.real_money)
 
 
-def standing(worker: Worker) -> Standing:
+def standing(worker: Worker) -> OpenWork:
     """What is open, in four queries."""
     waiting = (
         Holding.objects.filter(worker=worker, state=State.SUBMITTED)
@@ -71,7 +71,7 @@ def standing(worker: Worker) -> Standing:
     )
     waits = {row["hit__requester"]: row for row in waiting}
     owed = {row["requester"]: row["cents"] for row in unpaid}
-    found = Standing(Holding.objects.filter(worker=worker, state=State.ACCEPTED).count())
+    found = OpenWork(Holding.objects.filter(worker=worker, state=State.ACCEPTED).count())
     for requester in Requester.objects.filter(pk__in=waits.keys() | owed.keys()).order_by("name"):
         due = Due(requester, unpaid_cents=owed.get(requester.pk, 0))
         if row := waits.get(requester.pk):

@@ -18,7 +18,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.selectors import assignable, hit_types_asking_for
-from marketplace.services.qualification_requests import Standing
+from marketplace.services.qualification_requests import QualificationStatus
 from marketplace.site.paging import numbered
 
 MAX_SEARCH = 200
@@ -35,10 +35,10 @@ State = QualificationRequest.State
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class QualificationView:
     """A qualification type and where the worker stands with it at one moment."""
 
-    standing: Standing
+    standing: QualificationStatus
     now: datetime
 
     @property
@@ -80,18 +80,18 @@ class Shown:
 
 def qualifications(
     *, request: HttpRequest, worker: Worker, tab: str, search: str, now: datetime
-) -> tuple[list[Shown], Page[QualificationType], dict[str, int]]:
+) -> tuple[list[QualificationView], Page[QualificationType], dict[str, int]]:
     """One page of a tab (held, asked or offered), and how many there are in each."""
     tabs = {"held": _held(worker), "asked": _asked(worker), "offered": _offered(worker, now)}
     found = {name: _searched(rows, search) for name, rows in tabs.items()}
     rows = found[tab].select_related("requester").defer(*LONG_OF_TYPE)
     pages = numbered(rows, request)
-    shown = [Shown(each, now) for each in standings(worker, list(pages.object_list))]
+    shown = [QualificationView(each, now) for each in standings(worker, list(pages.object_list))]
     counts = {name: pages.paginator.count if name == tab else each.count() for name, each in found.items()}
     return shown, pages, counts
 
 
-def standings(worker: Worker, kinds: Sequence[QualificationType]) -> list[Standing]:
+def standings(worker: Worker, kinds: Sequence[QualificationType]) -> list[QualificationStatus]:
     """Where the worker stands with each of these types, in two queries."""
     grants = {
         grant.qualification_type_id: grant
@@ -102,12 +102,12 @@ def standings(worker: Worker, kinds: Sequence[QualificationType]) -> list[Standi
         asked.qualification_type_id: asked
         for asked in mine.defer(*LONG_OF_REQUEST).order_by("started_at", "pk")
     }
-    return [Standing(kind, grants.get(kind.pk), latest.get(kind.pk)) for kind in kinds]
+    return [QualificationStatus(kind, grants.get(kind.pk), latest.get(kind.pk)) for kind in kinds]
 
 
-def ways(worker: Worker | None, kinds: Sequence[QualificationType], now: datetime) -> list[Shown]:
+def ways(worker: Worker | None, kinds: Sequence[QualificationType], now: datetime) -> list[QualificationView]:
     """What the worker can do, or has done, about qualifications that they lack."""
-    return [Shown(each, now) for each in standings(worker, kinds)] if worker and kinds else []
+    return [QualificationView(each, now) for each in standings(worker, kinds)] if worker and kinds else []
 
 
 def groups_wanting(

@@ -71,7 +71,7 @@ def close(request: HttpRequest, worker: Worker) -> HttpResponse:
     return page(request, "close.html", worker=worker, now=now, form=form, due=due, login_stays=stays)
 
 
-def _gone(request: HttpRequest, worker: Worker, closed: closing.Closed) -> HttpResponse:
+def _gone(request: HttpRequest, worker: Worker, closed: closing.ClosedAccount) -> HttpResponse:
     if not closed.login_stays:
         logout(request)
     return page(

@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.questionform import answering
-from marketplace.questionform.answering import Given
+from marketplace.questionform.answering import FormAnswers
 from marketplace.questionform.drawing import media_sources
 from marketplace.questionform.parsing import Form, parse_form
 from marketplace.services import qualification_requests
@@ -65,7 +65,7 @@ def qualification(request: HttpRequest, worker: Worker, qualification_type_id: s
         worker=worker,
         now=now,
         kind=kind,
-        shown=selectors.Shown(found, now),
+        shown=selectors.QualificationView(found, now),
         attempts=attempts.order_by("-started_at", "-pk")[: selectors.MAX_ATTEMPTS],
         questions=len(parse_form(kind.test, parameter="Test").questions) if kind.test else 0,
         groups=selectors.groups_wanting(kind=kind, worker=worker, now=now),
@@ -120,7 +120,7 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
     if begun is None or begun.state != State.STARTED or begun.deadline is None:
         return redirect(_page_of(qualification_type_id))
     form = parse_form(begun.test, parameter="Test")
-    given: Given | None = None
+    given: FormAnswers | None = None
     if request.method == "POST":
         given = answering.read(form, request.POST)
         if not given.problems:
@@ -128,7 +128,7 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
     return _draw(request, worker, begun, form, given)
 
 
-def _hand_in(request: HttpRequest, begun: QualificationRequest, given: Given) -> HttpResponse:
+def _hand_in(request: HttpRequest, begun: QualificationRequest, given: FormAnswers) -> HttpResponse:
     try:
         done = qualification_requests.hand_in(request=begun, given=given)
     except Refusal as refusal:
@@ -142,7 +142,7 @@ def _hand_in(request: HttpRequest, begun: QualificationRequest, given: Given) ->
 
 
 def _draw(
-    request: HttpRequest, worker: Worker, begun: QualificationRequest, form: Form, given: Given | None
+    request: HttpRequest, worker: Worker, begun: QualificationRequest, form: Form, given: FormAnswers | None
 ) -> HttpResponse:
     now = clock.now()
     assert begun.deadline is not None

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from metrics.learned.adem.encoders import TextEncoder
-from metrics.learned.adem.examples import Rated
+from metrics.learned.adem.examples import RatedResponse
 from metrics.learned.adem.settings import Progress
 from metrics.learned.words import cut
 from metrics.metric import Floats
@@ -19,7 +19,7 @@ _AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
+class EncodedExamples:
     """k examples. `contexts` (k), `responses` (k) and `references` (p) are rows of `vectors`.
 
     The references of example i are `references[starts[i]:starts[i + 1]]`; a context that is not there is -1.
@@ -40,13 +40,13 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.responses)
 
-    def part(self, rows: Sequence[int] | Places) -> "Encoded":
+    def part(self, rows: Sequence[int] | Places) -> "EncodedExamples":
         """Some of the examples, in this order; the vectors stay where they are."""
         places = np.asarray(rows, np.intp)
         counts = np.diff(self.starts)[places]
         starts = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
-        return Encoded(
+        return EncodedExamples(
             self.vectors,
             self.contexts[places],
             self.responses[places],
@@ -60,7 +60,9 @@ class Encoded:
         )
 
 
-def encode(examples: Sequence[Rated], encoder: TextEncoder, progress: Progress | None = None) -> Encoded:
+def encode(
+    examples: Sequence[RatedResponse], encoder: TextEncoder, progress: Progress | None = None
+) -> EncodedExamples:
     """The vectors of examples; an example may lack context or references."""
     contexts = _places(example.context for example in examples if example.context)
     every = (text for example in examples for text in (example.response, *example.references))
@@ -81,7 +83,7 @@ def encode(examples: Sequence[Rated], encoder: TextEncoder, progress: Progress |
                 progress(done, total, "encoding texts")
     counts = [len(example.references) for example in examples]
     after = len(contexts)
-    return Encoded(
+    return EncodedExamples(
         found,
         np.array([contexts.get(example.context, -1) for example in examples], np.intp),
         np.array([after + texts[example.response] for example in examples], np.intp),
@@ -95,7 +97,7 @@ def encode(examples: Sequence[Rated], encoder: TextEncoder, progress: Progress |
     )
 
 
-def cosines(encoded: Encoded) -> Floats:
+def cosines(encoded: EncodedExamples) -> Floats:
     """Cosine (k) of each response with its most similar reference, nan where there is none."""
     lengths = np.linalg.norm(encoded.vectors, axis=1, keepdims=True)
     units = np.divide(encoded.vectors, lengths, out=np.zeros_like(encoded.vectors), where=lengths > 0)

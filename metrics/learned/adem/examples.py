@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class RatedResponse:
     """`context` are turns, the last one the question; of several references the model takes each in turn.
 
     `key` names the context: examples of one context stand on the same side of every split.

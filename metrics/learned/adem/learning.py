@@ -55,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
+class BestEpoch:
     """The parameters of the epoch that was best on validation, the first of equals."""
 
     parameters: Parameters
@@ -93,7 +93,7 @@ def learn(
     rate: float,
     settings: Settings,
     rows: Places,
-) -> Learned:
+) -> BestEpoch:
     """Train from `start` on these rows of `train` (one may stand there more than once)."""
     chance = np.random.default_rng((settings.seed, 1))
     of_m, of_n = Adam(rate), Adam(rate)
@@ -112,7 +112,7 @@ def learn(
             best, found = now, number
         elif number - found >= settings.patience:
             break
-    return Learned(best, tuple(history), found)
+    return BestEpoch(best, tuple(history), found)
 
 
 def _epoch(number: int, now: Parameters, train: Part, validation: Part, penalty: float) -> Epoch:

@@ -16,12 +16,12 @@ from metrics.learned.adem.settings import CONTEXT, FORMS, REFERENCE
 from metrics.learned.chosen import Choice
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
-from metrics.metric import NO_REFERENCE, Measured, Metric, signature
+from metrics.metric import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 
 if TYPE_CHECKING:
-    from metrics.learned.adem.encoded import Encoded
+    from metrics.learned.adem.encoded import EncodedExamples
     from metrics.learned.adem.model import Scorer
 
 NO_QUESTION = "there is no question"
@@ -67,7 +67,7 @@ def _said(form: str, choice: Choice | None) -> tuple[dict[str, object], str]:
     return said, missing() or why
 
 
-def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> Measured:
+def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkValues:
     from metrics.learned.adem.model import load  # noqa: PLC0415  # which takes seconds
 
     if choice is None:
@@ -78,18 +78,18 @@ def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> Measured
     gone = np.isnan(values)
     alone = np.diff(chunk.starts) == 0 if form != CONTEXT else np.zeros(len(chunk), bool)
     counts = {NO_REFERENCE: int((gone & alone).sum()), NO_QUESTION: int((gone & ~alone).sum())}
-    return Measured(values, None, {reason: count for reason, count in counts.items() if count})
+    return ChunkValues(values, None, {reason: count for reason, count in counts.items() if count})
 
 
-def _encoded(chunk: Chunk, scorer: "Scorer") -> "Encoded":
+def _encoded(chunk: Chunk, scorer: "Scorer") -> "EncodedExamples":
     from metrics.learned.adem.encoded import encode  # noqa: PLC0415
-    from metrics.learned.adem.examples import Rated, turns  # noqa: PLC0415
+    from metrics.learned.adem.examples import RatedResponse, turns  # noqa: PLC0415
 
     answers = chunk.answers
     questions = answers.questions or [""] * len(answers)
     return encode(
         [
-            Rated("", turns(question), tuple(references), candidate, "", float("nan"))
+            RatedResponse("", turns(question), tuple(references), candidate, "", float("nan"))
             for question, references, candidate in zip(
                 questions, answers.references, answers.candidates, strict=True
             )

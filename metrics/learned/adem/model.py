@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.learned.adem.encoded import Encoded
+from metrics.learned.adem.encoded import EncodedExamples
 from metrics.learned.adem.encoders import TextEncoder, text_encoder
 from metrics.learned.adem.formula import Parameters
 from metrics.learned.adem.projection import Projection
-from metrics.learned.adem.training import Trained, scored
+from metrics.learned.adem.training import TrainedModel, scored
 from metrics.learned.chosen import ADEM, Choice
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder, opened, write
@@ -35,7 +35,7 @@ class Scorer:
     projection: Projection
     forms: Mapping[str, Parameters]
 
-    def score(self, encoded: Encoded, which: str = "adem") -> Floats:
+    def score(self, encoded: EncodedExamples, which: str = "adem") -> Floats:
         """Scores (k), nan where an example lacks what the form compares with."""
         if which not in self.forms:
             raise MetricError(f"{self.folder.path} has no {which}; it has {', '.join(self.forms)}.")
@@ -43,7 +43,7 @@ class Scorer:
 
 
 def save(
-    folder: Path, trained: Trained, card: Mapping[str, Any], *, external: str = "", readme: str = ""
+    folder: Path, trained: TrainedModel, card: Mapping[str, Any], *, external: str = "", readme: str = ""
 ) -> ModelFolder:
     """Write a model's folder; `external` is the folder or name of an encoder that is not to be copied."""
     low, high = trained.settings.scale
@@ -67,7 +67,7 @@ def save(
     return write(folder, ADEM, settings, said, fill, readme=readme)
 
 
-def described(trained: Trained) -> dict[str, Any]:
+def described(trained: TrainedModel) -> dict[str, Any]:
     """How the model was trained and what validation said, as JSON has it."""
     return {
         "settings": asdict(trained.settings),
@@ -112,7 +112,7 @@ def load(choice: Choice, device: str = "auto") -> Scorer:
     return Scorer(folder, encoder, projection, forms)
 
 
-def _tensors(trained: Trained) -> dict[str, Floats]:
+def _tensors(trained: TrainedModel) -> dict[str, Floats]:
     projection = trained.projection
     found = {"mean": projection.mean, "components": projection.components, "shares": projection.shares}
     for form, parameters in trained.forms.items():

@@ -21,7 +21,7 @@ from metrics.meta.canonical import chosen
 from metrics.meta.chance import generator
 from metrics.meta.columns import p_of_correlation, related
 from metrics.meta.comparing import compared
-from metrics.meta.judged import Codes, Floats, Judged
+from metrics.meta.judged import Codes, Floats, ScoredAnswers
 from metrics.meta.kernels import Statistic
 
 Indices = npt.NDArray[np.intp]
@@ -39,7 +39,7 @@ ONE_SYSTEM = "there is one system: none can be left out"
 NO_TEST = "it has no answer in the test set"
 
 
-class Fitted(Protocol):
+class FittedMetric(Protocol):
     """A trained metric."""
 
     def scores(self, rows: Indices, which: str) -> Floats:
@@ -48,17 +48,17 @@ class Fitted(Protocol):
 
 
 #: Training rows and validation rows to a trained metric; MetricError where they are too few.
-Fit = Callable[[Indices, Indices], Fitted]
+Fit = Callable[[Indices, Indices], FittedMetric]
 
 
-def of_rows(judged: Judged, rows: Indices) -> Judged:
+def of_rows(judged: ScoredAnswers, rows: Indices) -> ScoredAnswers:
     """The answers of some rows."""
     keep = np.zeros(len(judged), dtype=np.bool_)
     keep[rows] = True
     return chosen(judged, keep)
 
 
-def agreement(judged: Judged, name: str, *, replicates: int, seed: int) -> Result:
+def agreement(judged: ScoredAnswers, name: str, *, replicates: int, seed: int) -> Result:
     """Pearson and Spearman of a metric with people: value, 95 % interval by context, n, p of a t-test."""
     reach = intervals(judged, [name], replicates=replicates, seed=seed, wanted=_WANTED)
     found: Result = {}
@@ -74,7 +74,9 @@ def two(human: Floats, scores: Floats) -> Result:
     return {which: related(human, scores, which).said() for which in BOTH}
 
 
-def table3(judged: Judged, parts: Parts, trained: Sequence[str], *, replicates: int, seed: int) -> Result:
+def table3(
+    judged: ScoredAnswers, parts: Parts, trained: Sequence[str], *, replicates: int, seed: int
+) -> Result:
     """Table 3: each metric's correlations over all answers and over the test set.
 
     Metrics of `trained` have the validation set in place of all answers, most of which they have seen.
@@ -95,7 +97,7 @@ def table3(judged: Judged, parts: Parts, trained: Sequence[str], *, replicates: 
     }
 
 
-def table5(judged: Judged, parts: Parts, fit: Fit, *, seed: int, times: int = TIMES) -> Result:
+def table5(judged: ScoredAnswers, parts: Parts, fit: Fit, *, seed: int, times: int = TIMES) -> Result:
     """Table 5: for each system a metric that has seen no answer of it.
 
     It is tested on all answers of the test set, and on the system's own there. A system is left out of
@@ -142,7 +144,7 @@ def table5(judged: Judged, parts: Parts, fit: Fit, *, seed: int, times: int = TI
 
 
 def table14(
-    judged: Judged,
+    judged: ScoredAnswers,
     contexts: Codes,
     parts: Parts,
     fit: Fit,
@@ -180,7 +182,7 @@ def table14(
 
 
 def cascade(
-    judged: Judged, name: str, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP
+    judged: ScoredAnswers, name: str, scale: tuple[float, float], overlap: Sequence[str] = OVERLAP
 ) -> dict[str, Indices]:
     """The answers behind Table 6 and the examples of Tables 9, 12 and 13, by what is to be seen in them.
 
@@ -231,7 +233,7 @@ def standardised(scores: Floats, fold: Indices) -> Floats:
     return found
 
 
-def best(judged: Judged, names: Sequence[str], statistic: Statistic = "pearson") -> str:
+def best(judged: ScoredAnswers, names: Sequence[str], statistic: Statistic = "pearson") -> str:
     """The metric of these that agrees most with people; empty where none has a correlation."""
     values = {name: related(judged.human, judged.metrics[name], statistic).figure.value for name in names}
     known = {name: value for name, value in values.items() if value is not None}
@@ -239,7 +241,7 @@ def best(judged: Judged, names: Sequence[str], statistic: Statistic = "pearson")
 
 
 def difference(
-    judged: Judged, a: str, b: str, statistic: Statistic, *, replicates: int, draws: int, seed: int
+    judged: ScoredAnswers, a: str, b: str, statistic: Statistic, *, replicates: int, draws: int, seed: int
 ) -> Result:
     """Correlation of a less that of b over the answers that have both scores.
 
@@ -279,7 +281,7 @@ def _scores(fit: Fit, training: Indices, validation: Indices, test: Indices) -> 
         return str(error).rstrip(".")
 
 
-def _of(judged: Judged, rows: Indices, scores: Floats | str) -> Result:
+def _of(judged: ScoredAnswers, rows: Indices, scores: Floats | str) -> Result:
     if isinstance(scores, str):
         return {which: {"value": None, "reason": scores, "n": 0, "p": None} for which in BOTH}
     if not len(rows):

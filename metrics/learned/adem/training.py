@@ -9,20 +9,20 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.learned.adem import oversampling
-from metrics.learned.adem.encoded import Encoded, encode
+from metrics.learned.adem.encoded import EncodedExamples, encode
 from metrics.learned.adem.encoders import TextEncoder
 from metrics.learned.adem.formula import Parameters, Terms, scores, started
-from metrics.learned.adem.learning import Epoch, Learned, Part, learn
+from metrics.learned.adem.learning import BestEpoch, Epoch, Part, learn
 from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.settings import CONTEXT, REFERENCE, Progress, Settings
 from metrics.metric import Floats
 from metrics.texts import Places
 
-__all__ = ["Encoded", "Epoch", "Settings", "Trained", "Tried", "encode", "train"]
+__all__ = ["EncodedExamples", "Epoch", "Settings", "TrainedModel", "TrialResult", "encode", "train"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialResult:
     """What one choice of n, penalty and rate came to: the best epoch, and what validation said of it."""
 
     n: int
@@ -36,7 +36,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class TrainedModel:
     """A trained model; `forms` are its parameters by name, `history` what happened at each epoch.
 
     `best` is the epoch whose parameters were kept, `chosen` the n, penalty and rate that were, and `tried`
@@ -49,14 +49,14 @@ class Trained:
     forms: Mapping[str, Parameters]
     history: Mapping[str, tuple[Epoch, ...]]
     best: Mapping[str, int]
-    chosen: Mapping[str, Tried]
-    tried: Mapping[str, tuple[Tried, ...]]
+    chosen: Mapping[str, TrialResult]
+    tried: Mapping[str, tuple[TrialResult, ...]]
 
-    def score(self, encoded: Encoded, which: str = "adem") -> Floats:
+    def score(self, encoded: EncodedExamples, which: str = "adem") -> Floats:
         """Scores (k), nan where an example lacks what the form compares with."""
         return scored(self.projection, self._form(which), encoded)
 
-    def initial(self, encoded: Encoded, which: str = "adem") -> Floats:
+    def initial(self, encoded: EncodedExamples, which: str = "adem") -> Floats:
         """Scores before training, which are products of plain vectors (the paper's row VHRED)."""
         return scored(self.projection, self._form(which).before(), encoded)
 
@@ -67,8 +67,8 @@ class Trained:
 
 
 def train(
-    train: Encoded, validation: Encoded, settings: Settings, progress: Progress | None = None
-) -> Trained:
+    train: EncodedExamples, validation: EncodedExamples, settings: Settings, progress: Progress | None = None
+) -> TrainedModel:
     """Learn from `train`, and choose by `validation`, which share no context.
 
     The projection sees vectors of `train` alone. Each form leaves out examples that lack what it needs.
@@ -86,9 +86,9 @@ def train(
     sizes = sorted({min(n, most) for n in settings.tried_sizes})
     grid = list(itertools.product(sizes, settings.tried_penalties, settings.tried_rates))
     done, total = 0, len(grid) * len(settings.which)
-    found: dict[str, Learned] = {}
-    tried: dict[str, list[Tried]] = {}
-    chosen: dict[str, Tried] = {}
+    found: dict[str, BestEpoch] = {}
+    tried: dict[str, list[TrialResult]] = {}
+    chosen: dict[str, TrialResult] = {}
     for form in settings.which:
         needs = {"context": form != REFERENCE, "reference": form != CONTEXT}
         known, kept = _part(projection, train, "training", **needs)
@@ -98,7 +98,7 @@ def train(
             of_n, judge_n = Part(known.terms.along(n), known.human), Part(judge.terms.along(n), judge.human)
             start = started(of_n.terms, scale=settings.scale, **needs)
             learned = learn(start, of_n, judge_n, penalty=penalty, rate=rate, settings=settings, rows=rows)
-            this = Tried(n, penalty, rate, learned.history[learned.best])
+            this = TrialResult(n, penalty, rate, learned.history[learned.best])
             tried.setdefault(form, []).append(this)
             if form not in chosen or this.best.worth(settings.judge) > chosen[form].best.worth(
                 settings.judge
@@ -107,7 +107,7 @@ def train(
             done += 1
             if progress is not None:
                 progress(done, total, f"training {form}")
-    return Trained(
+    return TrainedModel(
         settings,
         train.encoder,
         projection,
@@ -119,7 +119,7 @@ def train(
     )
 
 
-def scored(projection: Projection, parameters: Parameters, encoded: Encoded) -> Floats:
+def scored(projection: Projection, parameters: Parameters, encoded: EncodedExamples) -> Floats:
     """Scores (k) under some parameters, nan where an example lacks what they compare with."""
     found = np.full(len(encoded), np.nan)
     needs = {"context": parameters.m is not None, "reference": parameters.n is not None}
@@ -129,7 +129,7 @@ def scored(projection: Projection, parameters: Parameters, encoded: Encoded) -> 
     return found
 
 
-def _complete(encoded: Encoded, *, context: bool, reference: bool) -> Places:
+def _complete(encoded: EncodedExamples, *, context: bool, reference: bool) -> Places:
     there = np.ones(len(encoded), bool)
     if context:
         there &= encoded.contexts >= 0
@@ -139,7 +139,7 @@ def _complete(encoded: Encoded, *, context: bool, reference: bool) -> Places:
 
 
 def _part(
-    projection: Projection, encoded: Encoded, what: str, *, context: bool, reference: bool
+    projection: Projection, encoded: EncodedExamples, what: str, *, context: bool, reference: bool
 ) -> tuple[Part, Places]:
     rows = _complete(encoded, context=context, reference=reference)
     rows = rows[~np.isnan(encoded.scores[rows])]
@@ -154,13 +154,13 @@ def _part(
     return Part(_terms(projection, some, None), some.scores), rows
 
 
-def _rows(train: Encoded, kept: Places, settings: Settings) -> Places:
+def _rows(train: EncodedExamples, kept: Places, settings: Settings) -> Places:
     if not settings.oversample:
         return np.arange(len(kept))
     return oversampling.rows(train.lengths[kept], train.scores[kept], settings.scale, settings.seed)
 
 
-def _terms(projection: Projection, encoded: Encoded, n: int | None) -> Terms:
+def _terms(projection: Projection, encoded: EncodedExamples, n: int | None) -> Terms:
     """The examples along n components; of references that are not there the first text stands in."""
     places = np.unique(
         np.concatenate((encoded.contexts[encoded.contexts >= 0], encoded.responses, encoded.references))
@@ -183,6 +183,6 @@ def _terms(projection: Projection, encoded: Encoded, n: int | None) -> Terms:
     )
 
 
-def _used(encoded: Encoded) -> Floats:
+def _used(encoded: EncodedExamples) -> Floats:
     places = np.concatenate((encoded.contexts, encoded.responses, encoded.references))
     return encoded.vectors[np.unique(places[places >= 0])]

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from metrics.learned.batching import batches, spread
-from metrics.learned.kpqa.weighing import Weighed, Weigher
+from metrics.learned.kpqa.weighing import Weigher, WordWeights
 from metrics.metric import Floats
 
 Pair = tuple[str, str]
 _TOGETHER = 1024
 
 
-def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[Weighed]:
+def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[WordWeights]:
     """Pieces of answers under the KPQA model's tokeniser, each with its own weight.
 
     A pair that is too long for the model is cut, the longer text first; what is cut off has no weight.
@@ -41,12 +41,12 @@ def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[Weighed]:
     def likely(batch: Sequence[int]) -> Floats:
         return _likely(loaded.network, given, batch, tokenizer.pad_token_id or 0, loaded.device)
 
-    found = [Weighed([], np.zeros(0)) for _ in pairs]
+    found = [WordWeights([], np.zeros(0)) for _ in pairs]
     for batch, values in zip(parts, spread(likely, parts, loaded.device), strict=True):
         for row, pair in enumerate(batch):
             places = [at for at, side in enumerate(given.sequence_ids(pair)) if side == int(asked)]
             spans = [tuple(given["offset_mapping"][pair][at]) for at in places]
-            found[pair] = Weighed(spans, values[row, places])
+            found[pair] = WordWeights(spans, values[row, places])
     return found
 
 

@@ -20,7 +20,7 @@ _SHORT = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class EncoderFolder:
     """An encoder's folder, its name as it was given, layers, and digest of its files (64 hex digits)."""
 
     folder: str
@@ -44,13 +44,13 @@ class Known:
         return asked
 
 
-def known(encoder: str, *, download: bool = False) -> Known:
+def known(encoder: str, *, download: bool = False) -> EncoderFolder:
     """The encoder of a folder or name; MetricError where it is not here, and may not be fetched."""
     folder = _folder(encoder, download=download)
     layers = _layers(folder)
     files = sorted({path for pattern in _FILES for path in folder.glob(pattern) if path.is_file()})
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
-    return Known(str(folder), _name(encoder), layers, _digest(stamps))
+    return EncoderFolder(str(folder), _name(encoder), layers, _digest(stamps))
 
 
 def _folder(encoder: str, *, download: bool) -> Path:

@@ -26,10 +26,10 @@ import numpy as np
 from metrics.answers.references import best, measured, owners
 from metrics.errors import MetricError
 from metrics.learned import extra
-from metrics.learned.bert.known import Known, known
+from metrics.learned.bert.known import EncoderFolder, known
 from metrics.learned.chosen import BERTSCORE, KPQA, Choice
 from metrics.learned.kpqa.metrics import said_of
-from metrics.metric import Measured, Metric, Survey, signature
+from metrics.metric import ChunkValues, Metric, Survey, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 
@@ -67,7 +67,7 @@ class Bertscore:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
+class WordWeighting:
     """A KPQA model, where its weights are kept, where it is computed, and whose weights count."""
 
     model: Choice
@@ -80,7 +80,7 @@ class Weighing:
 class Layer:
     """A layer of an encoder, and where it is computed."""
 
-    encoder: Known
+    encoder: EncoderFolder
     number: int
     device: str
 
@@ -123,7 +123,7 @@ def make(name: str, profile: Profile) -> Metric:
         return whole(said, partial(_measure, layer=layer), survey=survey)
     weights = "words" if _OF_WORDS[name] else "pieces"
     said = signature(name, VERSION, **by, **predictor, weights=weights, **rest)
-    weigh = Weighing(
+    weigh = WordWeighting(
         kpqa["model"], str(kpqa.get("cache", "")), str(kpqa.get("device", "auto")), _OF_WORDS[name]
     )
     return whole(said, partial(_measure_kpqa, layer=layer, weighing=weigh))
@@ -149,14 +149,14 @@ def _merged(first: Any, second: Any) -> Any:
     return first.merged(second)
 
 
-def _measure(chunk: Chunk, found: Any, layer: Layer) -> Measured:
+def _measure(chunk: Chunk, found: Any, layer: Layer) -> ChunkValues:
     vectors = layer.vectors(chunk)
     weigh = vectors.layers.plain() if found is None else found.idf()
     weights = [weigh[list(pieces.ids)] for pieces in vectors.pieces]
     return _best(chunk, vectors, [0] * len(chunk), lambda _question, text: weights[text])
 
 
-def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: Weighing) -> Measured:
+def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: WordWeighting) -> ChunkValues:
     from metrics.learned.bert.keyphrase import pieces_weighed  # noqa: PLC0415  # with PyTorch
     from metrics.learned.kpqa.weighing import on_places, weigher  # noqa: PLC0415
 
@@ -180,7 +180,7 @@ def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: Weighing) -
 
 def _best(
     chunk: Chunk, vectors: Any, questions: Sequence[int], weights: Callable[[int, int], Any]
-) -> Measured:
+) -> ChunkValues:
     """The best F1 of each candidate; equal pairs of texts under one question are matched once."""
     from metrics.learned.bert.greedy import f1  # noqa: PLC0415  # with PyTorch
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from metrics.learned import devices
 from metrics.learned.batching import batches, spread
-from metrics.learned.bert.known import Known
+from metrics.learned.bert.known import EncoderFolder
 from metrics.learned.encoders import encoder
 from metrics.learned.words import Span
 from metrics.metric import Floats
@@ -94,7 +94,7 @@ class Layers:
 
 
 @lru_cache(maxsize=_LOADED)
-def layers(known: Known, layer: int, device: str) -> Layers:
+def layers(known: EncoderFolder, layer: int, device: str) -> Layers:
     """An encoder without what lies above a layer, loaded once."""
     from metrics.learned.linears import pack  # noqa: PLC0415  # with PyTorch
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers.importance import Kept
+from metrics.answers.importance import SizedCache
 from metrics.learned.folders import ModelFolder
 from metrics.learned.words import VERSION
 
@@ -34,7 +34,7 @@ _SUM = 4
 class Store:
     """What is kept of one model. Without a `file` it is kept while the process lives."""
 
-    kept: Kept[Weights] = field(default_factory=lambda: Kept(IN_PROCESS))
+    kept: SizedCache[Weights] = field(default_factory=lambda: SizedCache(IN_PROCESS))
     file: Path | None = None
     most: int = ON_DISK
 

@@ -25,7 +25,7 @@ from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
 from metrics.learned.kpqa.weighing import Weigher, on_places, on_tokens, weigher
 from metrics.learned.words import Span
-from metrics.metric import Floats, Measured, Metric, signature
+from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -47,7 +47,7 @@ _CELLS, _STEP = 1 << 17, 8
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class MetricSettings:
     """`variant` is one of `keyphrase`; `cache` and `device` are those of `weighing.weigher`."""
 
     rouge: bool
@@ -66,7 +66,7 @@ def make(name: str, profile: Profile) -> Metric:
     and `tokeniser`.
     """
     options = profile.options(KPQA)
-    how = How(
+    how = MetricSettings(
         rouge=name.startswith("rouge"),
         variant=VARIANTS[name],
         beta=float(options.get("beta", 1.0)),
@@ -104,7 +104,7 @@ def said_of(model: Choice | None) -> tuple[dict[str, str], str]:
     return {"question": "yes" if settings.get("with_question", True) else "no", "model": shown}, ""
 
 
-def _measure(chunk: Chunk, _: Any, how: How) -> Measured:
+def _measure(chunk: Chunk, _: Any, how: MetricSettings) -> ChunkValues:
     if not len(chunk.references):
         return measured(np.full(len(chunk), np.nan), chunk.starts)
     weighed = _weighed(chunk, how)
@@ -155,7 +155,7 @@ class _Texts:
         return filled
 
 
-def _weighed(chunk: Chunk, how: How) -> _Texts:
+def _weighed(chunk: Chunk, how: MetricSettings) -> _Texts:
     assert how.model is not None
     model, cache, device = how.model, how.cache, how.device
     by = chunk.once((KPQA, "weigher", model, device), lambda: weigher(model, cache, device))

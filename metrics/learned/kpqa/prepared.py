@@ -19,7 +19,7 @@ from typing import Any
 from metrics.errors import MetricError
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped
+from metrics.learned.kpqa.reading.dropped import DropCounts
 from metrics.learned.kpqa.reading.opening import examples_of, form_of
 from metrics.learned.words import Span
 
@@ -30,7 +30,7 @@ _WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class TrainingFiles:
     """What a predictor is trained and chosen on.
 
     `files` say of each file `name`, `bytes`, `sha256`, `form`, and how many questions were `read`, `kept`,
@@ -62,7 +62,7 @@ def prepared(
     limit: int | None = None,
     whole: bool = True,
     progress: Progress | None = None,
-) -> Prepared:
+) -> TrainingFiles:
     """The examples of all files, each once, split; MetricError where a file is wrong or nothing is kept.
 
     `limit` keeps that many at most, drawn by the seed from all of them. Without `whole`, those are dropped
@@ -90,7 +90,7 @@ def prepared(
         "train": len(train),
         "dev": len(dev),
     }
-    return Prepared(train, dev, files, counts)
+    return TrainingFiles(train, dev, files, counts)
 
 
 class _Pool:
@@ -114,7 +114,7 @@ class _Pool:
 
 def _read(path: Path, pool: _Pool, *, whole: bool, progress: Progress | None) -> dict[str, Any]:
     """Add the examples of a file to a pool; what the file is, and its counts."""
-    form, dropped, kept = form_of(path), Dropped(), 0
+    form, dropped, kept = form_of(path), DropCounts(), 0
     told = _OFTEN
     for found in examples_of(path, dropped):
         kept += _is_added(found, pool, dropped, whole=whole)
@@ -140,7 +140,7 @@ def _read(path: Path, pool: _Pool, *, whole: bool, progress: Progress | None) ->
     }
 
 
-def _is_added(found: Example, pool: _Pool, dropped: Dropped, *, whole: bool) -> bool:
+def _is_added(found: Example, pool: _Pool, dropped: DropCounts, *, whole: bool) -> bool:
     rest = found.answer[: found.spans[0][0]] + found.answer[found.spans[-1][1] :]
     all_of_it = len(found.spans) == 1 and not _WORD.search(rest)
     if all_of_it and not whole:

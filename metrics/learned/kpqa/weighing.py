@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.answers.importance import Kept
+from metrics.answers.importance import SizedCache
 from metrics.learned import devices, folders
 from metrics.learned.batching import spread
 from metrics.learned.chosen import KPQA, Choice
@@ -39,7 +39,7 @@ _LOST, _AHEAD = 64, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighed:
+class WordWeights:
     """The words of an answer by their places, and a weight in [0, 1] for each."""
 
     spans: list[Span]
@@ -51,7 +51,7 @@ class Weigher:
     """A keyphrase predictor that weighs the words of answers, each pair once as long as it is kept."""
 
     folder: ModelFolder
-    loaded: "Loaded"
+    loaded: "LoadedModel"
     store: Store
 
     @property
@@ -59,7 +59,7 @@ class Weigher:
         """Whether the predictor sees the question."""
         return self.loaded.with_question
 
-    def weigh(self, pairs: Sequence[Pair]) -> list[Weighed]:
+    def weigh(self, pairs: Sequence[Pair]) -> list[WordWeights]:
         """The words of each answer with their weights, for pairs (question, answer)."""
         seen = pairs if self.with_question else [("", answer) for _, answer in pairs]
         keys = {pair: key(*pair) for pair in dict.fromkeys(seen)}
@@ -69,7 +69,7 @@ class Weigher:
             new = dict(zip(map(keys.__getitem__, part), self.loaded.weights(part), strict=True))
             self.store.put(new)
             known |= new
-        return [Weighed(words[pair], known[keys[pair]].astype(np.float64)) for pair in seen]
+        return [WordWeights(words[pair], known[keys[pair]].astype(np.float64)) for pair in seen]
 
 
 def weigher(choice: Choice, cache: str = "", device: str = "auto") -> Weigher:
@@ -84,12 +84,12 @@ def weigher(choice: Choice, cache: str = "", device: str = "auto") -> Weigher:
     return Weigher(loaded.folder, loaded, Store(loaded.kept, file_of(cache, loaded.folder)))
 
 
-class Loaded:
+class LoadedModel:
     """A model of a process, and what it weighed; its network is loaded when it is first asked for."""
 
     def __init__(self, folder: ModelFolder, device: str) -> None:
         self.folder = folder
-        self.kept: Kept[Weights] = Kept(IN_PROCESS)
+        self.kept: SizedCache[Weights] = SizedCache(IN_PROCESS)
         self._asked = device
         self._lock = Lock()
 
@@ -148,8 +148,8 @@ _LOCK = Lock()
 
 
 @lru_cache(maxsize=_LOADED)
-def _load(path: str, digest: str, device: str) -> Loaded:
-    return Loaded(folders.opened(Path(path), KPQA, digest), device)
+def _load(path: str, digest: str, device: str) -> LoadedModel:
+    return LoadedModel(folders.opened(Path(path), KPQA, digest), device)
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
@@ -194,7 +194,7 @@ def _likely(network: Any, batch: Sequence[Window], pad: int, device: Any) -> Wei
     return found
 
 
-def on_tokens(text: str, tokens: Sequence[str], weighed: Weighed) -> list[float]:
+def on_tokens(text: str, tokens: Sequence[str], weighed: WordWeights) -> list[float]:
     """A weight for each token of any tokeniser: the greatest of the words that it stands on in the text.
 
     A token that says something else than the text, such as a number written out, has the words between its
@@ -209,7 +209,7 @@ def on_tokens(text: str, tokens: Sequence[str], weighed: Weighed) -> list[float]
     return on_places(_filled(_places(text, tokens), len(text)), weighed)
 
 
-def on_places(places: Sequence[Span], weighed: Weighed) -> list[float]:
+def on_places(places: Sequence[Span], weighed: WordWeights) -> list[float]:
     """A weight for each place in the text: the greatest of the words that stand there, or 0."""
     spans, weights = weighed.spans, weighed.weights.tolist()
     return [_greatest(spans, weights, place) for place in places]

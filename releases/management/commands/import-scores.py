@@ -18,7 +18,7 @@ from releases.importing.tables import FORMATS
 from releases.management.arguments import formats
 from releases.management.terminal import bar, terminated
 from releases.models import PrivacyFinding, Release
-from releases.services.importing import Imported, import_scores
+from releases.services.importing import ImportResult, import_scores
 from releases.source import Progress
 from tables.rowcounts import sum_in_words
 
@@ -134,7 +134,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Release {release.version}, marked imported: {release.bytes:,} bytes.")
         self.stdout.write(f"digest of manifest.json: {release.digest}")
 
-    def _show(self, done: Imported) -> None:
+    def _show(self, done: ImportResult) -> None:
         report, project = done.report, done.project
         if done.already:
             self.stdout.write(f"{report['file']} is in the project {project.slug} already; nothing changed.")
@@ -161,7 +161,7 @@ class Command(BaseCommand):
             self.stdout.write("No licence is stated: find out under which the scores may be passed on.")
 
 
-def _release(done: Imported, options: dict[str, Any], owner: Any, progress: Progress) -> Release:
+def _release(done: ImportResult, options: dict[str, Any], owner: Any, progress: Progress) -> Release:
     """The release that the project has already, or its first."""
     from releases.options import Options as Chosen  # noqa: PLC0415 - not needed to parse arguments
     from releases.services.releasing import release_now, released  # noqa: PLC0415 - the same

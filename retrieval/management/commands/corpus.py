@@ -21,8 +21,8 @@ from retrieval.reading.looking import read_as
 from retrieval.reading.tables import DELIMITERS
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.corpora import (
-    Added,
-    Adding,
+    AdditionCounts,
+    AdditionOptions,
     add_file,
     create_corpus,
     delete_passages,
@@ -31,7 +31,7 @@ from retrieval.services.corpora import (
 )
 from retrieval.services.identity import SAME_ID
 from retrieval.services.repeats import POLICIES, Repeat
-from retrieval.text.windows import LARGEST, Splitting
+from retrieval.text.windows import LARGEST, WindowOptions
 from tables.rowcounts import sum_in_words
 
 
@@ -126,7 +126,7 @@ class Command(BaseCommand):
         self._say_repeats(added, left_out=adding.repeats == "skip")
         self.stdout.write(f"Next: manage.py index build {project.slug}")
 
-    def _say_repeats(self, added: Added, *, left_out: bool) -> None:
+    def _say_repeats(self, added: AdditionCounts, *, left_out: bool) -> None:
         if not added.repeats.total:
             return
         ways = {"words": "word for word", "text": "nearly", "region": "by their region of a page"}
@@ -220,7 +220,7 @@ def _add_options(add: ArgumentParser) -> None:
     add.add_argument("--skip-known", action="store_true", help="leave out ids that the corpus has already")
 
 
-def _adding(options: dict[str, Any]) -> Adding:
+def _adding(options: dict[str, Any]) -> AdditionOptions:
     size, stride = options["split"], options["stride"]
     if size is None and stride is not None:
         raise CommandError("--stride needs --split.")
@@ -228,9 +228,9 @@ def _adding(options: dict[str, Any]) -> Adding:
         raise CommandError("--report needs --duplicates report or skip.")
     try:
         splitting = (
-            None if size is None else Splitting(size, size if stride is None else stride, options["by"])
+            None if size is None else WindowOptions(size, size if stride is None else stride, options["by"])
         )
-        return Adding(
+        return AdditionOptions(
             splitting,
             options["duplicates"],
             options["near_duplicates"],

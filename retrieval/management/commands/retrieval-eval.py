@@ -15,7 +15,7 @@ from retrieval.errors import EvaluationError, RetrievalError
 from retrieval.management.progress import watched_passages
 
 if TYPE_CHECKING:
-    from retrieval.evaluation.asking import Asked, Haystack
+    from retrieval.evaluation.asking import Haystack, SystemRun
     from retrieval.evaluation.questions import Question
 
 _DEFAULT_SYSTEMS = "bm25,crown"
@@ -158,7 +158,7 @@ class Command(BaseCommand):
         haystack: "Haystack",
         questions: "Sequence[Question]",
         depth: int,
-    ) -> "Iterator[Asked]":
+    ) -> "Iterator[SystemRun]":
         from retrieval.evaluation.asking import ask  # noqa: PLC0415  # tantivy comes with it
 
         for name, ranker in systems:
@@ -196,12 +196,12 @@ def _listed(text: str) -> list[str]:
     return parts
 
 
-def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[Asked]":
+def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[SystemRun]":
     """Runs under the names of their files."""
-    from retrieval.evaluation.asking import Asked  # noqa: PLC0415  # numpy comes with it
+    from retrieval.evaluation.asking import SystemRun  # noqa: PLC0415  # numpy comes with it
     from retrieval.evaluation.runs import Run, read_run  # noqa: PLC0415
 
-    found: list[Asked] = []
+    found: list[SystemRun] = []
     names = set(taken)
     for path in paths:
         run = read_run(path)
@@ -210,7 +210,7 @@ def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[Asked]":
             number += 1
             name = f"{run.name} ({number})"
         names.add(name)
-        found.append(Asked(Run(name, run.rankings)))
+        found.append(SystemRun(Run(name, run.rankings)))
     return found
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrics import Answers, metric
 from metrics.answers.bleu import Bleu, bleu
-from metrics.answers.importance import Kept, importance, importance_of, weighted
+from metrics.answers.importance import SizedCache, importance, importance_of, weighted
 from metrics.answers.pa import by_pairs, pairwise
 from metrics.answers.pa_bleu import PairBleu, similarities, tables_of
 from metrics.profiles import Profile
@@ -245,7 +245,7 @@ def test_the_importance_of_references_is_worked_out_once():
 
 
 def test_what_is_kept_has_a_bound_and_the_longest_unused_goes_first():
-    kept = Kept(3)
+    kept = SizedCache(3)
     kept.put("a", 1, 1)
     kept.put("b", 2, 1)
     assert kept.get("a") == 1

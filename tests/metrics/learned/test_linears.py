@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from metrics.learned import linears
-from metrics.learned.linears import Packed, pack
+from metrics.learned.linears import PackedLinear, pack
 from tests.metrics.learned import tiny
 
 
@@ -46,19 +46,19 @@ def test_inputs_need_not_lie_in_one_piece(network):
 def test_linear_layers_are_packed_where_the_operators_are_there(network):
     pack(network)
     kinds = {type(module) for module in network.modules()}
-    assert (Packed in kinds) == linears.works()
+    assert (PackedLinear in kinds) == linears.works()
 
 
 def test_a_network_stays_as_it_is_where_they_are_not(network, monkeypatch):
     monkeypatch.setattr(linears, "works", lambda: False)
     pack(network)
-    assert Packed not in {type(module) for module in network.modules()}
+    assert PackedLinear not in {type(module) for module in network.modules()}
 
 
 def test_layers_of_other_kinds_and_precisions_stay(network):
     network = network.double()
     pack(network)
-    assert Packed not in {type(module) for module in network.modules()}
+    assert PackedLinear not in {type(module) for module in network.modules()}
 
 
 def test_a_whole_encoder_says_the_same(tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 
 SCORES = st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.3, 0.5, 1.0])
 HUMAN = st.sampled_from([1.0, 1.5, 2.0, 7 / 3, 3.0, 4.0, 5.0])
@@ -22,7 +22,7 @@ def judgments(draw, metrics=("one", "two"), most=24, missing=True):
     def codes(most):
         return np.array(draw(st.lists(st.integers(0, most), min_size=n, max_size=n)), dtype=np.int32)
 
-    return Judged(
+    return ScoredAnswers(
         human=column(HUMAN),
         metrics={name: column(SCORES) for name in metrics},
         systems=codes(2),
@@ -40,7 +40,7 @@ def full(questions=40, systems=3, metrics=4, seed=1, ties=False):
     scores = {f"m{k}": quality + rng.normal(0, 0.5 + k / 2, n) for k in range(metrics)}
     if ties:
         scores = {name: np.round(values) for name, values in scores.items()}
-    return Judged(
+    return ScoredAnswers(
         human=np.round(quality + rng.normal(0, 0.3, n), 1),
         metrics=scores,
         systems=np.tile(np.arange(systems), questions).astype(np.int32),

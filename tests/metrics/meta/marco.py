@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from tests.metrics.goldens import golden
 
 EXPECTED = golden("meta_evaluation")
@@ -13,9 +13,9 @@ PAIRS = tuple(tuple(name.split(" vs ")) for name in EXPECTED["pairs"])
 
 
 @cache
-def marco() -> Judged:
+def marco() -> ScoredAnswers:
     scores = golden("kpqa_marco_correlations")["datasets"]["marco_all"]["row_scores"]
-    return Judged(
+    return ScoredAnswers(
         human=np.array(golden("kpqa_marco_human")["human"]),
         metrics={name: np.array(scores[name]) for name in METRICS},
         systems=np.repeat([0, 1], 500).astype(np.int32),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from metrics.meta.judged import Judged, Raters
+from metrics.meta.judged import Raters, ScoredAnswers
 
 
 def study(
@@ -15,12 +15,12 @@ def study(
     lengths: Sequence[float] | None = None,
     reference_lengths: Sequence[float] | None = None,
     ratings: Sequence[tuple[int, str, float]] | None = None,
-) -> Judged:
+) -> ScoredAnswers:
     """Rows of (system, question, human score); ratings of (row, worker, score)."""
     system_names = list(dict.fromkeys(row[0] for row in rows))
     question_names = list(dict.fromkeys(row[1] for row in rows))
     workers = list(dict.fromkeys(worker for _, worker, _ in ratings or ()))
-    return Judged(
+    return ScoredAnswers(
         human=np.array([row[2] for row in rows], dtype=np.float64),
         metrics={name: np.array(values, dtype=np.float64) for name, values in (metrics or {}).items()},
         systems=np.array([system_names.index(row[0]) for row in rows], dtype=np.int32),
@@ -46,7 +46,7 @@ def known(
     raters: int = 4,
     seed: int = 5,
     noise: Sequence[float] = (0.5, 1, 4),
-) -> Judged:
+) -> ScoredAnswers:
     """Answers with a true quality that people and metrics see through noise.
 
     Metric k is `seen-k`; `random` sees nothing. Lengths are independent of quality.
@@ -72,7 +72,7 @@ def known(
     )
 
 
-def shuffled(judged: Judged, seed: int = 0) -> Judged:
+def shuffled(judged: ScoredAnswers, seed: int = 0) -> ScoredAnswers:
     """The same study with its rows, names and ratings in another order."""
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(judged))
@@ -88,7 +88,7 @@ def shuffled(judged: Judged, seed: int = 0) -> Judged:
             workers[raters.workers[order]].astype(np.int32),
             raters.scores[order],
         )
-    return Judged(
+    return ScoredAnswers(
         human=judged.human[rows],
         metrics={name: judged.metrics[name][rows] for name in reversed(list(judged.metrics))},
         systems=np.argsort(systems)[judged.systems[rows]].astype(np.int32),

@@ -9,7 +9,7 @@ import pytest
 from metrics.errors import MetricError
 from metrics.meta.bootstrap import WANTED, bounds, drawn, fisher, intervals, paired, prepare
 from metrics.meta.draws import samples
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.rows import rows_of
 from metrics.meta.statistics import figure_of
 from tests.metrics.meta.drawn import full, shuffled, without
@@ -54,7 +54,7 @@ def copied(judged, questions, systems):
                 for _ in range(int(systems[judged.systems[row]]))
             ]
     places = np.array([row for row, _ in rows], dtype=np.int64)
-    return Judged(
+    return ScoredAnswers(
         judged.human[places],
         {name: values[places] for name, values in judged.metrics.items()},
         judged.systems[places],
@@ -135,7 +135,7 @@ def test_intervals_over_questions_hold_the_truth_as_often_as_they_say():
     for seed in range(150):
         rng = np.random.default_rng(seed)
         human = rng.normal(0, 1, 200)
-        judged = Judged(
+        judged = ScoredAnswers(
             human,
             {"m": 0.6 * human + 0.8 * rng.normal(0, 1, 200)},
             np.tile([0, 1], 100).astype(np.int32),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrics.errors import MetricError
 from metrics.meta.evaluation import About, Comparison, CorpusRule, Plan, evaluate
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.protocols import PROTOCOLS
 from metrics.meta.spreading import processes
 from tests.metrics.meta.studies import known, shuffled, study
@@ -302,7 +302,7 @@ scores = st.lists(
 @settings(max_examples=12, deadline=None)
 @given(human=scores, first=scores, second=scores, systems=st.lists(st.integers(0, 2), min_size=8, max_size=8))
 def test_any_scores_give_a_report_that_order_does_not_change(human, first, second, systems):
-    judged: Judged = study(
+    judged: ScoredAnswers = study(
         [(f"s{s}", f"q{k % 3}", h) for k, (s, h) in enumerate(zip(systems, human, strict=True))],
         {"a": first, "b": second},
     )

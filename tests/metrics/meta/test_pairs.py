@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 from metrics.meta.matching import rank_match
 from metrics.meta.pairs import Pairs, acc_eq, pair_acc
 from metrics.meta.softpairs import pa, spa
@@ -34,7 +34,7 @@ def test_accuracies_are_those_of_mt_metrics_eval(metric):
 def test_the_toy_with_ties_is_calibrated_as_mt_metrics_eval_does_it():
     toy = next(test for test in EXPECTED["toy"]["tests"] if test["fn"].startswith("kendall"))
     five = len(toy["gold"])
-    one_question = Judged(
+    one_question = ScoredAnswers(
         human=np.array(toy["gold"], float),
         metrics={"toy": np.array(toy["metric"], float)},
         systems=np.arange(five, dtype=np.int32),

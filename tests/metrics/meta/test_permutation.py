@@ -12,7 +12,7 @@ import scipy.stats
 from metrics.errors import MetricError
 from metrics.meta import reswapping
 from metrics.meta.clusters import clusters
-from metrics.meta.compared import Compared
+from metrics.meta.compared import MetricDifference
 from metrics.meta.comparing import compared
 from metrics.meta.correlations import correlate, correlation
 from metrics.meta.draws import BLOCK, swaps
@@ -267,7 +267,7 @@ def test_holm_multiplies_the_smallest_by_all_and_never_falls():
 
 def test_clusters_part_where_all_above_are_better_than_all_below():
     def test(a, b, p):
-        return Compared(a, b, "pearson", "global", "perm_inputs", 0.1, p, 10)
+        return MetricDifference(a, b, "pearson", "global", "perm_inputs", 0.1, p, 10)
 
     values = {"a": 0.9, "b": 0.8, "c": 0.5, "d": 0.4, "none": None}
     tests = [

@@ -3,7 +3,7 @@
 import numpy as np
 
 from retrieval.network import stems
-from retrieval.network.codes import Known, codes_of
+from retrieval.network.codes import WordSequence, codes_of
 from retrieval.network.stems import stem_codes
 
 
@@ -38,8 +38,8 @@ def test_words_of_a_network_are_spelled_once(monkeypatch):
     monkeypatch.setattr(stems, "_remembered", {})
     spelling = Spelling("horses", "horse", "mules")
     codes = np.sort(codes_of(["horses", "horse", "mules"]))
-    first = stem_codes(Known(codes[:2], spelling), "en")
-    again = stem_codes(Known(codes, spelling), "en")
+    first = stem_codes(WordSequence(codes[:2], spelling), "en")
+    again = stem_codes(WordSequence(codes, spelling), "en")
     assert sorted(spelling.asked) == ["horse", "horses", "mules"]
     assert again[:2].tolist() == first.tolist()
     assert again.tolist() == stem_codes([spelling.of[code] for code in codes.tolist()], "en").tolist()

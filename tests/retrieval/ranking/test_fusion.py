@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from retrieval.ranking.base import Ranked, Ranking
+from retrieval.ranking.base import RankedPassage, Ranking
 from retrieval.ranking.fusion import ReciprocalRankFusion
 from retrieval.ranking.systems import parse_system
 
@@ -18,7 +18,9 @@ class Fixed:
     notes: tuple[str, ...] = field(default=())
 
     def rank(self, collections, turns, k):
-        results = [Ranked(rank, 1.0, collections[0].name, pk) for rank, pk in enumerate(self.pks[:k], 1)]
+        results = [
+            RankedPassage(rank, 1.0, collections[0].name, pk) for rank, pk in enumerate(self.pks[:k], 1)
+        ]
         return Ranking(self.name, {"mine": self.name}, {}, {self.name: 1.0}, results, self.notes)
 
 

@@ -5,7 +5,7 @@ import random
 import pytest
 from datasketch import MinHash, MinHashLSH
 
-from retrieval.text.nearness import Candidate, Near, NearRepeats, bands_for
+from retrieval.text.nearness import Candidate, NearRepeat, NearRepeats, bands_for
 from retrieval.text.shingles import Shingler, jaccard
 
 WORDS = [f"w{number}" for number in range(400)]
@@ -41,7 +41,7 @@ def test_one_changed_word_of_sixty_is_nearly_a_repetition_and_many_are_not(near)
     one = text(1)
     given = [("a", one), ("b", changed(one, [30])), ("c", changed(one, range(0, 60, 4))), ("d", text(2))]
     found = near.repeats([Candidate(*each) for each in given])
-    assert found == [None, Near("a", "text", 55 / 61), None, None]
+    assert found == [None, NearRepeat("a", "text", 55 / 61), None, None]
 
 
 def test_passages_of_an_earlier_addition_count(near, seen):
@@ -64,7 +64,7 @@ def test_a_repetition_is_not_registered_so_chains_do_not_grow(near):
     two = changed(one, [0, 59])
     three = changed(two, [20, 40])
     found = near.repeats([Candidate("a", one), Candidate("b", two), Candidate("c", three)])
-    assert found[1] == Near("a", "text", 56 / 60)
+    assert found[1] == NearRepeat("a", "text", 56 / 60)
     assert found[2] is None or found[2].key == "a"
 
 
@@ -77,8 +77,8 @@ def test_regions_of_one_page_are_compared_before_words(near):
             Candidate("d", text(4), "other", 0, 100),
         ]
     )
-    assert found == [None, Near("a", "region", 0.9), None, None]
-    assert near.repeats([Candidate("e", text(5), "page", 52, 150)]) == [Near("c", "region", 0.98)]
+    assert found == [None, NearRepeat("a", "region", 0.9), None, None]
+    assert near.repeats([Candidate("e", text(5), "page", 52, 150)]) == [NearRepeat("c", "region", 0.98)]
 
 
 def test_what_is_found_is_what_comparing_all_with_all_finds(near):

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.text.windows import LONGEST_SENTENCE, Splitting, windows
+from retrieval.text.windows import LONGEST_SENTENCE, WindowOptions, windows
 
 SEVEN = "One is. Two is.  Three is.\nFour is. Five is. Six is. Seven is."
 
 
 def cut(text, size, stride, by="sentences", language="en"):
-    return [text[start:end] for start, end in windows(text, language, Splitting(size, stride, by))]
+    return [text[start:end] for start, end in windows(text, language, WindowOptions(size, stride, by))]
 
 
 def test_windows_of_sentences_overlap_by_what_the_stride_leaves():
@@ -72,7 +72,7 @@ def test_a_document_of_white_space_has_no_window():
 )
 def test_sizes_that_cannot_be_are_refused_in_words(size, stride, by, words):
     with pytest.raises(ValueError, match=words):
-        Splitting(size, stride, by)
+        WindowOptions(size, stride, by)
 
 
 @given(
@@ -82,7 +82,7 @@ def test_sizes_that_cannot_be_are_refused_in_words(size, stride, by, words):
     st.sampled_from(["sentences", "words"]),
 )
 def test_windows_leave_nothing_out_and_go_forward(text, size, stride, by):
-    found = windows(text, "en", Splitting(max(size, stride), stride, by))
+    found = windows(text, "en", WindowOptions(max(size, stride), stride, by))
     covered = set()
     for start, end in found:
         assert not text[start].isspace() and not text[end - 1].isspace()

@@ -27,7 +27,7 @@ class NoExampleError(Exception):
 
 
 @dataclass(slots=True)
-class Dropped:
+class DropCounts:
     """Counts by reason: `reasons` of questions that were dropped, `noted` of remarks on those that were kept.
 
     A question is dropped for one reason, the first that is found.

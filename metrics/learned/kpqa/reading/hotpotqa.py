@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped, NoExampleError
+from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import digest, is_yes_or_no, occurrences
 from metrics.learned.kpqa.reading.values import Value
 
@@ -21,14 +21,14 @@ SOURCE = "hotpotqa"
 KEYS = frozenset({"question", "supporting_facts", "context"})
 
 
-def examples(rows: Iterable[Value], dropped: Dropped) -> Iterator[Example]:
+def examples(rows: Iterable[Value], dropped: DropCounts) -> Iterator[Example]:
     """An example for each question whose answer stands in its supporting sentences."""
     for row in rows:
         with dropped.counting():
             yield _example(row, dropped)
 
 
-def _example(row: Value, dropped: Dropped) -> Example:
+def _example(row: Value, dropped: DropCounts) -> Example:
     question = row["question"].text().strip()
     given = row.get("answer")
     phrase = given.text().strip() if given else ""

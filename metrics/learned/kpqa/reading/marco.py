@@ -19,7 +19,7 @@ from pathlib import Path
 from metrics.errors import MetricError
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped, NoExampleError
+from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import Passage, is_yes_or_no, occurrences
 from metrics.learned.kpqa.reading.streams import members
 from metrics.learned.kpqa.reading.values import Value
@@ -34,14 +34,14 @@ _READ = ("query", "passages", "answers")
 _NO_ANSWER = "no answer present"
 
 
-def examples(rows: Iterable[Value], dropped: Dropped) -> Iterator[Example]:
+def examples(rows: Iterable[Value], dropped: DropCounts) -> Iterator[Example]:
     """An example for each row whose answer is a span of a selected passage."""
     for row in rows:
         with dropped.counting():
             yield _example(row["query"], row["passages"], row.get("answers"), dropped)
 
 
-def of_columns(path: Path, dropped: Dropped) -> Iterator[Example]:
+def of_columns(path: Path, dropped: DropCounts) -> Iterator[Example]:
     """The same from a file that holds column after column."""
     for given in zip_longest(*(members(path, name) for name in _READ)):
         rows = [member[0] if member else None for member in given]
@@ -62,7 +62,7 @@ def _apart(path: Path, rows: Iterable[str | None]) -> MetricError:
     )
 
 
-def _example(query: Value, passages: Value, answers: Value | None, dropped: Dropped) -> Example:
+def _example(query: Value, passages: Value, answers: Value | None, dropped: DropCounts) -> Example:
     question = query.text().strip()
     phrases = [_phrase(answer.text()) for answer in answers or ()]
     phrases = [phrase for phrase in phrases if phrase and phrase.casefold() != _NO_ANSWER]

@@ -8,12 +8,12 @@ from metrics.errors import MetricError
 from metrics.learned.extra import needed
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.reading import hotpotqa, marco, spans, squad
-from metrics.learned.kpqa.reading.dropped import Dropped
+from metrics.learned.kpqa.reading.dropped import DropCounts
 from metrics.learned.kpqa.reading.files import opened
 from metrics.learned.kpqa.reading.streams import entries, lines, sound
 from metrics.learned.kpqa.reading.values import Value
 
-Reading = Callable[[Dropped], Iterator[Example]]
+Reading = Callable[[DropCounts], Iterator[Example]]
 #: Forms of one object for each question: the members that an object must have, and what reads many.
 _ROWS = {form.SOURCE: (form.KEYS, form.examples) for form in (hotpotqa, marco, spans)}
 _ARTICLES, _COLUMNS = "data", "columns"
@@ -30,7 +30,7 @@ def form_of(path: Path) -> str:
     return _form(path)[0]
 
 
-def examples_of(path: Path, dropped: Dropped) -> Iterator[Example]:
+def examples_of(path: Path, dropped: DropCounts) -> Iterator[Example]:
     """The examples of a file, in its order; what became none is counted in `dropped`.
 
     MetricError where the file cannot be read, has no known form, or is wrong somewhere; examples that stand

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped, NoExampleError
+from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import digest, occurrences
 from metrics.learned.kpqa.reading.values import Value
 
@@ -18,14 +18,14 @@ SOURCE = "spans"
 KEYS = frozenset({"question", "answer", "span"})
 
 
-def examples(rows: Iterable[Value], dropped: Dropped) -> Iterator[Example]:
+def examples(rows: Iterable[Value], dropped: DropCounts) -> Iterator[Example]:
     """An example for each row whose span stands in its answer."""
     for row in rows:
         with dropped.counting():
             yield _example(row, dropped)
 
 
-def _example(row: Value, dropped: Dropped) -> Example:
+def _example(row: Value, dropped: DropCounts) -> Example:
     question, answer, span = (row[key].text().strip() for key in ("question", "answer", "span"))
     group = row.get("group")
     if not question:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped, NoExampleError
+from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import Passage
 from metrics.learned.kpqa.reading.values import Value
 from metrics.learned.words import Span
@@ -25,7 +25,7 @@ _NEAR = 10
 _SHIFTS = sorted(range(-_NEAR, _NEAR + 1), key=abs)
 
 
-def examples(articles: Iterable[Value], dropped: Dropped) -> Iterator[Example]:
+def examples(articles: Iterable[Value], dropped: DropCounts) -> Iterator[Example]:
     """An example for each question that has a span of its paragraph as answer."""
     for article in articles:
         for paragraph in article["paragraphs"]:
@@ -35,7 +35,7 @@ def examples(articles: Iterable[Value], dropped: Dropped) -> Iterator[Example]:
                     yield _example(asked, passage, dropped)
 
 
-def _example(asked: Value, passage: Passage, dropped: Dropped) -> Example:
+def _example(asked: Value, passage: Passage, dropped: DropCounts) -> Example:
     question = asked["question"].text().strip()
     impossible = asked.get("is_impossible")
     given = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from metrics.learned.kpqa.training.pieces import Labelled, Numbers
+from metrics.learned.kpqa.training.pieces import LabelledWindows, Numbers
 
 #: Batches out of which windows of about the same length are put together.
 _POOL = 50
@@ -58,7 +58,7 @@ def by_length(lengths: Sequence[int] | Any, size: int) -> list[list[int]]:
     return [order[at : at + size].tolist() for at in range(0, len(order), size)]
 
 
-def batch_of(data: Labelled, which: Sequence[int], pad: int, device: Any) -> Batch:
+def batch_of(data: LabelledWindows, which: Sequence[int], pad: int, device: Any) -> Batch:
     """These windows, padded to the longest of them, on a device."""
     pieces = [slice(data.starts[at], data.starts[at + 1]) for at in which]
     words = [slice(data.begins[at], data.begins[at + 1]) for at in which]

@@ -10,7 +10,7 @@ import torch
 
 from metrics.learned.kpqa.training.batches import batch_of, by_length
 from metrics.learned.kpqa.training.loss import logits_of, loss_of
-from metrics.learned.kpqa.training.pieces import Labelled
+from metrics.learned.kpqa.training.pieces import LabelledWindows
 
 #: A word is said to be in the key phrase when that is more likely than not.
 THRESHOLD = 0.5
@@ -38,7 +38,7 @@ class Figures:
 
 def evaluated(
     network: Any,
-    data: Labelled,
+    data: LabelledWindows,
     sources: Sequence[str],
     *,
     batch: int,
@@ -66,7 +66,9 @@ def evaluated(
     return figures(data, likely > THRESHOLD, loss / max(1, len(likely)), sources)
 
 
-def figures(data: Labelled, said: npt.NDArray[np.bool_], loss: float, sources: Sequence[str]) -> Figures:
+def figures(
+    data: LabelledWindows, said: npt.NDArray[np.bool_], loss: float, sources: Sequence[str]
+) -> Figures:
     """Figures of what was said of each word of `data`."""
     gold = data.labels.astype(bool)
     answers = np.repeat(data.answers, np.diff(data.begins))

@@ -11,7 +11,7 @@ from metrics.learned.kpqa.training.batches import batch_of, shuffled
 from metrics.learned.kpqa.training.checkpoints import Checkpoints
 from metrics.learned.kpqa.training.figures import evaluated
 from metrics.learned.kpqa.training.learner import Learner
-from metrics.learned.kpqa.training.pieces import Labelled
+from metrics.learned.kpqa.training.pieces import LabelledWindows
 
 
 class StoppedError(MetricError):
@@ -63,8 +63,8 @@ class Watch:
 class Data:
     """What is learned from, what epochs are compared on, and the source of each answer of the latter."""
 
-    train: Labelled
-    dev: Labelled
+    train: LabelledWindows
+    dev: LabelledWindows
     sources: Sequence[str]
     pad: int
 

@@ -19,7 +19,7 @@ _TOGETHER = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
+class LabelledWindows:
     """Windows one after another: number k has the pieces `ids[starts[k]:starts[k + 1]]`, of `answers[k]`.
 
     Its classified words are `begins[k]` to `begins[k + 1]` of `firsts` (places of first pieces), `words`
@@ -57,7 +57,7 @@ def labels_of(words: Sequence[Span], spans: Sequence[Span]) -> list[int]:
 
 def labelled(
     tokenizer: Any, examples: Sequence[Example], longest: int, *, with_question: bool = True
-) -> Labelled:
+) -> LabelledWindows:
     """The windows of examples with labels; each word of an answer is in one of its windows."""
     answers: list[int] = []
     parts: list[tuple[Numbers, ...]] = []
@@ -81,7 +81,7 @@ def labelled(
     ids, types, firsts, words_, said = (
         np.concatenate([part[column] for part in parts] or [np.zeros(0, np.int32)]) for column in range(5)
     )
-    return Labelled(
+    return LabelledWindows(
         answers=np.array(answers, np.int32),
         starts=np.array([0, *accumulate(size for size, _ in sizes)], np.int64),
         ids=ids,

@@ -15,12 +15,12 @@ from metrics.learned.encoders import Encoder, encoder
 from metrics.learned.folders import ModelFolder, write
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.network import KeyphraseNetwork, save
-from metrics.learned.kpqa.prepared import Prepared
+from metrics.learned.kpqa.prepared import TrainingFiles
 from metrics.learned.kpqa.training.card import card_of, readme_of
 from metrics.learned.kpqa.training.checkpoints import begun, refuse_existing
 from metrics.learned.kpqa.training.learner import Learner
 from metrics.learned.kpqa.training.learning import Data, Watch, learned
-from metrics.learned.kpqa.training.pieces import Labelled, labelled
+from metrics.learned.kpqa.training.pieces import LabelledWindows, labelled
 from metrics.learned.kpqa.training.settings import Settings, precision_for
 
 
@@ -33,7 +33,7 @@ def encoder_for(name: str, settings: Settings, *, download: bool = False) -> Enc
 def trained(
     base: Encoder,
     origin: dict[str, str],
-    prepared: Prepared,
+    prepared: TrainingFiles,
     out: Path,
     settings: Settings,
     *,
@@ -99,7 +99,7 @@ def trained(
     return made
 
 
-def _pieces(base: Encoder, examples: list[Example], longest: int, settings: Settings) -> Labelled:
+def _pieces(base: Encoder, examples: list[Example], longest: int, settings: Settings) -> LabelledWindows:
     return labelled(base.tokenizer, examples, longest, with_question=settings.with_question)
 
 

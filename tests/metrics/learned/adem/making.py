@@ -4,8 +4,8 @@ import hashlib
 
 import numpy as np
 
-from metrics.learned.adem.encoded import Encoded, encode
-from metrics.learned.adem.examples import Rated
+from metrics.learned.adem.encoded import EncodedExamples, encode
+from metrics.learned.adem.examples import RatedResponse
 
 
 class Letters:
@@ -39,7 +39,7 @@ class Letters:
         (folder / "letters").write_text(str(self.width))
 
 
-def rated(count: int = 120, *, contexts: int = 40, references: int = 1, seed: int = 0) -> list[Rated]:
+def rated(count: int = 120, *, contexts: int = 40, references: int = 1, seed: int = 0) -> list[RatedResponse]:
     """Responses that share words with the reference have high scores."""
     chance = np.random.default_rng(seed)
     words = [f"w{number}" for number in range(30)]
@@ -52,9 +52,11 @@ def rated(count: int = 120, *, contexts: int = 40, references: int = 1, seed: in
         shared = int(chance.integers(0, 6))
         response = answers[0].split()[:shared] + list(chance.choice(words, 5 - shared))
         score = float(np.clip(1 + 0.8 * shared + chance.normal(0, 0.2), 1, 5))
-        found.append(Rated(f"c{key}", ("hello", asked), answers, " ".join(response), f"s{number % 4}", score))
+        found.append(
+            RatedResponse(f"c{key}", ("hello", asked), answers, " ".join(response), f"s{number % 4}", score)
+        )
     return found
 
 
-def encoded(count: int = 120, *, contexts: int = 40, references: int = 1, seed: int = 0) -> Encoded:
+def encoded(count: int = 120, *, contexts: int = 40, references: int = 1, seed: int = 0) -> EncodedExamples:
     return encode(rated(count, contexts=contexts, references=references, seed=seed), Letters())

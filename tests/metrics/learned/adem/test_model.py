@@ -13,7 +13,7 @@ from metrics.catalogue import missing
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded import encode
 from metrics.learned.adem.encoders import text_encoder
-from metrics.learned.adem.examples import Rated
+from metrics.learned.adem.examples import RatedResponse
 from metrics.learned.adem.model import load, save
 from metrics.learned.adem.settings import Settings
 from metrics.learned.adem.training import train
@@ -25,13 +25,13 @@ from tests.metrics.learned import tiny
 THINGS = ("ticket", "book", "apple", "house", "car", "train", "lamp", "dog")
 
 
-def examples() -> list[Rated]:
+def examples() -> list[RatedResponse]:
     found = []
     for number in range(64):
         thing, other = THINGS[number % 8], THINGS[(number // 8 + number) % 8]
         price = number % 10
         found.append(
-            Rated(
+            RatedResponse(
                 f"q{number % 16}",
                 (f"how much does the {thing} cost {number % 16}",),
                 (f"the {thing} costs {price} euros",),
@@ -165,7 +165,7 @@ def test_the_best_reference_counts_and_what_is_missing_has_a_reason(profile):
 def test_lines_of_a_question_are_turns(profile, trained):
     asked = "the old car\nhow much does the car cost"
     found = metric("c-adem", profile).score(["the car costs 5 euros"], [[]], [asked])
-    rated = Rated("", tuple(asked.splitlines()), (), "the car costs 5 euros", "", 0.0)
+    rated = RatedResponse("", tuple(asked.splitlines()), (), "the car costs 5 euros", "", 0.0)
 
     assert found == pytest.approx(trained.score(encode([rated], trained.encoder), "c-adem"), abs=1e-6)
 

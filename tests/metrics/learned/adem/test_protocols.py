@@ -9,7 +9,7 @@ from metrics.learned.adem.splitting import split
 from metrics.meta.adem import normalised, table6
 from metrics.meta.chance import generator
 from metrics.meta.columns import p_of_correlation
-from metrics.meta.judged import Judged
+from metrics.meta.judged import ScoredAnswers
 
 SYSTEMS = ("a", "b", "c", "d")
 
@@ -19,7 +19,7 @@ def judged():
     chance = np.random.default_rng(3)
     questions = np.repeat(np.arange(40), 4).astype(np.int32)
     quality = chance.normal(3, 1, 160)
-    return Judged(
+    return ScoredAnswers(
         human=np.clip(np.round(quality * 2) / 2, 1, 5),
         metrics={
             "bleu-2": np.clip(quality / 5 + chance.normal(0, 0.2, 160), 0, 1),
@@ -209,8 +209,8 @@ def test_the_best_metric_and_the_difference_to_it(judged):
 
 def test_the_interval_of_a_difference_is_that_of_differences_in_the_same_samples(judged):
     same = protocols.difference(
-        Judged(
-            **{name: getattr(judged, name) for name in Judged.__slots__ if name != "metrics"},
+        ScoredAnswers(
+            **{name: getattr(judged, name) for name in ScoredAnswers.__slots__ if name != "metrics"},
             metrics={"x": judged.metrics["adem"], "y": judged.metrics["adem"] * 2 + 1},
         ),
         "x", "y", "pearson", replicates=50, draws=19, seed=5,
@@ -222,8 +222,8 @@ def test_the_interval_of_a_difference_is_that_of_differences_in_the_same_samples
 
 
 def test_a_constant_metric_differs_from_none(judged):
-    constant = Judged(
-        **{name: getattr(judged, name) for name in Judged.__slots__ if name != "metrics"},
+    constant = ScoredAnswers(
+        **{name: getattr(judged, name) for name in ScoredAnswers.__slots__ if name != "metrics"},
         metrics={"x": judged.metrics["adem"], "y": np.ones(160)},
     )
 

@@ -5,7 +5,7 @@ import pytest
 
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded import encode
-from metrics.learned.adem.examples import Rated
+from metrics.learned.adem.examples import RatedResponse
 from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.settings import FORMS, Settings
 from metrics.learned.adem.splitting import split
@@ -35,9 +35,9 @@ def trained(parts):
 def test_each_text_is_encoded_once():
     encoder = Letters()
     examples = [
-        Rated("a", ("one", "two"), ("yes", "no"), "maybe", "s", 1.0),
-        Rated("a", ("one", "two"), ("yes",), "no", "t", 2.0),
-        Rated("b", (), (), "maybe", "s", 3.0),
+        RatedResponse("a", ("one", "two"), ("yes", "no"), "maybe", "s", 1.0),
+        RatedResponse("a", ("one", "two"), ("yes",), "no", "t", 2.0),
+        RatedResponse("b", (), (), "maybe", "s", 3.0),
     ]
     heard = []
     found = encode(examples, encoder, lambda *said: heard.append(said))

@@ -184,7 +184,7 @@ def test_a_weigher_computes_nothing_that_is_kept_on_disk(tmp_path, monkeypatch):
     weighing._load.cache_clear()
     first = weigher(choice(model.path)[1], cache).weigh(PAIRS)
     weighing._load.cache_clear()
-    monkeypatch.setattr(weighing.Loaded, "weights", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(weighing.LoadedModel, "weights", lambda *_: pytest.fail("computed again"))
     again = weigher(choice(model.path)[1], cache).weigh(PAIRS[::-1])
 
     assert all((a.weights == b.weights).all() for a, b in zip(first, again[::-1], strict=True))

@@ -190,9 +190,9 @@ def test_two_processes_give_the_same_values(here):
 def test_weights_are_computed_once_for_all_metrics(here, monkeypatch):
     weighing._load.cache_clear()
     asked = []
-    compute = weighing.Loaded.weights
+    compute = weighing.LoadedModel.weights
     monkeypatch.setattr(
-        weighing.Loaded, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
+        weighing.LoadedModel, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
     )
     candidates, references, questions = columns()
     score(Answers(candidates, references, questions), [metrics.metric(name, here) for name in NAMES])

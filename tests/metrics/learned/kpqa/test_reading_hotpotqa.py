@@ -4,7 +4,7 @@ import pytest
 
 from metrics.errors import MetricError
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped
+from metrics.learned.kpqa.reading.dropped import DropCounts
 from metrics.learned.kpqa.reading.opening import examples_of, form_of
 from tests.metrics.learned.kpqa.published import HOTPOTQA, written
 
@@ -20,7 +20,7 @@ def row():
 
 
 def read(path, given):
-    dropped = Dropped()
+    dropped = DropCounts()
     return list(examples_of(written(path, given), dropped)), dropped
 
 

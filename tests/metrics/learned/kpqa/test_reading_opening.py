@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metrics.errors import MetricError
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped
+from metrics.learned.kpqa.reading.dropped import DropCounts
 from metrics.learned.kpqa.reading.opening import examples_of, form_of
 from metrics.learned.kpqa.reading.passages import Passage, occurrences
 from tests.metrics.learned.kpqa.published import HOTPOTQA, SQUAD_1, marco_columns, marco_lines, written
@@ -31,7 +31,7 @@ FORMS = {
 
 
 def read(path):
-    dropped = Dropped()
+    dropped = DropCounts()
     return list(examples_of(path, dropped)), dropped
 
 

@@ -3,13 +3,13 @@ import pytest
 from metrics.errors import MetricError
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import Dropped
+from metrics.learned.kpqa.reading.dropped import DropCounts
 from metrics.learned.kpqa.reading.opening import examples_of, form_of
 from tests.metrics.learned.kpqa.published import NORMANS, SQUAD_1, SQUAD_2, TESLA, asked, at, squad, written
 
 
 def read(path, given):
-    dropped = Dropped()
+    dropped = DropCounts()
     return list(examples_of(written(path, given), dropped)), dropped
 
 
@@ -36,7 +36,7 @@ def test_the_sentence_of_the_answer_is_taken_and_the_answer_marked(path):
     assert [phrases(example) for example in found] == [["France"], ["Rollo"], ["10 July 1856"]]
     assert {example.source for example in found} == {"squad"}
     assert found[0].group == found[1].group != found[2].group
-    assert dropped == Dropped()
+    assert dropped == DropCounts()
 
 
 def test_what_is_impossible_in_version_2_is_dropped(path):

@@ -14,7 +14,7 @@ from metrics.learned.encoders import encoder
 from metrics.learned.folders import opened
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.network import load
-from metrics.learned.kpqa.prepared import Prepared
+from metrics.learned.kpqa.prepared import TrainingFiles
 from metrics.learned.kpqa.training.checkpoints import folder_of
 from metrics.learned.kpqa.training.learner import rate
 from metrics.learned.kpqa.training.learning import StoppedError, Watch
@@ -172,7 +172,7 @@ def test_a_model_is_whole_and_its_encoder_can_be_loaded_by_itself(bert, model) -
 
 def test_a_predictor_without_question_learns_from_answers_alone(bert, tmp_path) -> None:
     asked = world.data(32, 8)
-    other = Prepared(
+    other = TrainingFiles(
         [Example("Who?", each.answer, each.spans, each.source, each.group) for each in asked.train],
         [Example("Why?", each.answer, each.spans, each.source, each.group) for each in asked.dev],
         asked.files,
@@ -233,7 +233,7 @@ def test_a_loss_that_is_no_number_ends_the_training(bert, tmp_path) -> None:
 
 
 def test_examples_without_a_word_are_refused(bert, tmp_path) -> None:
-    empty = Prepared([Example("a", " ", (), "made", "1")], [], [], {})
+    empty = TrainingFiles([Example("a", " ", (), "made", "1")], [], [], {})
     with pytest.raises(MetricError, match="no word that the encoder's tokeniser knows"):
         world.train(tmp_path / "model", bert, prepared=empty)
 

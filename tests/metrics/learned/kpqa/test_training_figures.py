@@ -7,7 +7,7 @@ import torch
 from metrics.learned.encoders import encoder
 from metrics.learned.kpqa.network import KeyphraseNetwork
 from metrics.learned.kpqa.training.figures import evaluated, figures
-from metrics.learned.kpqa.training.pieces import Labelled, labelled
+from metrics.learned.kpqa.training.pieces import LabelledWindows, labelled
 from tests.metrics.learned import tiny
 
 
@@ -16,7 +16,7 @@ def of(rows):
     words = [list(range(first, first + len(labels))) for _, first, labels in rows]
     sizes = [len(each) for each in words]
     none = np.zeros(0, np.int32)
-    return Labelled(
+    return LabelledWindows(
         answers=np.array([answer for answer, _, _ in rows], np.int32),
         starts=np.zeros(len(rows) + 1, np.int64),
         ids=none,

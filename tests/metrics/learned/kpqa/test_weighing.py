@@ -12,7 +12,7 @@ from metrics.learned.chosen import Choice, choice, with_models
 from metrics.learned.kpqa import weighing
 from metrics.learned.kpqa.network import load
 from metrics.learned.kpqa.pieces import windows
-from metrics.learned.kpqa.weighing import Weighed, on_places, on_tokens, weigher
+from metrics.learned.kpqa.weighing import WordWeights, on_places, on_tokens, weigher
 from metrics.profiles import profile
 from metrics.tokens.registry import TOKENISERS, tokeniser
 from tests.metrics.learned import tiny
@@ -124,9 +124,9 @@ def test_an_answer_without_words_has_no_weights(model):
 
 def test_each_pair_is_computed_once_and_the_question_matters(model, monkeypatch):
     asked = []
-    compute = weighing.Loaded.weights
+    compute = weighing.LoadedModel.weights
     monkeypatch.setattr(
-        weighing.Loaded, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
+        weighing.LoadedModel, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
     )
     by = weigher(chosen(model))
     first = by.weigh([PAIRS[0], PAIRS[1], PAIRS[0]])
@@ -164,7 +164,7 @@ def test_nothing_is_loaded_twice_or_asked_of_the_network(model, monkeypatch):
 
 def weighed(text, **weights):
     spans = weighing.cut(text)
-    return Weighed(spans, np.array([weights.get(text[slice(*span)], 0.0) for span in spans]))
+    return WordWeights(spans, np.array([weights.get(text[slice(*span)], 0.0) for span in spans]))
 
 
 def test_tokens_of_any_tokeniser_have_the_weight_of_the_word_they_stand_on():
@@ -199,7 +199,7 @@ def test_a_token_that_says_something_else_has_the_words_between_its_neighbours()
 
 def test_no_tokeniser_loses_its_way():
     text = 'Say "1 1/2" & £5... -- don\'t! I cannot e.g. see U.S.A. (or naïve Rue) at 12:30, 7 km'
-    given = Weighed(weighing.cut(text), np.linspace(0.1, 1, len(weighing.cut(text))))
+    given = WordWeights(weighing.cut(text), np.linspace(0.1, 1, len(weighing.cut(text))))
     last = given.weights[-1]
 
     for name in TOKENISERS:

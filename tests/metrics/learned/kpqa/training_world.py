@@ -5,15 +5,15 @@ from typing import Any
 
 from metrics.learned.bert.known import known
 from metrics.learned.folders import ModelFolder
-from metrics.learned.kpqa.prepared import Prepared
+from metrics.learned.kpqa.prepared import TrainingFiles
 from metrics.learned.kpqa.training.settings import Settings
 from metrics.learned.kpqa.training.train import encoder_for, trained
 from tests.metrics.learned import tiny
 
 
-def data(train: int = 64, dev: int = 16, *, seed: int = 0) -> Prepared:
+def data(train: int = 64, dev: int = 16, *, seed: int = 0) -> TrainingFiles:
     """Examples of `tiny.costs` as if they had been read from a file."""
-    return Prepared(
+    return TrainingFiles(
         tiny.costs(train, seed=seed),
         tiny.costs(dev, seed=seed + 1),
         [{"name": "made.json", "bytes": 1, "sha256": "0" * 64, "form": "made", "read": train + dev}],
@@ -28,7 +28,11 @@ def settings(**options: Any) -> Settings:
 
 
 def train(
-    out: Path, encoder: Path, how: Settings | None = None, prepared: Prepared | None = None, **options: Any
+    out: Path,
+    encoder: Path,
+    how: Settings | None = None,
+    prepared: TrainingFiles | None = None,
+    **options: Any,
 ) -> ModelFolder:
     """A predictor trained on the pattern."""
     how = how or settings()
