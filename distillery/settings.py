@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "accounts.middleware.SignInMiddleware",
     "axes.middleware.AxesMiddleware",
+    "distillery.middleware.StorageOutageMiddleware",
 ]
 
 ROOT_URLCONF = "distillery.urls"
