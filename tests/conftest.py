@@ -92,6 +92,7 @@ def parts_in_force() -> set[str]:
         "linux": sys.platform.startswith("linux"),
         "unprivileged": os.geteuid() != 0,
         "java": shutil.which("java") is not None,
+        "redis-server": shutil.which("redis-server") is not None,
         "shared": (Path(__file__).resolve().parents[2] / "shared" / "data").is_dir(),
     }
     return {name for name, true in parts.items() if true}
