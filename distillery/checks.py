@@ -117,7 +117,7 @@ def check_public_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> 
 
 
 def check_ping_url(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """PING_URL is https, as all that is called outside; the sentence does not tell it, for it is a secret."""
+    """PING_URL is https, as every address that is called elsewhere; it is a secret, so no message has it."""
     if not settings.PING_URL or is_safe(settings.PING_URL):
         return []
     return [

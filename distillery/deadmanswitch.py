@@ -1,7 +1,7 @@
-"""The dead man's switch: an address elsewhere is called as long as the timer's rounds succeed.
+"""The dead man's switch: every minute, a worker calls a monitor elsewhere if every check passes.
 
-A monitor at that address (healthchecks.io, or another with its convention) tells people when the calls stop:
-a dead timer, worker, broker, database or host cannot tell by itself.
+The monitor (healthchecks.io, or another with its convention) alerts people when the calls stop: a dead timer,
+worker, broker, database or host cannot do that itself.
 """
 
 import logging
@@ -13,68 +13,68 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from distillery.readiness import Readiness
+from distillery.readiness import readiness
 
 if TYPE_CHECKING:
     from urllib3 import PoolManager
 
 logger = logging.getLogger(__name__)
-#: For connecting, and for the answer with all its parts.
+#: For connecting, and for the whole answer.
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 10.0
-#: Whether the last call of this process was heard; a change is worth a line in the log.
-_heard = threading.Event()
-_heard.set()
+#: Whether the last call of this process succeeded; each change is one line in the log.
+_reached = threading.Event()
+_reached.set()
 
 
 def ping() -> str:
-    """Look at the installation from the inside and say how it is: PING_URL, or PING_URL/fail with what fails.
+    """Run the checks of readiness, and call PING_URL, or PING_URL/fail with the names of those that fail.
 
-    The result is what became of the call: "ok", "refused" for an answer that is no success, "unreachable".
+    That this worker is being stopped is no failure: restarts would raise an alarm. Returns the outcome of the
+    call: "ok", "refused" for an answer other than a success, "unreachable"; "" without PING_URL.
     """
     if not settings.PING_URL:
         return ""
-    failing = [name for name, check in Readiness().look().items() if not check.is_well]
+    checks = readiness.look()
+    failing = [name for name, check in checks.items() if name != "running" and not check.is_ok]
     began = time.monotonic()
     outcome, why = _call(failing)
     if settings.METRICS_TOKEN:
         from distillery.monitoring.instruments import PING_SECONDS  # noqa: PLC0415  # makes its folder
 
         PING_SECONDS.labels(outcome).observe(time.monotonic() - began)
-    _note(why)
+    _log_change(why)
     return outcome
 
 
 def _call(failing: list[str]) -> tuple[str, str]:
-    import urllib3  # noqa: PLC0415  # only where there is somebody to call
+    import urllib3  # noqa: PLC0415  # only where PING_URL is set
 
     from crowd.adapters.deadlines import timed_pools  # noqa: PLC0415
 
     address = _failure_address(settings.PING_URL) if failing else settings.PING_URL
-    manager = _manager(address)
-    manager.pool_classes_by_scheme = timed_pools(ANSWER_SECONDS)
     try:
-        answer = manager.request(
-            "POST" if failing else "GET",
-            address,
-            body=f"Not well: {', '.join(failing)}\n".encode() if failing else None,
-            headers={"User-Agent": "Distillery"},
-            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=ANSWER_SECONDS),
-            retries=False,
-            redirect=False,
-            preload_content=False,  # the head says enough
-        )
-        answer.close()
+        with _manager(address) as manager:
+            manager.pool_classes_by_scheme = timed_pools(ANSWER_SECONDS)
+            answer = manager.request(
+                "POST" if failing else "GET",
+                address,
+                body=f"Failing: {', '.join(failing)}\n".encode() if failing else None,
+                headers={"User-Agent": "Distillery"},
+                timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=ANSWER_SECONDS),
+                retries=False,
+                redirect=False,
+                preload_content=False,  # the head is enough
+            )
+            answer.close()
     except (urllib3.exceptions.HTTPError, OSError) as error:
         return "unreachable", f"cannot be reached ({type(error).__name__})"
-    finally:
-        manager.clear()
     if 200 <= answer.status < 300:
         return "ok", ""
     return "refused", f"answers with status {answer.status}"
 
 
 def _manager(address: str) -> "PoolManager":
-    """As the environment has it: `https_proxy`, `no_proxy`."""
+    """Through the proxy that the environment names (`https_proxy`, `no_proxy`), or directly."""
     from urllib3 import PoolManager, ProxyManager  # noqa: PLC0415
 
     parts = urlsplit(address)
@@ -89,12 +89,12 @@ def _failure_address(address: str) -> str:
     return parts._replace(path=f"{parts.path.rstrip('/')}/fail").geturl()
 
 
-def _note(why: str) -> None:
-    """The address is a secret of its kind, so the log has its host alone."""
+def _log_change(why: str) -> None:
+    """The address works as a password, so the log has only its host."""
     host = urlsplit(settings.PING_URL).hostname
-    if why and _heard.is_set():
-        _heard.clear()
+    if why and _reached.is_set():
+        _reached.clear()
         logger.warning("PING_URL (%s) %s; it is called again every minute.", host, why)
-    elif not why and not _heard.is_set():
-        _heard.set()
-        logger.warning("PING_URL (%s) hears us again.", host)
+    elif not why and not _reached.is_set():
+        _reached.set()
+        logger.warning("PING_URL (%s) can be reached again.", host)

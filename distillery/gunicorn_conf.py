@@ -22,7 +22,7 @@ workers = env.integer("WEB_WORKERS", 2, least=1)
 threads = env.integer("WEB_THREADS", 8, least=1)
 keepalive = 15
 timeout = 60
-# For so long `/health/ready` gives 503 before a stop refuses connections; `up` sees to that for its own.
+# `/health/ready` answers 503 for this time before connections are refused. Under `up` the supervisor waits.
 drain_seconds = 0 if _socket else env.integer("WEB_DRAIN_SECONDS", 0)
 graceful_timeout = 20 + drain_seconds
 forwarded_allow_ips = env.text("FORWARDED_ALLOW_IPS", "127.0.0.1,::1")

@@ -19,7 +19,7 @@ from distillery.monitoring.tokens import has_token
 from distillery.version import VERSION
 
 _LOOPBACK = ("127.0.0.1", "::1")
-#: A proxy on this machine also calls from a loopback address; it says for whom.
+#: A proxy on this machine also calls from a loopback address, and names its client in a header.
 _OF_PROXIES = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
 
 
@@ -74,7 +74,7 @@ def show_liveness(request: HttpRequest) -> HttpResponse:
 
 
 def show_readiness(request: HttpRequest) -> HttpResponse:
-    """200 where every check is well, 503 where one is not; `exclude=NAME` leaves one out, also repeatedly."""
+    """200 if every check passes, 503 if one fails; `exclude=NAME` leaves one out and may be repeated."""
     from distillery.readiness import CHECKS, readiness  # noqa: PLC0415  # needs the models
 
     excluded = request.GET.getlist("exclude")
@@ -83,17 +83,17 @@ def show_readiness(request: HttpRequest) -> HttpResponse:
         words = f"There is no check {', '.join(map(repr, unknown))}; there are {', '.join(known)}."
         return JsonResponse({"status": "error", "detail": words[:300]}, status=400)
     checks = {name: check for name, check in readiness.look().items() if name not in excluded}
-    well = all(check.is_well for check in checks.values())
+    is_ready = all(check.is_ok for check in checks.values())
     details = _may_see_details(request)
     answer = {
-        "status": "ok" if well else "unavailable",
+        "status": "ok" if is_ready else "unavailable",
         "checks": {name: check.describe(with_details=details) for name, check in checks.items()},
     }
-    return JsonResponse(answer, status=200 if well else 503)
+    return JsonResponse(answer, status=200 if is_ready else 503)
 
 
 def _may_see_details(request: HttpRequest) -> bool:
-    """Programs with METRICS_TOKEN, and whoever asks on this machine itself."""
+    """Programs with METRICS_TOKEN, and requests that come from this machine without a proxy."""
     meta = request.META
     forwarded = any(name in meta for name in _OF_PROXIES) or any(
         name.startswith("HTTP_X_FORWARDED_") for name in meta

@@ -17,7 +17,7 @@ VARIABLE = "DISTILLERY_LIFELINE"
 READY_VARIABLE = "DISTILLERY_READY"
 DRAIN_VARIABLE = "DISTILLERY_DRAIN"
 GRACE_SECONDS = 5
-#: Set where no supervisor says that this process is about to stop, but a signal to itself.
+#: Set by a process without a supervisor when a signal asks it to stop.
 draining = threading.Event()
 
 
@@ -38,7 +38,7 @@ def announce_ready() -> None:
 
 
 def is_draining() -> bool:
-    """Whether this process is about to be stopped, so that nobody should send it anything new."""
+    """Whether this process is about to be stopped and should get no new requests."""
     number = os.environ.get(DRAIN_VARIABLE)
     if draining.is_set() or not number:
         return draining.is_set()

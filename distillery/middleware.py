@@ -1,14 +1,19 @@
 """Head fields and refusals that hold for every page that is not a file of `static/`."""
 
+import logging
 from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 
+from storage.errors import StorageUnavailableError
+
+logger = logging.getLogger(__name__)
 #: What our pages never use.
 PERMISSIONS = ", ".join(
     f"{name}=()"
@@ -35,3 +40,21 @@ class HeadersMiddleware:
         response.setdefault("Permissions-Policy", PERMISSIONS)
         response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         return response
+
+
+class StorageOutageMiddleware:
+    """A page that needs the storage of all hosts while it does not answer says so, with 503."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Pass it on."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The page, for this error only."""
+        if not isinstance(error, StorageUnavailableError):
+            return None
+        logger.error("%s", error, exc_info=error)
+        return render(request, "503.html", status=503)

@@ -1,6 +1,6 @@
 """What `/health/ready` looks at: whether this process can do its work, and what that work depends on.
 
-Everything is looked at once in a few seconds per process, however often it is asked for.
+Each process runs the checks at most once in a few seconds, however often it is asked.
 """
 
 import logging
@@ -27,11 +27,11 @@ from jobs.selectors import silences
 from jobs.services import format_span
 
 logger = logging.getLogger(__name__)
-#: What was found is told again for so long.
+#: Results are kept for this time.
 FRESH_SECONDS = 5.0
-#: Who asks while another thread looks waits so long for what that one finds.
+#: While one thread runs the checks, others wait this long for its results.
 PATIENCE_SECONDS = 3.0
-#: The probe waits so long for another writer, and other writers may keep it out for so long.
+#: The probe waits so long for another writer; other writers may keep it out for so long in all.
 LOCK_SECONDS, LOCKED_OUT_SECONDS = 2, 60.0
 REDIS_SECONDS = 2
 SILENCE = timedelta(seconds=60)
@@ -41,31 +41,31 @@ _WRITE = (
     "INSERT INTO jobs_writeprobe (id, written_at) VALUES (1, CURRENT_TIMESTAMP)"
     " ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at"
 )
-_LOCKED = ("database is locked", "lock timeout")
+_LOCK_NOT_AVAILABLE = "55P03"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. Detail and figures are for those who look after the installation."""
+    """The result of one check. Detail and figures are for those who run the installation."""
 
-    is_well: bool
+    is_ok: bool
     detail: str
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def describe(self, *, with_details: bool) -> dict[str, Any]:
         """The check as a member of an answer."""
-        status = {"status": "ok" if self.is_well else "failed"}
+        status = {"status": "ok" if self.is_ok else "failed"}
         return {**status, "detail": self.detail, **self.figures} if with_details else status
 
 
 class Readiness:
-    """The checks of this process, with what they found lately."""
+    """The checks of this process, with their latest results."""
 
     def __init__(self) -> None:
         self._looking = threading.Lock()
         self._found: dict[str, Check] = {}
         self._looked_at = -FRESH_SECONDS
-        self._written_at = time.monotonic()
+        self._locked_out_since: float | None = None
 
     def look(self) -> dict[str, Check]:
         """Every check by name. That this process is being stopped is noticed at once, the rest in time."""
@@ -89,34 +89,41 @@ class Readiness:
             logger.warning("%s", f"Not ready. {details}" if now else "Everything is ready again.")
 
     def _failing(self) -> list[str]:
-        return [name for name, check in self._found.items() if not check.is_well]
+        return [name for name, check in self._found.items() if not check.is_ok]
 
     def _is_fresh(self) -> bool:
         return time.monotonic() - self._looked_at < FRESH_SECONDS
 
     def check_database(self) -> Check:
-        """The database takes a write, which a full disk or a standby does not; other writers are no fault."""
+        """The database accepts a write, which a full disk or a standby does not; other writers are no fault.
+
+        How long they may keep the probe out is counted from the first time they do: a process that is asked
+        seldom has not written for long either.
+        """
         try:
             _write()
         except DatabaseTrouble as error:
-            locked_out = time.monotonic() - self._written_at
-            if any(words in str(error) for words in _LOCKED) and locked_out < LOCKED_OUT_SECONDS:
-                return Check(True, "Another writer holds the database.")
+            now = time.monotonic()
+            if _is_locked_out(error):
+                if self._locked_out_since is None:
+                    self._locked_out_since = now
+                if now - self._locked_out_since < LOCKED_OUT_SECONDS:
+                    return Check(True, "Another writer holds the database.")
             _leave_connection()
-            return Check(False, f"The database takes no write: {_first_line(error)}")
-        self._written_at = time.monotonic()
-        return Check(True, "The database takes writes.")
+            return Check(False, f"The database accepts no write: {_first_line(error)}")
+        self._locked_out_since = None
+        return Check(True, "The database accepts writes.")
 
 
 def check_running() -> Check:
-    """Nobody has asked this process to stop."""
+    """This process was not asked to stop."""
     if lifeline.is_draining():
         return Check(False, "This server is being stopped.")
     return Check(True, "This server is not being stopped.")
 
 
 def check_migrations() -> Check:
-    """Every migration that this version has was applied; later ones do no harm (decision 28)."""
+    """Every migration of this version is applied; later ones do no harm (decision 28)."""
     try:
         missing = sorted(_own_migrations() - MigrationRecorder(connection).applied_migrations().keys())
     except DatabaseTrouble as error:
@@ -135,7 +142,7 @@ def check_disk() -> Check:
     try:
         free = min(shutil.disk_usage(folder).free for folder in folders)
     except OSError as error:
-        return Check(False, f"The data folder cannot be looked at: {error.strerror}.")
+        return Check(False, f"The data folder cannot be read: {error.strerror}.")
     figures = {"free_mib": free // MIB}
     if free < settings.DISK_LEAST_FREE_MB * MIB:
         return Check(False, f"Less than {settings.DISK_LEAST_FREE_MB} MiB are free.", figures)
@@ -162,25 +169,25 @@ def check_broker() -> Check:
 
 
 def check_worker() -> Check:
-    """A jobs worker, on whichever host, showed lately that it runs."""
-    return _heard("jobs worker", lambda: silences().worker, settings.JOBS_POLL_SECONDS)
+    """A jobs worker, on any host, has given a sign of life lately."""
+    return _check_silence("jobs worker", lambda: silences().worker, settings.JOBS_POLL_SECONDS)
 
 
 def check_timer() -> Check:
-    """A message of the timer came to a worker lately."""
-    return _heard("timer", lambda: silences().timer, 0)
+    """A message of the timer has reached a worker lately."""
+    return _check_silence("timer", lambda: silences().timer, 0)
 
 
-def _heard(who: str, ask: Callable[[], timedelta | None], every_seconds: int) -> Check:
+def _check_silence(who: str, ask: Callable[[], timedelta | None], every_seconds: int) -> Check:
     try:
         silence = ask()
     except DatabaseTrouble as error:
         return _cannot_ask(error)
     if silence is None:
-        return Check(False, f"Nothing was ever heard of a {who}.")
+        return Check(False, f"There was never a sign of life from a {who}.")
     figures = {"seconds": round(silence.total_seconds(), 1)}
-    well = silence <= max(SILENCE, timedelta(seconds=3 * every_seconds))
-    return Check(well, f"The {who} was last heard {format_span(silence)} ago.", figures)
+    is_ok = silence <= max(SILENCE, timedelta(seconds=3 * every_seconds))
+    return Check(is_ok, f"The last sign of life from the {who} was {format_span(silence)} ago.", figures)
 
 
 _OTHERS: tuple[tuple[str, Callable[[], Check]], ...] = (
@@ -213,6 +220,13 @@ def _write() -> None:
             cursor.execute(f"PRAGMA busy_timeout = {int(before)}")
 
 
+def _is_locked_out(error: DatabaseTrouble) -> bool:
+    """Whether another writer kept the probe waiting. PostgreSQL's messages may be in any language."""
+    if connection.vendor == "postgresql":
+        return getattr(error.__cause__, "pgcode", None) == _LOCK_NOT_AVAILABLE
+    return "database is locked" in str(error)
+
+
 def _leave_connection() -> None:
     """A connection that died is not asked again; one with an open transaction belongs to that."""
     if not connection.in_atomic_block:
@@ -234,5 +248,5 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
-#: What this process found.
+#: Of this process.
 readiness = Readiness()

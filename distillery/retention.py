@@ -1,4 +1,4 @@
-"""What goes when it is old: ended sessions and keys, sign-ins, done jobs, notices, reports replaced since."""
+"""What is deleted when it is old: ended sessions and keys, sign-ins, done jobs, notices, replaced reports."""
 
 from datetime import timedelta
 
@@ -37,9 +37,9 @@ def prune() -> int:
 
 
 def _old_reports() -> QuerySet[AgreementReport]:
-    """Reports on agreement that later ones took the place of; filters in force keep theirs.
+    """Reports on agreement that later ones replaced, except those of filters in force.
 
-    They are worked out from judgments, which stay; of a million judgments one has 40 MB.
+    They can be computed again from the judgments, which stay. A report on a million judgments takes 40 MB.
     """
     newest = AgreementReport.objects.filter(stage=OuterRef("stage")).order_by("-created_at", "-pk")
     return AgreementReport.objects.exclude(pk=Subquery(newest.values("pk")[:1])).exclude(

@@ -81,13 +81,13 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
 ]
 
-#: Called every minute while the timer's rounds succeed.
+#: Called every minute while all checks of readiness pass.
 PING_URL = env.text("PING_URL")
 #: Programs that have it may read /metrics; without it nothing is counted.
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 # Read by prometheus_client when it is first imported.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "monitoring")
-# The SDK of OpenTelemetry reads these and more itself; here they say whether it is used at all.
+# The SDK of OpenTelemetry reads these and more itself; here they decide whether it is used at all.
 OTEL_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "distillery")
 OTEL_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or env.text("OTEL_EXPORTER_OTLP_ENDPOINT")
 TRACES = bool(OTEL_ENDPOINT) and not env.flag("OTEL_SDK_DISABLED")
@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "accounts.middleware.SignInMiddleware",
     "axes.middleware.AxesMiddleware",
+    "distillery.middleware.StorageOutageMiddleware",
 ]
 
 ROOT_URLCONF = "distillery.urls"
@@ -362,7 +363,7 @@ if MARKETPLACE_CURRENCY not in currencies.CODES:
     )
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
-#: With less room in the data folder this installation is not ready.
+#: With less free space in the data folder this installation is not ready.
 DISK_LEAST_FREE_MB = env.integer("DISK_LEAST_FREE_MB", 100)
 # Days for which the log of calls is kept; 0: for ever.
 LOGS_KEPT_DAYS = env.integer("LOGS_KEPT_DAYS", 90)

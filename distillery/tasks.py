@@ -14,5 +14,5 @@ def prune_old_rows() -> None:
 
 @shared_task(name="distillery.ping")
 def ping_elsewhere() -> None:
-    """Every minute: this installation's timer, broker, worker and database do their work."""
+    """Every minute: call PING_URL, which shows that timer, broker, worker and database work."""
     ping()

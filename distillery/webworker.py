@@ -181,7 +181,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         super().init_process()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Stop; first say for a while that nobody should come here any more, if nobody else has said it."""
+        """Stop, after answering 503 to readiness for the time of draining. A second signal ends the wait."""
         seconds = gunicorn_conf.drain_seconds
         if self.alive and seconds and not lifeline.draining.is_set():
             lifeline.draining.set()

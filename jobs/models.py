@@ -88,7 +88,7 @@ class Job(models.Model):
 
 
 class HostSign(models.Model):
-    """That a part of a host is there, and what it says of itself; see `distillery.presence`."""
+    """A sign of life of one part of a host, with its version and settings; see `distillery.presence`."""
 
     host = models.CharField(max_length=64, help_text="Token of its data folder.")
     part = models.CharField(max_length=16, help_text="web or jobs.")

@@ -29,9 +29,9 @@ def is_alive(*, job_id: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Silences:
-    """For how long nothing was heard; None where nothing ever was.
+    """Time since the last sign of life; None where there never was one.
 
-    The timer is heard through a worker, so one that is dead silences it too.
+    The timer shows its own through a worker, so a dead worker silences it too.
     """
 
     worker: timedelta | None
@@ -39,7 +39,7 @@ class Silences:
 
 
 def silences() -> Silences:
-    """How long ago any worker last showed that it runs, and how long ago the timer was heard through one."""
+    """Time since any worker last gave a sign of life, and since the timer last reached one."""
     seen = Greatest("polled_at", "seen_at")
     newest = WorkerHeartbeat.objects.aggregate(
         timer=Max("seen_at"), worker=Max(Coalesce(seen, "seen_at")), now=Max(Now())

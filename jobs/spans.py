@@ -1,6 +1,6 @@
-"""Spans of traces, for whoever collects them: a port that does nothing until something is installed into it.
+"""Spans of traces: a port that does nothing until an opener is installed.
 
-`distillery.monitoring.traces` does that where the settings name a collector.
+`distillery.monitoring.traces` installs one where the settings name a collector.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,16 +21,16 @@ _opener: Opener = _no_span
 
 
 def install(opener: Opener | None) -> None:
-    """Have this open all spans of the process from now on; None: nothing does."""
+    """Open all spans of the process with this from now on; None opens none."""
     global _opener  # noqa: PLW0603  # one port per process
     _opener = opener or _no_span
 
 
 def is_on() -> bool:
-    """Whether anybody collects spans."""
+    """Whether spans are collected."""
     return _opener is not _no_span
 
 
 def open_span(name: str, **attributes: Value) -> AbstractContextManager[Note]:
-    """What is done inside the block, under this name; the block may add attributes with what it gets."""
+    """A span with this name around a block, which may add attributes through the `Note` it gets."""
     return _opener(name, attributes)

@@ -213,16 +213,13 @@ class GrowingCrew:
             found = work(answers)
             self._taken += time.perf_counter() - begun
             yield found
-            if self._taken >= self.patience and self.number > 1 and _can_be_sent(self.here):
-                self._others = Processes(self.here, self.number).__enter__()
-                return
-
-
-def _can_be_sent(here: ProcessMetrics) -> bool:
-    try:
-        return bool(_packed(here))
-    except MetricError:
-        return False
+            if self._taken >= self.patience and self.number > 1:
+                try:
+                    self._others = Processes(self.here, self.number).__enter__()
+                except MetricError:
+                    self.number = 1  # these metrics cannot be sent: asked once
+                else:
+                    return
 
 
 def _packed(here: ProcessMetrics) -> bytes:

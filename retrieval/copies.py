@@ -6,15 +6,23 @@ a copy below `copies/`, which may be removed at any time.
 """
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
 
 from retrieval.engine.lock import only_writer
-from retrieval.errors import IndexBrokenError, NetworkBrokenError, NoNetworkError, NotIndexedError
+from retrieval.errors import (
+    IndexBrokenError,
+    IndexUnavailableError,
+    NetworkBrokenError,
+    NoNetworkError,
+    NotIndexedError,
+)
 from retrieval.models import Index, WordNetwork
 from storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
+from storage.errors import StorageUnavailableError
 from storage.store import SharedStore, shared_store
 
 #: How long a search waits for another process of this host that fetches the same files, in seconds.
@@ -46,7 +54,7 @@ def readable_folder(row: Index | WordNetwork) -> Path:
     """The folder with the state that answers, fetched where another host has built it.
 
     NotIndexedError or NoNetworkError where it is not to be had, IndexBrokenError or NetworkBrokenError where
-    it is damaged.
+    it is damaged, IndexUnavailableError where the storage does not answer.
     """
     store, working = shared_store(), working_folder(row)
     if not store.is_shared or not row.published or row.published in published_states(working):
@@ -76,6 +84,15 @@ def remove_copies(row: Index | WordNetwork) -> None:
     (working_folder(row) / _PUBLISHED).unlink(missing_ok=True)
 
 
+@contextmanager
+def translate_outages() -> Iterator[None]:
+    """Raise IndexUnavailableError where the shared storage does not answer."""
+    try:
+        yield
+    except StorageUnavailableError as error:
+        raise IndexUnavailableError(str(error)) from error
+
+
 def _fetched(store: SharedStore, row: Index | WordNetwork) -> Path:
     root = copies_folder(row)
     with only_writer(root / "lock", f"a copy of the {row}", patience=_PATIENCE):
@@ -101,7 +118,8 @@ def _fetch(store: SharedStore, row: Index | WordNetwork, like: list[Path]) -> No
     if is_fetched(place):
         return
     try:
-        fetch_bundle(store, bundle_name(row), row.published, place, like=like)
+        with translate_outages():
+            fetch_bundle(store, bundle_name(row), row.published, place, like=like)
     except DamagedBundleError as error:
         kind = IndexBrokenError if isinstance(row, Index) else NetworkBrokenError
         raise kind(f"{error} Build it again.") from error

@@ -13,6 +13,7 @@ RetrievalError
 ├── IndexBrokenError     the files of an index cannot be used; building it again helps
 ├── NoRoomError          the disk is full; what the index held it still holds
 ├── EngineError          the search server does not answer or refuses; what the index held it still holds
+│   └── IndexUnavailableError   the storage that hosts share does not answer; it may in a minute
 └── BusyError            another process writes; says which one
 """
 
@@ -70,6 +71,10 @@ class NoRoomError(RetrievalError):
 
 class EngineError(RetrievalError):
     """The search server does not answer, is too busy, or refuses. What was there before is untouched."""
+
+
+class IndexUnavailableError(EngineError):
+    """The storage that hosts share does not answer, and the index or network is there. Try again."""
 
 
 class BusyError(RetrievalError):

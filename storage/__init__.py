@@ -5,4 +5,7 @@ shelves.py   whole folders of files by name: releases and evaluations
 store.py     single files that every host may need: uploads, parts of bundles
 bundles.py   states of a folder, published under the digest of their list of files
 bucket.py    S3-compatible storage through django-storages
+bucketprobe.py  which permission for a bucket is missing
+hosts.py     the token of this host's data folder
+errors.py    what a storage that does not answer raises
 """

@@ -6,17 +6,25 @@ part of it costs a part.
 """
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, BinaryIO, cast
 
-from botocore.exceptions import ClientError
+from boto3.exceptions import Boto3Error
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 from storages.backends.s3 import S3Storage
+
+from storage.errors import StorageUnavailableError
 
 #: Bytes that a small read asks for at once.
 _BUFFER = 1 << 18
 #: Codes of an answer that there is no such object.
 MISSING = {"404", "NoSuchKey", "NotFound"}
+#: botocore would wait a minute for a connection, five times, and a visitor with it.
+CONNECT_TIMEOUT_S, ATTEMPTS = 5, 3
 
 
 @cache
@@ -31,13 +39,39 @@ def storage_for(bucket: str, names: str = "RELEASES_S3") -> S3Storage:
         "access_key": getattr(settings, f"{names}_ACCESS_KEY"),
         "secret_key": getattr(settings, f"{names}_SECRET_KEY"),
     }
-    return S3Storage(
+    storage = S3Storage(
         bucket_name=bucket,
         file_overwrite=True,
         default_acl=None,
         querystring_auth=True,
         **{name: value for name, value in given.items() if value},
     )
+    patience = Config(connect_timeout=CONNECT_TIMEOUT_S, retries={"total_max_attempts": ATTEMPTS})
+    storage.client_config = storage.client_config.merge(patience)
+    return storage
+
+
+@contextmanager
+def name_outages(bucket: str) -> Iterator[None]:
+    """Raise StorageUnavailableError where the bucket does not answer or refuses."""
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        raise StorageUnavailableError(f"The storage s3://{bucket} refuses ({code}).") from error
+    except (BotoCoreError, Boto3Error) as error:
+        why = f"does not answer ({type(error).__name__}). Try again in a minute."
+        raise StorageUnavailableError(f"The storage s3://{bucket} {why}") from error
+
+
+def object_size(found: Any) -> int | None:
+    """Bytes of an object; None where there is no such object."""
+    try:
+        return int(found.content_length)
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") in MISSING:
+            return None
+        raise
 
 
 class Reader(io.RawIOBase):
@@ -58,12 +92,10 @@ class Reader(io.RawIOBase):
     def of(cls, storage: S3Storage, key: str) -> BinaryIO:
         """The same, of a storage."""
         found = storage.bucket.Object(key)
-        try:
-            size = int(found.content_length)
-        except ClientError as error:
-            if error.response.get("Error", {}).get("Code") in MISSING:
-                raise FileNotFoundError(key) from error
-            raise
+        with name_outages(storage.bucket_name):
+            size = object_size(found)
+        if size is None:
+            raise FileNotFoundError(key)
         return cast("BinaryIO", io.BufferedReader(cls(found, size), _BUFFER))
 
     def readable(self) -> bool:
@@ -93,9 +125,10 @@ class Reader(io.RawIOBase):
         """Read on."""
         if self._place >= self._size or not len(buffer):
             return 0
-        if self._body is None:
-            self._body = self._object.get(Range=f"bytes={self._place}-")["Body"]
-        some = self._body.read(len(buffer))
+        with name_outages(self._object.bucket_name):
+            if self._body is None:
+                self._body = self._object.get(Range=f"bytes={self._place}-")["Body"]
+            some = self._body.read(len(buffer))
         buffer[: len(some)] = some
         self._place += len(some)
         return len(some)

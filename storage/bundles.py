@@ -12,11 +12,11 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from storage.rooms import room
 from storage.shelves import inside
 from storage.store import SharedStore, fetch
 
@@ -59,25 +59,23 @@ def fetch_bundle(
     published, DamagedBundleError where a file is not the one that was.
     """
     listed = _read(store, name, digest)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    half = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     near = {sha256: path for folder in like for sha256, path in _known(folder).items()}
-    try:
+    with room(target.parent, f".{target.name}-") as beside:
+        state = beside / "state"
+        state.mkdir(mode=0o700)
         for path, facts in listed.items():
-            place, sha256 = half / inside(path), str(facts["sha256"])
+            place, sha256 = state / inside(path), str(facts["sha256"])
             place.parent.mkdir(parents=True, exist_ok=True)
             if sha256 in near and _linked(near[sha256], place):
                 continue
             if fetch(store, _file(name, sha256), place) != sha256:
                 raise DamagedBundleError(f"{name}/{path} in the shared storage is damaged.")
-        (half / FETCHED).write_text(json.dumps(listed), encoding="utf-8")
-        half.chmod(0o700)
-        half.rename(target)
-    except OSError:
-        if not target.is_dir():  # another process was as fast
-            raise
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
+        (state / FETCHED).write_text(json.dumps(listed), encoding="utf-8")
+        try:
+            state.rename(target)
+        except OSError:
+            if not target.is_dir():  # another process was as fast
+                raise
 
 
 def prune_bundles(store: SharedStore, name: str, keep: Collection[str]) -> None:

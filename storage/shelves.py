@@ -97,13 +97,13 @@ class BucketShelf:
 
     def keep(self, name: str, folder: Path, *, move: bool) -> None:
         """Upload each file in parts, then delete what an earlier build left; `move` changes nothing here."""
-        from storage.bucket import storage_for  # noqa: PLC0415 - boto3, only where it is the storage
+        from storage.bucket import name_outages, storage_for  # noqa: PLC0415 - boto3, only where it is the storage
 
         storage, kept = storage_for(self.bucket), set()
         for each in sorted(folder.rglob("*")):
             if each.is_file():
                 key = f"{self._below(name)}{each.relative_to(folder).as_posix()}"
-                with each.open("rb") as file:
+                with each.open("rb") as file, name_outages(self.bucket):
                     storage.save(key, File(file))
                 kept.add(key)
         self._delete(name, but=kept)
@@ -134,11 +134,12 @@ class BucketShelf:
         return f"{self.prefix}/{name}/" if self.prefix else f"{name}/"
 
     def _delete(self, name: str, *, but: set[str]) -> None:
-        from storage.bucket import storage_for  # noqa: PLC0415
+        from storage.bucket import name_outages, storage_for  # noqa: PLC0415
 
-        for each in storage_for(self.bucket).bucket.objects.filter(Prefix=self._below(name)):
-            if each.key not in but:
-                each.delete()
+        with name_outages(self.bucket):
+            for each in storage_for(self.bucket).bucket.objects.filter(Prefix=self._below(name)):
+                if each.key not in but:
+                    each.delete()
 
 
 def inside(path: str) -> PurePosixPath:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -22,7 +23,10 @@ _PIECE = 1 << 20
 
 
 class SharedStore(Protocol):
-    """Files by name. A name ends in the file's own part, such as `imports/7/0f3a`."""
+    """Files by name. A name ends in the file's own part, such as `imports/7/0f3a`.
+
+    A bucket that does not answer raises StorageUnavailableError, whatever is asked of it.
+    """
 
     is_shared: bool
 
@@ -141,21 +145,15 @@ class BucketStore:
 
     def put(self, name: str, source: Path) -> None:
         """Upload, in parts where it is large."""
-        with source.open("rb") as file:
+        with source.open("rb") as file, self._name_outages():
             self._storage().save(self._key(name), File(file))
 
     def size(self, name: str) -> int | None:
         """Of the object."""
-        from botocore.exceptions import ClientError  # noqa: PLC0415 - boto3, only where it is the storage
+        from storage.bucket import object_size  # noqa: PLC0415 - boto3, only where it is the storage
 
-        from storage.bucket import MISSING  # noqa: PLC0415
-
-        try:
-            return int(self._storage().bucket.Object(self._key(name)).content_length)
-        except ClientError as error:
-            if error.response.get("Error", {}).get("Code") in MISSING:
-                return None
-            raise
+        with self._name_outages():
+            return object_size(self._storage().bucket.Object(self._key(name)))
 
     def open(self, name: str) -> BinaryIO:
         """A reader of the object."""
@@ -165,18 +163,29 @@ class BucketStore:
 
     def delete(self, name: str) -> None:
         """Delete the object."""
-        self._storage().delete(self._key(name))
+        with self._name_outages():
+            self._storage().delete(self._key(name))
 
     def names(self, below: str) -> Iterator[tuple[str, datetime]]:
         """The objects."""
         prefix = self._key(below) + "/"
-        for each in self._storage().bucket.objects.filter(Prefix=prefix):
+        objects = iter(self._storage().bucket.objects.filter(Prefix=prefix))
+        while True:
+            with self._name_outages():
+                each = next(objects, None)
+            if each is None:
+                return
             yield str(each.key)[len(prefix) - len(below) - 1 :], each.last_modified
 
     def _storage(self) -> Any:  # an S3Storage
         from storage.bucket import storage_for  # noqa: PLC0415
 
         return storage_for(self.bucket, "DATA_S3")
+
+    def _name_outages(self) -> AbstractContextManager[None]:
+        from storage.bucket import name_outages  # noqa: PLC0415
+
+        return name_outages(self.bucket)
 
     def _key(self, name: str) -> str:
         path = inside(name).as_posix()

@@ -28,6 +28,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Threads of PyTorch that wait for each other sleep, and leave the cores to other tests.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         os.environ["DJANGO_SETTINGS_MODULE"] = "distillery.settings"
 
@@ -90,6 +92,7 @@ def parts_in_force() -> set[str]:
         "linux": sys.platform.startswith("linux"),
         "unprivileged": os.geteuid() != 0,
         "java": shutil.which("java") is not None,
+        "redis-server": shutil.which("redis-server") is not None,
         "shared": (Path(__file__).resolve().parents[2] / "shared" / "data").is_dir(),
     }
     return {name for name, true in parts.items() if true}

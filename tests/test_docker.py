@@ -246,7 +246,8 @@ def test_every_host_of_ours_reaches_database_and_storage_the_same_way():
         assert service["env_file"] == ["hosts.env"]
         assert service["environment"]["DATABASE_URL_FILE"] == "/run/secrets/pooled_url"
         assert service["environment"]["DATABASE_DIRECT_URL_FILE"] == "/run/secrets/database_url"
-        assert {each.rsplit("/", 1)[1] for each in service["environment"].values()} <= set(service["secrets"])
+        files = [value for name, value in service["environment"].items() if name.endswith("_FILE")]
+        assert {each.rsplit("/", 1)[1] for each in files} <= set(service["secrets"])
     lines = (DOCKER / "hosts.env").read_text(encoding="utf-8").splitlines()
     shared = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
     assert shared["DATA_STORAGE"].startswith("s3://")
@@ -265,6 +266,31 @@ def test_proxy_storage_and_pooler_are_checked_and_kept_apart():
         assert re.fullmatch(r"[a-z-]+/[a-z-]+:[\w.-]+(@sha256:[0-9a-f]{64})?", image)
         assert not image.endswith(":latest")
         assert HOSTS["services"][name]["user"] not in ("root", "0")
+
+
+def test_a_web_host_that_stops_has_the_time_it_drains_and_ends_in():
+    from distillery import gunicorn_conf
+
+    ends_in = gunicorn_conf.graceful_timeout - gunicorn_conf.drain_seconds
+    for name in ("web", "web-2"):
+        for service in (effective(name), *([COMPOSE["services"][name]] if name == "web" else [])):
+            drain = int(service["environment"]["WEB_DRAIN_SECONDS"])
+            assert int(service["stop_grace_period"].removesuffix("s")) > drain + ends_in
+    assert int(effective("web")["environment"]["WEB_DRAIN_SECONDS"]) > 0
+    # `extends` merges the check of the service that is extended, which is disabled.
+    assert effective("web-2")["healthcheck"]["disable"] is False
+
+
+def test_with_opensearch_every_one_of_several_hosts_uses_it():
+    more = yaml.safe_load((DOCKER / "opensearch-hosts.yaml").read_text(encoding="utf-8"))["services"]
+    ours = {name for name in HOSTS["services"] if name not in ("proxy", "pooler", "s3")}
+    assert ours == {*more, *SEARCH["services"]} - {"opensearch"}
+    for service in more.values():
+        assert service == SEARCH["services"]["web"]
+
+
+def test_the_pooler_sets_what_distillery_cannot_set_through_it():
+    assert "connect_query='SET jit = off'" in (DOCKER / "pgbouncer.ini").read_text(encoding="utf-8")
 
 
 def test_prepare_makes_the_secrets_of_several_hosts_too(tmp_path):

@@ -12,7 +12,7 @@ from annotation.services import staging
 from jobs.errors import PermanentError
 from jobs.registry import handler
 from jobs.runner import JobContext
-from retrieval.errors import BusyError, RetrievalError
+from retrieval.errors import BusyError, IndexUnavailableError, RetrievalError
 from retrieval.models import Corpus, Passage
 from retrieval.reading import open_passages
 from retrieval.services.corpora import add_file, counting_passages, remove_corpus
@@ -102,10 +102,10 @@ def remove(context: JobContext) -> dict[str, Any]:
 
 
 def _told(work: Callable[[], Result]) -> Result:
-    """What cannot be done is the job's end, in words; somebody else's work is waited for."""
+    """What cannot be done is the job's end, in words; outages and other work are waited for."""
     try:
         return work()
-    except BusyError:
+    except (BusyError, IndexUnavailableError):
         raise
     except RetrievalError as error:
         raise PermanentError(str(error)) from error

@@ -14,14 +14,14 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from annotation.searching.contract import FieldsRefusedError, answer_of, asked_of
 from annotation.searching.keys import seat_of
 from crowd.desk.doors import Seat, on_project, posted
-from retrieval.errors import RetrievalError
+from retrieval.errors import EngineError, RetrievalError
 from retrieval.selectors import searchable
 
 
 @csrf_exempt
 @posted
 def getanswer(request: HttpRequest, *, project: str) -> HttpResponseBase:
-    """Answer the last of `questions`, for a key or a session of a member; 400 has `errors` by field."""
+    """Answer the last of `questions`, for a key or a member's session; 400 and 503 have `errors` by field."""
     given = request.headers.get("Authorization", "")
     if not given:
         return csrf_protect(on_project()(_answered))(request, project=project)
@@ -38,6 +38,8 @@ def _answered(request: HttpRequest, seat: Seat) -> HttpResponse:
         return _json({"errors": error.faults}, 400)
     try:
         return _json(answer_of(asked), 200)
+    except EngineError as error:  # nothing is wrong with what was asked
+        return _json({"errors": {"": str(error)}}, 503)
     except RetrievalError as error:
         return _json({"errors": {"questions": str(error)}}, 400)
 

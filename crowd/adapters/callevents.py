@@ -1,4 +1,4 @@
-"""What goes along with every call of a marketplace: the id of our request, and a span of its trace."""
+"""Every call of a marketplace carries the id of our request and is a span of its trace."""
 
 from contextlib import ExitStack
 from typing import Any
@@ -10,7 +10,7 @@ from jobs.spans import is_on, open_span
 
 
 def follow_calls(events: BaseEventHooks) -> None:
-    """Register with the events of a client of the protocol."""
+    """Register the handlers below with a botocore client's events."""
     events.register("before-call.mturk", tell_request_id)
     if is_on():
         events.register("before-call.mturk", begin_span)
@@ -19,14 +19,14 @@ def follow_calls(events: BaseEventHooks) -> None:
 
 
 def begin_span(model: Any, context: dict[str, Any], **_: Any) -> None:
-    """Before a call: what it does until `end_span` is a span of the trace."""
+    """Before a call: open its span, which `end_span` closes."""
     stack = ExitStack()
     note = stack.enter_context(open_span(f"mturk {model.name}", **{"rpc.method": model.name}))
     context["distillery.span"] = stack, note
 
 
 def end_span(context: dict[str, Any], http_response: Any = None, exception: Any = None, **_: Any) -> None:
-    """After a call, however it ended; only the class of an error is told."""
+    """After a call, whether it was answered or not; of an error only the class is noted."""
     stack, note = context.pop("distillery.span")
     if http_response is not None:
         note("http.response.status_code", http_response.status_code)

@@ -1,7 +1,7 @@
-"""A total time for the answer to a call: a far end that sends a byte now and then holds nobody up for ever.
+"""A time limit for a whole answer, so that a server that sends a byte now and then blocks no thread.
 
-The usual timeouts of sockets count from byte to byte. Here each read waits for what is left of the answer's
-time at most. Sending a request and shaking hands for TLS have total times in Python itself.
+The timeouts of sockets count from byte to byte. Here each read waits at most for what is left of the answer's
+time. Python itself limits the whole time of sending a request and of the TLS handshake.
 """
 
 import http.client
@@ -18,23 +18,23 @@ from botocore.awsrequest import (
 )
 from urllib3 import HTTPConnectionPool
 
-#: An answer of a marketplace that is not complete by then is none.
+#: An answer of a marketplace that is not complete by then counts as no answer.
 ANSWER_SECONDS = 60.0
 
 
 class _TimedReader(io.RawIOBase):
-    """What comes from a socket until the time is over; TimeoutError after it."""
+    """Reads from a socket until the time is over; TimeoutError after that."""
 
     def __init__(self, source: io.RawIOBase, sock: socket.socket, seconds: float) -> None:
         self._source, self._sock = source, sock
         self._until = time.monotonic() + seconds
 
     def readable(self) -> bool:
-        """It is."""
+        """Always."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """The next bytes, if they come in time."""
+        """The next bytes. Raises TimeoutError if they do not come in time."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise TimeoutError("The answer took too long as a whole.")
@@ -46,13 +46,13 @@ class _TimedReader(io.RawIOBase):
             self._sock.settimeout(usual)
 
     def close(self) -> None:
-        """Let go of the socket too."""
+        """Close the reader of the socket too."""
         self._source.close()
         super().close()
 
 
 def timed_pools(seconds: float) -> dict[str, type[HTTPConnectionPool]]:
-    """Pools of connections, for botocore or urllib3, on which an answer takes at most so long."""
+    """Pools of connections by scheme, for botocore or urllib3, on which an answer takes at most `seconds`."""
 
     class TimedResponse(http.client.HTTPResponse):
         def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
@@ -75,5 +75,5 @@ def timed_pools(seconds: float) -> dict[str, type[HTTPConnectionPool]]:
 
 
 def limit_answers(client: Any) -> None:
-    """Have an answer to this client of botocore take a minute at most; there is no public way to do that."""
+    """Limit answers to this botocore client to ANSWER_SECONDS; botocore has no public way to do that."""
     client._endpoint.http_session._pool_classes_by_scheme.update(timed_pools(ANSWER_SECONDS))

@@ -66,7 +66,7 @@ class Models(Folder):
 
     def paths(self) -> Iterator[str]:
         """Their files, fetched where they are missing here."""
-        shelf_of_models.shelf()
+        shelf_of_models.fetch_all()
         yield from super().paths()
 
     def put_back(self, source: Path) -> None:

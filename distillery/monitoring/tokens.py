@@ -1,4 +1,4 @@
-"""Who may look inside: programs that have METRICS_TOKEN."""
+"""Programs that have METRICS_TOKEN may see figures and details of the installation."""
 
 from django.conf import settings
 from django.http import HttpRequest

@@ -1,8 +1,8 @@
 """Traces for a collector of OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT; the extra `otel`).
 
-The trace of a span is that of its request id: a page, the jobs that it queued, on whichever host, and their
-calls of marketplaces are one trace, and a request id of ours is the trace's id itself. No address, no query
-and no text of anybody is in a span.
+Spans of one request id are one trace: a page, the jobs that it queued, on any host, and their calls of
+marketplaces. A request id of ours is also the id of the trace. Spans contain no addresses, no queries and no
+texts; of an error they have the class, never the message.
 """
 
 import hashlib
@@ -17,13 +17,14 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from distillery.monitoring.requests import view_name
+from distillery.monitoring.requests import method_name, view_name
 from distillery.version import VERSION
 from jobs import spans
 from jobs.requestids import current_request_id
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import StatusCode
 
 _OURS = re.compile(r"(?!0{32})[0-9a-f]{32}")
 
@@ -37,7 +38,7 @@ def is_installed() -> bool:
 
 
 def connect() -> None:
-    """Open spans from now on. The exporter and its thread come with the first one, after any fork."""
+    """Open spans from now on. The exporter and its thread start with the first one, after any fork."""
     spans.install(_open)
 
 
@@ -45,7 +46,9 @@ def connect() -> None:
 def _open(name: str, attributes: Mapping[str, spans.Value]) -> Iterator[spans.Note]:
     tracer = provider().get_tracer("distillery", VERSION)
     known = {"distillery.request_id": current_request_id(), **attributes}
-    with tracer.start_as_current_span(name, attributes=known) as span:
+    with tracer.start_as_current_span(
+        name, attributes=known, record_exception=False, set_status_on_exception=False
+    ) as span:
 
         def note(name: str, value: spans.Value) -> None:
             if name == "name":
@@ -53,12 +56,23 @@ def _open(name: str, attributes: Mapping[str, spans.Value]) -> Iterator[spans.No
             else:
                 span.set_attribute(name, value)
 
-        yield note
+        try:
+            yield note
+        except BaseException as error:
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(_error_status())
+            raise
+
+
+def _error_status() -> "StatusCode":
+    from opentelemetry.trace import StatusCode  # noqa: PLC0415
+
+    return StatusCode.ERROR
 
 
 @cache
 def provider() -> "TracerProvider":
-    """Sends spans in batches from a thread of its own; what a collector does not take in time is dropped."""
+    """Sends spans in batches from its own thread; spans that the collector does not take in time are lost."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
     from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
@@ -78,7 +92,7 @@ def provider() -> "TracerProvider":
 
 
 def trace_id_of(request_id: str) -> int:
-    """The trace that a request belongs to; 0 for none. Ids that a proxy gave have other lengths."""
+    """The trace that a request belongs to; 0 for none. Ids from a proxy may have any length."""
     if _OURS.fullmatch(request_id):
         return int(request_id, 16)
     digest = hashlib.sha256(request_id.encode()).digest()
@@ -93,11 +107,12 @@ class TracingMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer inside the span."""
-        known: dict[str, Any] = {"http.request.method": request.method or ""}
+        method = method_name(request)
+        known: dict[str, Any] = {"http.request.method": method}
         with spans.open_span("request", **known) as note:
             response = self.get_response(request)
             view = view_name(request)
-            note("name", f"{request.method} {view}")
+            note("name", f"{method} {view}")
             note("http.route", view)
             note("http.response.status_code", response.status_code)
         return response

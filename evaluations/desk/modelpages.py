@@ -46,7 +46,7 @@ def one(request: HttpRequest, user: User, *, name: str) -> HttpResponse:
     kept = shelf.named(name)
     if kept is None:
         raise Http404("There is no such model.")
-    compared = "compare" in request.GET and not kept.wrong
+    compared = "compare" in request.GET and not kept.wrong and not kept.bundle
     return show(
         request,
         "model.html",

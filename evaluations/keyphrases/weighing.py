@@ -52,7 +52,7 @@ def _folder(wanted: KeyphraseRequest) -> Path:
         raise EvaluationError(f"The model {wanted.model} is no longer there, or cannot be used.")
     if kept.digest != wanted.digest:
         raise EvaluationError(f"The model {wanted.model} is another one by now. Ask once more.")
-    return kept.folder.resolve()
+    return shelf.fetch_files(kept).resolve()
 
 
 def _weights(folder: Path, wanted: KeyphraseRequest) -> list[list[float | None]]:

@@ -16,6 +16,7 @@ from metrics.learned.chosen import BERTSCORE, KINDS, choice, with_models
 from metrics.learned.encoders import encoder
 from metrics.learned.folders import CARD, ModelFolder, opened
 from metrics.profiles import Profile
+from storage.errors import StorageUnavailableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _given(text: str) -> ModelFolder:
         return whole(folder)
     kept = shelf.named(text)
     if kept is not None:
-        return whole(kept.folder)
+        return whole(_files_of(kept))
     if exists:
         raise EvaluationError(f"--model {text} is no model: it has no {CARD} that can be read.")
     there = [each.name for each in shelf.shelf() if not each.wrong]
@@ -146,6 +147,13 @@ def _given(text: str) -> ModelFolder:
     raise EvaluationError(
         f"--model {text}: there is no such folder, and no such model in {settings.METRIC_MODELS} ({listed})."
     )
+
+
+def _files_of(kept: shelf.ModelEntry) -> Path:
+    try:
+        return shelf.fetch_files(kept)
+    except StorageUnavailableError as error:
+        raise EvaluationError(f"The model {kept.name} cannot be fetched: {error}") from error
 
 
 def _refuse_idle(given: Sequence[ModelFolder], asked: ModelOptions, needed: frozenset[str]) -> None:
@@ -179,7 +187,7 @@ def _only_one(kind: str, names: Sequence[str], notes: list[str]) -> list[ModelFo
             f"{first} needs a {WORDS[kind]} model, and there are several: "
             f"{', '.join(each.name for each in there)}. Name one: --model {there[0].name}."
         )
-    found = whole(there[0].folder)
+    found = whole(_files_of(there[0]))
     notes.append(
         f"{WORDS[kind]} metrics use the model {there[0].name} ({found.signature}), the only one in "
         f"{settings.METRIC_MODELS}."

@@ -20,7 +20,7 @@ def pinned(kept: ModelEntry) -> PinnedModel:
 
 def models_of(plan: EvaluationPlan) -> Models:
     """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
-    folders = [whole(_there(each).folder, each.kind, each.digest) for each in plan.models]
+    folders = [whole(shelf.fetch_files(_there(each)), each.kind, each.digest) for each in plan.models]
     if plan.encoder_digest and known(plan.encoder).digest != plan.encoder_digest:
         raise EvaluationError(
             f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "

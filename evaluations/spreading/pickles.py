@@ -62,8 +62,8 @@ class _Unpickler(pickle.Unpickler):
         """The model of this name; one that is missing here is fetched."""
         name, digest = pid
         folder = Path(settings.METRIC_MODELS).resolve() / name
-        if not folder.is_dir():
-            shelf.named(name)
+        if not folder.is_dir() and (kept := shelf.named(name)) is not None:
+            shelf.fetch_files(kept)
         return Choice(str(folder), digest)
 
 

@@ -186,7 +186,7 @@ def submit(
         followed = _locked_if_followed(holding.hit, now)
         # The HIT first, as everywhere: whoever holds its row decides about its assignments.
         _ANSWERED_ON_HIT.run(holding.hit_id)
-        recorded = _ANSWERED.run(holding.pk, now, *record.values())
+        recorded = _ANSWERED.run(holding.pk, now, *(record[name] for name in _RECORD))
         if recorded:
             for name, value in record.items():
                 setattr(holding, name, value)

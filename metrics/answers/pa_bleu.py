@@ -245,18 +245,21 @@ def _own_hits(tables: Sequence[Table], order: int) -> Floats:
     counts = _counts(tables, max(sizes))
     cells = np.concatenate([table.orders + np.intp(place * order) for place, table in enumerate(tables)])
     hits = np.zeros((sum(sizes), order, counts.shape[1]))
-    rows = np.arange(len(counts))
+    at_once = max(1, ONES // counts.shape[1])
     for times in range(1, int(counts.max(initial=0)) + 1):
         if times > 1:  # few n-grams are that often in one text
-            rows = np.unique(np.flatnonzero(counts.reshape(-1) >= times) // counts.shape[1])
-        ones = (counts[rows] >= times).astype(np.float64)
-        begins = np.searchsorted(cells[rows], np.arange(len(tables) * order + 1)).tolist()
-        for cell, (begin, end) in enumerate(pairwise(begins)):
-            if begin < end:
-                place, n = divmod(cell, order)
-                first, size = firsts[place], sizes[place]
-                part = ones[begin:end, :size]
-                hits[first : first + size, n, :size] += part.T @ part
+            left = np.unique(np.flatnonzero(counts >= times) // counts.shape[1])
+            counts, cells = counts[left], cells[left]
+        for start in range(0, len(counts), at_once):
+            block = slice(start, start + at_once)
+            ones = (counts[block] >= times).astype(np.float64)
+            begins = np.searchsorted(cells[block], np.arange(len(tables) * order + 1)).tolist()
+            for cell, (begin, end) in enumerate(pairwise(begins)):
+                if begin < end:
+                    place, n = divmod(cell, order)
+                    first, size = firsts[place], sizes[place]
+                    part = ones[begin:end, :size]
+                    hits[first : first + size, n, :size] += part.T @ part
     return hits.swapaxes(1, 2)
 
 

@@ -40,10 +40,11 @@ def _publish(row: Index | WordNetwork, parts: Sequence[str]) -> str:
     if not store.is_shared:
         return ""
     former = row.published
-    digest = publish_bundle(store, copies.bundle_name(row), working, parts)
-    keep = {former, digest} - {""}
-    copies.note_published(working, sorted(keep))
-    prune_bundles(store, copies.bundle_name(row), keep)
+    with copies.translate_outages():
+        digest = publish_bundle(store, copies.bundle_name(row), working, parts)
+        keep = {former, digest} - {""}
+        copies.note_published(working, sorted(keep))
+        prune_bundles(store, copies.bundle_name(row), keep)
     return digest
 
 
@@ -83,5 +84,6 @@ def _clear(working: Path) -> None:
 
 def withdraw(row: Index | WordNetwork) -> None:
     """Remove all published states and copies."""
-    prune_bundles(shared_store(), copies.bundle_name(row), ())
+    with copies.translate_outages():
+        prune_bundles(shared_store(), copies.bundle_name(row), ())
     copies.remove_copies(row)

@@ -72,6 +72,8 @@ def _written(file: Path, lines: list[str]) -> Path:
     return file
 
 
+#: How many people all stages need together; their accounts are made at once, by one process.
+_PEOPLE = 56
 #: How many people came so far; nobody comes twice.
 _came: list[int] = []
 
@@ -84,7 +86,7 @@ def _crowd(*, url: str, project: str, stage: str, people: int, mix: str) -> int:
 
     found = Stage.objects.select_related("project", "endpoint").get(project__slug=project, slug=stage)
     before = sum(_came)
-    fresh = accounts(url, before + people)[before:]
+    fresh = accounts(url, max(_PEOPLE, before + people))[before : before + people]
     _came.append(people)
     crowd = Crowd(
         found,

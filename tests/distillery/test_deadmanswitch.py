@@ -9,6 +9,7 @@ from django.conf import settings as configured
 from distillery import deadmanswitch
 from distillery.checks import check_ping_url
 from distillery.monitoring.instruments import PING_SECONDS
+from distillery.readiness import Readiness
 from jobs import services
 from tests.distillery.installation import METRICS_TOKEN
 
@@ -44,14 +45,20 @@ class Hearing(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.fixture(autouse=True)
+def checks_not_run_yet(monkeypatch):
+    """A process that has no results of readiness."""
+    monkeypatch.setattr(deadmanswitch, "readiness", Readiness())
+
+
 @pytest.fixture
 def monitor(settings, db):
-    """A monitor that this installation is told of; its timer and worker are well."""
+    """A monitor at PING_URL, and an installation with a timer and a worker."""
     server = Monitor()
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     settings.PING_URL = f"http://127.0.0.1:{server.server_address[1]}/ping/3f2a?x=1"
     services.worker_seen(name="here:1")
-    deadmanswitch._heard.set()
+    deadmanswitch._reached.set()
     yield server
     server.over.set()
     server.shutdown()
@@ -66,7 +73,19 @@ def test_a_round_that_is_well_is_told(monitor):
 def test_what_is_not_well_is_told_as_a_failure(monitor, settings):
     settings.DISK_LEAST_FREE_MB = 1 << 40
     assert deadmanswitch.ping() == "ok"
-    assert monitor.heard == [("POST", "/ping/3f2a/fail?x=1", "Not well: disk\n")]
+    assert monitor.heard == [("POST", "/ping/3f2a/fail?x=1", "Failing: disk\n")]
+
+
+def test_a_restart_is_no_failure(monitor, monkeypatch):
+    monkeypatch.setattr("distillery.lifeline.is_draining", lambda: True)
+    assert deadmanswitch.ping() == "ok"
+    assert monitor.heard == [("GET", "/ping/3f2a?x=1", "")]
+
+
+def test_a_proxy_without_a_scheme_is_no_exception(monitor, monkeypatch):
+    monkeypatch.setattr("urllib.request.getproxies", lambda: {"http": "proxy:3128"})
+    monkeypatch.setattr("urllib.request.proxy_bypass", lambda _: False)
+    assert deadmanswitch.ping() == "unreachable"
 
 
 def test_without_an_address_nothing_is_looked_at(settings, django_assert_num_queries):
@@ -82,7 +101,7 @@ def test_an_answer_that_is_no_success_is_logged_once_and_its_end_too(monitor, ca
     assert deadmanswitch.ping() == "ok"
     first, second = (record.message for record in caplog.records)
     assert first == f"PING_URL (127.0.0.1) answers with status {status}; it is called again every minute."
-    assert second == "PING_URL (127.0.0.1) hears us again."
+    assert second == "PING_URL (127.0.0.1) can be reached again."
 
 
 def test_a_server_that_dribbles_for_ever_is_left(monitor, monkeypatch):
@@ -93,7 +112,7 @@ def test_a_server_that_dribbles_for_ever_is_left(monitor, monkeypatch):
 
 def test_a_server_that_is_not_there(settings, db, caplog):
     services.worker_seen(name="here:1")
-    deadmanswitch._heard.set()
+    deadmanswitch._reached.set()
     settings.PING_URL = "http://127.0.0.1:1/secret"
     assert deadmanswitch.ping() == "unreachable"
     assert "secret" not in caplog.text

@@ -226,10 +226,29 @@ def test_work_that_goes_on_is_done_by_others_after_the_first_chunk():
     assert os.getpid() not in rest
 
 
-def test_a_metric_that_cannot_travel_stays_where_the_number_of_processes_is_left_open():
+def test_a_metric_that_cannot_travel_stays_where_the_number_of_processes_is_left_open(monkeypatch):
+    asked = []
+    monkeypatch.setattr(working, "_packed", lambda here, pack=working._packed: asked.append(1) or pack(here))
     at_home = Metric("mine", "Mine", "metric:mine", lambda *given: tell_process(*given))  # noqa: PLW0108
 
     assert processes_of(at_home, patience=0) == [os.getpid()] * 5
+    assert len(asked) == 1
+
+
+def kills_others(chunk, found):
+    if os.getpid() != found:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Measured(np.zeros(len(chunk)))
+
+
+def test_others_that_are_killed_end_the_work_with_an_error():
+    killed = Metric("killed", "Killed", "metric:killed", kills_others)
+
+    with (
+        GrowingCrew(Here([killed], [os.getpid()]), 2, 0) as crew,
+        pytest.raises(MetricError, match=r"ended from outside.*fewer processes"),
+    ):
+        list(crew.score(answers_of(1) for _ in range(5)))
 
 
 def test_an_open_number_of_processes_gives_the_same_bits(monkeypatch):

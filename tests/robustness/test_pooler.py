@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.only_on("post
 
 INI = """
 [databases]
-* = host={host} port={port}
+* = host={host} port={port} connect_query='SET jit = off'
 [pgbouncer]
 listen_addr =
 unix_socket_dir = {folder}
@@ -124,6 +124,8 @@ print("order", order)
 with connection.cursor() as cursor:
     cursor.execute("SELECT current_setting('statement_timeout'), current_setting('lock_timeout')")
     print("limits", cursor.fetchone())
+    cursor.execute("SHOW jit")
+    print("jit", cursor.fetchone()[0])
     cursor.execute(
         "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
         " WHERE locktype = 'advisory' AND datname = current_database()"
@@ -140,9 +142,29 @@ def test_nothing_that_belongs_to_a_session_is_used(pooled_url, tmp_path):
         "rows 50",
         "order ['first', 'second']",
         "limits ('0', '0')",
+        "jit off",
         "locks 0",
         "prepared 0",
     ]
+
+
+MIGRATION = """
+import time
+from contextlib import closing
+from distillery.management.commands.up import MIGRATION_LOCK, one_at_a_time
+
+with one_at_a_time():
+    time.sleep(0.2)  # longer than the role lets a transaction do nothing
+    with closing(connection.copy()) as beside, beside.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [MIGRATION_LOCK])
+        print(cursor.fetchone()[0])
+"""
+
+
+def test_limits_of_the_role_do_not_end_the_lock_of_a_migration(tmp_path):
+    limits = {"PGOPTIONS": "-c idle_in_transaction_session_timeout=50ms"}
+    url = database_url_of_this_test()
+    assert run(url, MIGRATION, DATA_DIR=str(tmp_path), SECRET_KEY="k" * 50, **limits) == "False\n"
 
 
 BACKUP = """

@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.services import staging
+from evaluations.errors import EvaluationError
 from evaluations.learned import shelf
 from evaluations.learned.pinning import pinned
 from evaluations.spreading.pickles import pack, unpack
@@ -35,7 +36,8 @@ RIVERS = "The Rhine flows through Basel."
 LAKES = "Lake Constance lies between three countries."
 
 
-def found(corpus: Corpus, query: str) -> list[str]:
+def search_keys(corpus: Corpus, query: str) -> list[str]:
+    """Keys of the passages that a search on this host finds, the best one first."""
     fresh = Corpus.objects.select_related("index", "network", "project").get(pk=corpus.pk)
     results = search_conversation([fresh], [query], ranker="bm25", results=5, explain=False).results
     return [result.passage.key for result in results]
@@ -92,11 +94,11 @@ def test_an_index_built_on_one_host_is_searched_on_another(shared, on_host, tmp_
     on_host("jobs")
     corpus = make_corpus(tmp_path, RIVERS, LAKES)
     web = on_host("web")
-    assert found(corpus, "rhine") == ["p1"]
+    assert search_keys(corpus, "rhine") == ["p1"]
     copy = copies_folder(Index.objects.get(corpus=corpus))
     assert copy.is_relative_to(web)
     shutil.rmtree(copy)  # a copy may go at any time
-    assert found(corpus, "constance") == ["p2"]
+    assert search_keys(corpus, "constance") == ["p2"]
     assert not working_folder(corpus.index).joinpath("current").exists()
 
 
@@ -108,14 +110,14 @@ def test_building_goes_on_where_another_host_ended(shared, on_host, tmp_path):
     built = build_index(corpus=corpus)
     assert (built.added, built.passages, built.reason) == (1, 2, "")
     on_host("one")
-    assert found(corpus, "lake") == ["q1"]
+    assert search_keys(corpus, "lake") == ["q1"]
     add(corpus, tmp_path, {"id": "q2", "text": "A lake in the north."})
     assert build_index(corpus=corpus).added == 1
-    assert found(corpus, "north") == ["q2"]
+    assert search_keys(corpus, "north") == ["q2"]
     delete_passages(corpus=corpus, keys=["q1"])
     on_host("two")
-    assert found(corpus, "north") == ["q2"]
-    assert found(corpus, "constance") == []
+    assert search_keys(corpus, "north") == ["q2"]
+    assert search_keys(corpus, "constance") == []
     states = [name for name, _ in shared_store().names(f"indexes/{corpus.index.location}")]
     assert sum(name.endswith(".json") for name in states) == 2
     copies = [each for each in copies_folder(corpus.index).iterdir() if each.is_dir()]
@@ -129,10 +131,10 @@ def test_an_index_that_the_storage_lost_is_built_again(shared, on_host, tmp_path
         shared_store().delete(name)
     on_host("two")
     with pytest.raises(NotIndexedError, match="not in the shared storage"):
-        found(corpus, "rhine")
+        search_keys(corpus, "rhine")
     assert build_index(corpus=corpus).added == 1
     on_host("one")
-    assert found(corpus, "rhine") == ["p1"]
+    assert search_keys(corpus, "rhine") == ["p1"]
 
 
 def test_a_corpus_that_is_removed_leaves_nothing_in_the_storage(shared, on_host, tmp_path):
@@ -223,7 +225,7 @@ def test_an_installation_that_gets_a_second_host_publishes_what_it_has(
     settings.DATA_STORAGE = storage
     call_command("storage", "publish")
     on_host("two")
-    assert found(corpus, "rhine") == ["p1"]
+    assert search_keys(corpus, "rhine") == ["p1"]
     assert staging.staged(project=corpus.project, sha256=file.sha256) is not None
     assert f"{corpus.project.slug}/{corpus.slug}: published" in capsys.readouterr().out
 
@@ -243,7 +245,23 @@ def test_a_model_chosen_on_one_host_scores_on_another(shared, on_host):
     kind, chosen = choice(folder)
     packed = pack(chosen)
     there = on_host("jobs")
+    [listed] = shelf.shelf()
+    assert (listed.kind, listed.digest, listed.when) == (kept.kind, kept.digest, kept.when)
+    assert not (there / "models").exists()  # a list fetches nothing: pages show it
     moved = unpack(packed)
     assert moved.folder == str(there.resolve() / "models" / "rivers")
     assert opened(Path(moved.folder), kind, chosen.digest).digest == kept.digest
-    assert [each.name for each in shelf.shelf()] == ["rivers"]
+    assert [(each.name, each.bundle) for each in shelf.shelf()] == [("rivers", "")]
+
+
+def test_a_model_whose_published_files_are_gone_is_refused_in_words(shared, on_host):
+    write(on_host("web") / "models" / "rivers", ADEM, {}, {}, lambda made: (made / "w").write_bytes(b"w"))
+    [kept] = shelf.shelf()
+    pinned(kept)
+    for name in [name for name, _ in shared_store().names("models/rivers/files")]:
+        shared_store().delete(name)
+    there = on_host("jobs")
+    [listed] = shelf.shelf()
+    with pytest.raises(EvaluationError, match="The model rivers cannot be fetched"):
+        shelf.fetch_files(listed)
+    assert not (there / "models" / "rivers").exists()

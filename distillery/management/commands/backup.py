@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from distillery.backup.folder import BackupError, keys_beside, progress_on
 from distillery.backup.restoring import verify
 from distillery.backup.saving import make_backup
+from storage.errors import StorageUnavailableError
 
 
 class Command(BaseCommand):
@@ -35,7 +36,7 @@ class Command(BaseCommand):
             manifest = make_backup(folder, keys, progress)
             if options["verify"]:
                 verify(folder, keys, progress)
-        except BackupError as error:
+        except (BackupError, StorageUnavailableError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{error.filename or folder}: {error.strerror}.") from error

@@ -9,6 +9,7 @@ from django.db import DatabaseError
 
 from distillery.backup.folder import BackupError, keys_beside, progress_on
 from distillery.backup.restoring import restore_backup, verify
+from storage.errors import StorageUnavailableError
 
 _THEN = """Next:
   manage.py up                                    migrates, and serves; nothing is sent to marketplaces yet
@@ -44,7 +45,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"{folder} is whole: {len(manifest.files):,} files of {manifest.made_at}.")
                 return
             manifest = restore_backup(folder, keys, progress_on(self.stderr))
-        except BackupError as error:
+        except (BackupError, StorageUnavailableError) as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
             raise CommandError(f"The database: {str(error).strip()}") from error

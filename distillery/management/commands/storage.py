@@ -11,6 +11,7 @@ from retrieval.errors import RetrievalError
 from retrieval.models import Corpus, Index, WordNetwork
 from retrieval.services.corpora import working_on
 from retrieval.services.publication import publish_index, publish_network
+from storage.errors import StorageUnavailableError
 from storage.store import SharedStore, shared_store
 
 
@@ -28,11 +29,14 @@ class Command(BaseCommand):
         store = shared_store()
         if not store.is_shared:
             raise CommandError("DATA_STORAGE is empty: there is no storage to publish to.")
-        if options["what"] == "prepare":
-            store.prepare()
-            return
+        try:
+            store.prepare() if options["what"] == "prepare" else self._publish(store)
+        except StorageUnavailableError as error:
+            raise CommandError(str(error)) from error
+
+    def _publish(self, store: SharedStore) -> None:
         self.stdout.write(f"uploads: {_publish_uploads(store)}")
-        models = [each for each in shelf.shelf() if not each.wrong]
+        models = [each for each in shelf.shelf() if not each.wrong and not each.bundle]
         for each in models:
             shelf.publish(each)
         self.stdout.write(f"models: {len(models)}")

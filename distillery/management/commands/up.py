@@ -22,6 +22,10 @@ from distillery.patience import wait_for_services
 from distillery.supervisor import Child, Probe, Supervisor
 
 MIGRATION_LOCK = 7_265_641
+_NO_LIMITS = (
+    "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true),"
+    " set_config('idle_in_transaction_session_timeout', '0', true)"
+)
 WORKER_UP_SECONDS = 3
 
 
@@ -178,6 +182,8 @@ def one_at_a_time() -> Iterator[None]:
         try:
             beside.set_autocommit(False)
             with beside.cursor() as cursor:
+                # The role may have limits; a wait or a migration that is longer would end the lock with it.
+                cursor.execute(_NO_LIMITS)
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [MIGRATION_LOCK])
                 yield
         finally:

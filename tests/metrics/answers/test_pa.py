@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import Answers, metric
+from metrics.answers import pa_bleu
 from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import SizedCache, importance, importance_of, weighted
 from metrics.answers.pa import by_pairs, pairwise
@@ -260,7 +261,9 @@ def test_signatures_say_what_is_weighted_and_how():
     )
 
 
-def test_importance_is_that_of_references_looked_up_as_candidates():
+@pytest.mark.parametrize("at_once", [pa_bleu.ONES, 12, 1])
+def test_importance_is_that_of_references_looked_up_as_candidates(monkeypatch, at_once):
+    monkeypatch.setattr(pa_bleu, "ONES", at_once)
     sets = [
         ("the cat the cat sat", "the cat sat on the mat", "a dog", "", "the the the"),
         ("one",),
