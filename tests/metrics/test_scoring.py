@@ -238,14 +238,14 @@ def test_a_metric_that_cannot_travel_stays_where_the_number_of_processes_is_left
 def kills_others(chunk, found):
     if os.getpid() != found:
         os.kill(os.getpid(), signal.SIGKILL)
-    return Measured(np.zeros(len(chunk)))
+    return ChunkValues(np.zeros(len(chunk)))
 
 
 def test_others_that_are_killed_end_the_work_with_an_error():
     killed = Metric("killed", "Killed", "metric:killed", kills_others)
 
     with (
-        GrowingCrew(Here([killed], [os.getpid()]), 2, 0) as crew,
+        GrowingCrew(ProcessMetrics([killed], [os.getpid()]), 2, 0) as crew,
         pytest.raises(MetricError, match=r"ended from outside.*fewer processes"),
     ):
         list(crew.score(answers_of(1) for _ in range(5)))
