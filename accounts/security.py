@@ -14,7 +14,7 @@ from typing import Any
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.utils import timezone
 
-from accounts.acting import actor
+from accounts.actors import actor
 from accounts.addresses import address_of
 
 logger = logging.getLogger("distillery.security")

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 
 from annotation.corpora import work  # noqa: F401  # jobs of corpora
 from annotation.importing.design import Design
-from annotation.services import staging
+from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError, Options, import_queries
 from jobs.errors import PermanentError
 from jobs.registry import handler
@@ -23,7 +23,7 @@ def import_staged(context: JobContext) -> None:
     """Import an uploaded file; its source's id is the job's result."""
     given = context.payload
     project = Project.objects.get(pk=given["project"])
-    file = staging.staged(project=project, sha256=given["sha256"])
+    file = staged_files.staged(project=project, sha256=given["sha256"])
     if file is None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
@@ -44,7 +44,7 @@ def import_staged(context: JobContext) -> None:
         )
     except ImportRefusedError as error:
         raise PermanentError(str(error)) from error
-    staging.forget(file)
+    staged_files.forget(file)
 
 
 def options_of(given: dict[str, Any]) -> Options:

@@ -44,9 +44,9 @@ from crowd.models import (  # noqa: E402
     Worker,
 )
 from crowd.outbox.dispatch import dispatch  # noqa: E402
-from crowd.services.collecting import collect  # noqa: E402
+from crowd.services.collection import collect  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
-from crowd.services.publishing import publish_pending  # noqa: E402
+from crowd.services.publication import publish_pending  # noqa: E402
 from crowd.services.receipts import receipt_fields  # noqa: E402
 from crowd.services.stages import create_stage  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402

@@ -32,7 +32,7 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from benchmarks.deskpages import LIVE, pages  # noqa: E402
 from crowd.models import Stage  # noqa: E402
-from crowd.selectors.keeping import figures  # noqa: E402
+from crowd.selectors.cached_figures import figures  # noqa: E402
 from projects.models import Membership, Project  # noqa: E402
 
 #: A page that needs this long is not opened as often as the others.

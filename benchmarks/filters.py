@@ -27,19 +27,19 @@ STEPS = ("preview", "apply", "report")
 def work(step: str, project: str, recipe: str) -> dict[str, Any]:
     """Do one thing to the project's first judging stage; some numbers of what came out."""
     from crowd.models import Stage
-    from judgments.services import filtering, reporting
+    from judgments.services import filter_runs, reports
 
     stage = Stage.objects.filter(project__slug=project, kind="judging").order_by("pk")[0]
     if step == "preview":
-        found = filtering.preview(stage, recipe, {})
+        found = filter_runs.preview(stage, recipe, {})
         return {"judgments": found.ratings, "removed": found.removed_ratings}
     if step == "apply":
-        run = filtering.apply(
+        run = filter_runs.apply(
             stage=stage, recipe=recipe, parameters={}, actor=stage.project.memberships.order_by("pk")[0].user
         )
         return {"verdicts": run.verdicts.count(), "scores": run.scores.count()}
-    row = reporting.make(stage, lambda *_: None)
-    reporting.keep(row)
+    row = reports.make(stage, lambda *_: None)
+    reports.keep(row)
     return {"judgments": row.judgments}
 
 

@@ -148,8 +148,8 @@ def predictor(folder: Path, encoder: Path) -> Path:
 
 def weights(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
     """Answers a second that are weighed: computed, from the cache of another process, and in this one."""
-    from metrics.learned.chosen import choice
-    from metrics.learned.kpqa.weighing import weigher
+    from metrics.learned.kpqa.word_weights import weigher
+    from metrics.learned.profile_models import choice
 
     _, chosen = choice(model)
     pairs = data.pairs
@@ -165,8 +165,8 @@ def weights(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
     )
     again = (
         "import sys, json, time; sys.path.insert(0, sys.argv[1]);"
-        "from pathlib import Path; from metrics.learned.chosen import choice;"
-        "from metrics.learned.kpqa.weighing import weigher;"
+        "from pathlib import Path; from metrics.learned.profile_models import choice;"
+        "from metrics.learned.kpqa.word_weights import weigher;"
         "pairs = [tuple(pair) for pair in json.load(open(sys.argv[2]))];"
         "found = weigher(choice(Path(sys.argv[3]))[1], sys.argv[4]); begun = time.perf_counter();"
         "found.weigh(pairs); print(time.perf_counter() - begun)"

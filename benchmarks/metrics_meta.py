@@ -66,7 +66,7 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
 
 def made(questions: int, systems: int, metrics: int) -> Any:
     """Scores whose truth is known: metric k has noise of 1 + k / 10 of a standard deviation."""
-    from metrics.meta.judged import ScoredAnswers
+    from metrics.meta.scored_answers import ScoredAnswers
 
     rng = np.random.default_rng(7)
     n = questions * systems
@@ -83,8 +83,8 @@ def made(questions: int, systems: int, metrics: int) -> Any:
 
 def tests(judged: Any, draws: int, processes: int) -> Iterator[Row]:
     """Every pair of metrics, by each kind of test; the default one over processes too."""
-    from metrics.meta.comparing import compared
-    from metrics.meta.spreading import processes as pool
+    from metrics.meta.comparisons import compared
+    from metrics.meta.part_runner import processes as pool
 
     pairs = list(combinations(judged.metrics, 2))
     first: list[Any] = []

@@ -19,7 +19,7 @@ from quality.recipes import DEFAULT, KPQA_2021, RECIPES
 from quality.reliability import split_half
 from quality.run import Checks, Run, run
 from quality.scores import item_scores
-from quality.stopping import Rule, decision, precision
+from quality.stop_rules import Rule, decision, precision
 from quality.sums import Sums, pooled_variance, sums_of
 
 Floats = npt.NDArray[np.float64]

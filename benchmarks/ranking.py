@@ -52,7 +52,7 @@ def prepare(folder: Path, count: int, scratch: Path) -> None:
     from retrieval.models import Corpus
     from retrieval.reading import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
-    from retrieval.services.counting import together
+    from retrieval.services.counts import together
     from retrieval.services.indexing import build_index
     from retrieval.services.networks import build_network
 
@@ -71,13 +71,13 @@ def prepare(folder: Path, count: int, scratch: Path) -> None:
 def measure(asked: list[list[str]]) -> dict[str, tuple[float, float, float]]:
     """What every part takes, by name; see `timed`."""
     from retrieval.corpus_collections import CorpusCollection
-    from retrieval.crown.explaining import explain
+    from retrieval.crown.explanation import explain
     from retrieval.crown.parameters import Parameters, defaults
     from retrieval.crown.scoring import score
     from retrieval.models import Corpus
     from retrieval.ranking.candidates import find
     from retrieval.ranking.crown import Crown, content_terms
-    from retrieval.searching import search_conversation
+    from retrieval.search import search_conversation
 
     [corpus] = Corpus.objects.filter(slug="speed").select_related("index", "network", "project")
     usual, many = defaults(), Parameters.of({"candidates": 1000})

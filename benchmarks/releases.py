@@ -33,10 +33,10 @@ def build(slug: str, formats: tuple[str, ...]) -> dict[str, Any]:
     from projects.models import Project
     from releases.models import Release
     from releases.options import Options
-    from releases.services import building
+    from releases.services import build
 
     project = Project.objects.get(slug=slug)
-    release = building.plan(project=project, options=Options(formats=formats, shares=(0.8, 0.1, 0.1)))
+    release = build.plan(project=project, options=Options(formats=formats, shares=(0.8, 0.1, 0.1)))
     steps: list[tuple[float, str]] = []
     begun = time.perf_counter()
 
@@ -46,7 +46,7 @@ def build(slug: str, formats: tuple[str, ...]) -> dict[str, Any]:
 
     try:
         with tempfile.TemporaryDirectory() as room:
-            done = building.build(release, folder=Path(room, "release"), progress=progress)
+            done = build.build(release, folder=Path(room, "release"), progress=progress)
     finally:
         with transaction.atomic():
             Release.objects.filter(pk=release.pk).delete()
@@ -59,7 +59,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from itertools import islice
 
     from projects.models import Project
-    from releases.formats import delimited
+    from releases.formats import csv_files
     from releases.options import Options
     from releases.rows.ratings import rating_rows
     from releases.rows.scope import scope_of
@@ -75,7 +75,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
         spool = spooled({"ratings": some}, Path(room), silent)
         (Path(room) / "csv").mkdir()
         source = Source(project, None, spool.tables, {}, spool.rows, spool.lines, spool.longest)  # type: ignore[arg-type]
-        delimited.write(Path(room) / "csv", source, silent)
+        csv_files.write(Path(room) / "csv", source, silent)
         size = sum(path.stat().st_size for path in (Path(room) / "csv").iterdir())
     return {"bytes": size, "rows": spool.rows}
 

@@ -55,7 +55,7 @@ def measure(
 
 def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module needs Django's environment
     """The table, over what is in the data folder or is made there."""
-    from annotation.searching import remembered
+    from annotation.searching import answer_cache
     from benchmarks.measures import Figure
     from benchmarks.ranking import conversations, prepare, with_conversations
     from benchmarks.report import Run
@@ -76,7 +76,7 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
         "one turn": measure(talks, lambda talk: browser.get(turns(talk[:1]))),
         "the fifth turn": measure(talks, lambda talk: browser.get(turns(talk)), before=all_but_the_last),
     }
-    remembered.forget()
+    answer_cache.forget()
     found["five turns, none remembered"] = measure(talks, lambda talk: browser.get(turns(talk)))
     found["JSON, the fifth turn"] = measure(
         talks,

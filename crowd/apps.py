@@ -14,10 +14,10 @@ class CrowdConfig(AppConfig):
         from accounts.places import Place, add_place  # noqa: PLC0415
         from crowd.desk import attention, overview, panels, queues, steps  # noqa: PLC0415
         from crowd.desk.doors import has_projects, may_have_projects  # noqa: PLC0415
-        from crowd.watch import known  # noqa: PLC0415
+        from crowd.watch import setup  # noqa: PLC0415
 
         add_place(Place("Projects", "desk:projects", may_have_projects, has_projects))
-        known.everything()
+        setup.everything()
         queues.of_this_room()
         steps.of_this_room()
         panels.add_section(panels.Section("desk/next_steps.html", steps.section))

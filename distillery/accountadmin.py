@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts.models import PasswordState
-from revisions.seen import mark_of
+from revisions.shown_columns import mark_of
 
 #: Columns that change without anybody's doing, or with a page of their own.
 _NOT_COMPARED = frozenset({"last_login", "password"})

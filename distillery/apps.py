@@ -34,9 +34,9 @@ class DistilleryConfig(AppConfig):
         # Its own has no models, and Django sends the signal for none such.
         post_migrate.connect(_place_canary, sender=apps.get_app_config("sealing"))
         if settings.METRICS_TOKEN:
-            from distillery.monitoring import counting  # noqa: PLC0415
+            from distillery.monitoring import counters  # noqa: PLC0415
 
-            counting.connect()
+            counters.connect()
         if settings.TRACES:
             from distillery.monitoring import traces  # noqa: PLC0415
 

@@ -32,7 +32,7 @@ from distillery.celery import app as celery_app
 from distillery.finding import Finding, Level
 from distillery.monitoring import traces
 from distillery.presence import hosts
-from distillery.restored import dispatching, secret_key
+from distillery.restore_checks import dispatching, secret_key
 from distillery.schema import inspect_schema
 from distillery.workchecks import buckets, failed_jobs, ledger, outages, silent_jobs, worker
 from retrieval.errors import RetrievalError

@@ -106,7 +106,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "accounts.acting.ActingMiddleware",
+    "accounts.actors.ActingMiddleware",
     "accounts.middleware.BodySizeMiddleware",
     "accounts.middleware.PasswordChangeMiddleware",
     "accounts.middleware.KeptFormMiddleware",

@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from evaluations.models import Evaluation
-from evaluations.reporting import reading
+from evaluations.reporting import reader
 from evaluations.reporting.labels import labels, plain
-from evaluations.reporting.reading import Report, Value, number, value
+from evaluations.reporting.reader import Report, Value, number, value
 from releases.models import Release
 
 RANK_MEANS = (
@@ -72,20 +72,20 @@ def chosen() -> QuerySet[Evaluation]:
 
 def board_of(report: Report) -> Board:
     """The leaderboard that a report holds."""
-    entries, called, by = reading.metrics(report), labels(report), reading.lead(report)
-    order = reading.best_first(entries, by)
-    humans = [value(each, "human") for each in reading.rows(report.get("systems"))]
+    entries, called, by = reader.metrics(report), labels(report), reader.lead(report)
+    order = reader.best_first(entries, by)
+    humans = [value(each, "human") for each in reader.rows(report.get("systems"))]
     found = [
         _entry(each, human, humans, order)
-        for each, human in zip(reading.rows(report.get("systems")), humans, strict=True)
+        for each, human in zip(reader.rows(report.get("systems")), humans, strict=True)
     ]
     metrics = [
         Metric(
-            name, called[name], str(entries[name].get("signature") or ""), reading.of_lead(entries[name], by)
+            name, called[name], str(entries[name].get("signature") or ""), reader.of_lead(entries[name], by)
         )
         for name in order
     ]
-    return Board(found, metrics, by.words, reading.scale(report))
+    return Board(found, metrics, by.words, reader.scale(report))
 
 
 def order_of(board: Board, given: str) -> Order:
@@ -165,7 +165,7 @@ def _entry(given: Mapping[str, Any], human: Value, humans: list[Value], names: l
         bool(given.get("inferred")),
         int(answers) if answers is not None else None,
         human,
-        {name: reading.mean(given, name) for name in names},
+        {name: reader.mean(given, name) for name in names},
         {name: value(given, "metrics", name, "corpus") for name in names},
         _rank(human, humans),
     )

@@ -9,7 +9,7 @@ from functools import cache
 
 from evaluations.desk.offers import by_family
 from metrics.errors import MetricError
-from metrics.explaining import Explanation, ReferenceShare, explain, explainable, weights
+from metrics.explanation import Explanation, ReferenceShare, explain, explainable, weights
 from metrics.profiles import PROFILES
 
 #: Characters of text times number of texts that a page compares; METEOR looks for alignments, which is slow.

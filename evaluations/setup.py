@@ -1,6 +1,6 @@
 """What this room adds to others when Django starts."""
 
-from annotation.desk.beside import PageOfQuery, add_page_of_query
+from annotation.desk.query_links import PageOfQuery, add_page_of_query
 from crowd.desk.overview import Room, add_room
 from crowd.desk.panels import Page, add_page
 from crowd.desk.rail import Place, add_place

@@ -5,12 +5,12 @@ from typing import Any
 
 from evaluations import storage
 from evaluations.errors import EvaluationError
-from evaluations.keyphrases import asking as keyphrases
+from evaluations.keyphrases import requests as keyphrases
 from evaluations.models import Evaluation
-from evaluations.services import ending
+from evaluations.services import transitions
 from evaluations.services.planning import RUN
-from evaluations.services.running import run_with
-from evaluations.spreading.spread import HELP, help_with
+from evaluations.services.runs import run_with
+from evaluations.spreading.part_runner import HELP, help_with
 from jobs.errors import LeaseLostError, PermanentError, StoppingError
 from jobs.registry import handler
 from jobs.runner import JobContext
@@ -29,7 +29,7 @@ def run(context: JobContext) -> None:
     evaluation = rows.filter(pk=context.payload["evaluation"]).first()
     if evaluation is None:
         raise PermanentError("The evaluation is no longer there.")
-    if not ending.start(evaluation=evaluation):
+    if not transitions.start(evaluation=evaluation):
         return
     try:
         run_with(context, evaluation)
@@ -37,25 +37,25 @@ def run(context: JobContext) -> None:
         _clear_after_cancelling(evaluation)
         raise
     except (EvaluationError, MetricError, ReleaseError) as error:
-        ending.fail(evaluation=evaluation, why=str(error))
+        transitions.fail(evaluation=evaluation, why=str(error))
         raise PermanentError(str(error)) from error
     except Exception as error:
         if context.attempt >= context.job.max_attempts:
-            ending.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
+            transitions.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
         raise
 
 
 def _clear_after_cancelling(evaluation: Evaluation) -> None:
     """What a cancelled attempt has left goes; another attempt of the same evaluation keeps its own."""
     if Evaluation.objects.filter(pk=evaluation.pk, state__in=Evaluation.OVER).exists():
-        ending.sweep(evaluation.pk)
+        transitions.sweep(evaluation.pk)
         storage.forget(evaluation)
 
 
 @handler(keyphrases.KIND, longest=timedelta(hours=2))
 def weigh_words(context: JobContext) -> dict[str, Any]:
     """Weigh the words of texts for a page; the texts go when it is over, and numbers stay."""
-    from evaluations.keyphrases.weighing import weigh  # noqa: PLC0415 - numpy, only where it is computed
+    from evaluations.keyphrases.weights import weigh  # noqa: PLC0415 - numpy, only where it is computed
 
     try:
         found = weigh(context)

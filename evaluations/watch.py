@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from evaluations.models import Evaluation
-from evaluations.wording import name_of
+from evaluations.texts import name_of
 from jobs.models import OPEN_STATES, Job, JobState
 from notices.conditions import Condition
 from notices.models import Notice

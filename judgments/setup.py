@@ -63,7 +63,7 @@ def _notices() -> None:
     """Rules and jobs that people should know of."""
     from judgments import watch  # noqa: PLC0415 - needs the models
     from notices.conditions import Rule, add_rule  # noqa: PLC0415
-    from notices.watching import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
+    from notices.job_failures import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
 
     add_rule(Rule("agreement", watch.agreement_below_target, kinds=("agreement",)))
     know_job(

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotation.services import staging
+from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from crowd.models import Stage
 from jobs.errors import PermanentError
@@ -13,7 +13,7 @@ from jobs.registry import handler
 from jobs.runner import JobContext
 from judgments.errors import FilteringError, NothingMissingError
 from judgments.models import FilterRun
-from judgments.services import filtering, filterjobs, recounts, reporting
+from judgments.services import filter_runs, filterjobs, recounts, reports
 from judgments.services.importing import Options, import_candidates
 from projects.models import Project
 
@@ -26,7 +26,7 @@ def import_staged(context: JobContext) -> None:
     """Import an uploaded file of answers; the report is the job's result."""
     given = context.payload
     project = Project.objects.get(pk=given["project"])
-    file = staging.staged(project=project, sha256=given["sha256"])
+    file = staged_files.staged(project=project, sha256=given["sha256"])
     if file is None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
@@ -47,7 +47,7 @@ def import_staged(context: JobContext) -> None:
         )
     except ImportRefusedError as error:
         raise PermanentError(str(error)) from error
-    staging.forget(file)
+    staged_files.forget(file)
 
 
 @handler(filterjobs.APPLY, longest=timedelta(hours=6))
@@ -55,7 +55,7 @@ def apply_filters(context: JobContext) -> int:
     """Put a recipe in force, with the job or not at all; the run's key is the job's result."""
     given = context.payload
     try:
-        run = filtering.apply(
+        run = filter_runs.apply(
             stage=_stage(given["stage"]),
             recipe=given["recipe"],
             parameters=given["parameters"],
@@ -92,7 +92,7 @@ def top_up(context: JobContext) -> int:
     given = context.payload
     context.progress(0, 1, "Publishing what is missing")
     try:
-        return filtering.top_up(
+        return filter_runs.top_up(
             stage=_stage(given["stage"]),
             most_cents=given["most_cents"],
             actor=_actor(given["user"]),
@@ -115,8 +115,8 @@ def _actor(pk: int) -> Any:
     return get_user_model().objects.filter(pk=pk).first()
 
 
-@handler(reporting.REPORT, longest=timedelta(hours=6))
+@handler(reports.REPORT, longest=timedelta(hours=6))
 def make_report(context: JobContext) -> None:
     """Work out the honest report of a stage; its key is the job's result."""
-    row = reporting.make(_stage(context.payload["stage"]), context.progress)
-    context.commit(lambda: reporting.keep(row))
+    row = reports.make(_stage(context.payload["stage"]), context.progress)
+    context.commit(lambda: reports.keep(row))

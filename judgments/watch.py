@@ -11,8 +11,8 @@ from jobs.models import Job
 from judgments.kinds.judging_config import judging_config
 from judgments.models import AgreementReport
 from notices.conditions import Condition
+from notices.job_failures import Place
 from notices.models import Notice
-from notices.watching import Place
 
 
 def agreement_below_target(now: datetime) -> Iterator[Condition]:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from marketplace.models import Chaos, Requester
-from revisions.seen import ShownColumns
+from revisions.shown_columns import ShownColumns
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from marketplace.loopback import is_loopback
 from marketplace.questionform.parsing import ROOTS as FORM_ROOTS
 from marketplace.questionform.parsing import Form as QuestionForm
 from marketplace.questionform.parsing import form_of
-from marketplace.wellformed import MAX_BYTES as MAX_QUESTION_BYTES
-from marketplace.wellformed import SCHEMAS, parse_error, printable, root_of
+from marketplace.xml_documents import MAX_BYTES as MAX_QUESTION_BYTES
+from marketplace.xml_documents import SCHEMAS, parse_error, printable, root_of
 
 __all__ = ["MAX_QUESTION_BYTES", "ExternalQuestion", "HTMLQuestion", "QuestionForm", "parse_question"]
 

@@ -19,8 +19,8 @@ from marketplace.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.frame import NO_ASSIGNMENT, holding_of, question
 from marketplace.models import Holding
-from marketplace.questionform import answering, drawing
-from marketplace.questionform.answering import FormAnswers
+from marketplace.questionform import fields, form_answers
+from marketplace.questionform.form_answers import FormAnswers
 from marketplace.questionform.parsing import Form
 from marketplace.services import assignments
 
@@ -115,11 +115,11 @@ def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
     answer = ""
     if isinstance(asked, Form):
-        given = answering.read(asked, request.POST)
+        given = form_answers.read(asked, request.POST)
         if given.problems and holding.state == Holding.State.ACCEPTED:
             title, here = holding.hit.hit_type.title, site_url(request) + request.path
             return draw_form(request, asked, title=title, submit_url=here, given=given)
-        answer = answering.answers_xml(asked, given)
+        answer = form_answers.answers_xml(asked, given)
     delay = chaos.faults_for(holding.hit.requester_id).visibility_delay_s
     try:
         holding = assignments.submit(holding=holding, fields=fields, answer=answer, visible_after_s=delay)
@@ -142,7 +142,7 @@ def draw_form(
         {"form": form, "title": title, "submit_url": submit_url, "given": given},
         status=422 if given else 200,
     )
-    policy = drawing.media_sources() | {"form-action": [submit_url or "'none'"]}
+    policy = fields.media_sources() | {"form-action": [submit_url or "'none'"]}
     drawn._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
     return drawn
 

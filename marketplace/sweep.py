@@ -16,10 +16,10 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, QueuedEvent, Requester, SignedWrite, TokenUse
 from marketplace.selectors import DISPOSE_AFTER, is_expired, to_dispose, touched_by_expiry
 from marketplace.services.endings import abandon
+from marketplace.services.hits import dispose_old, end_life
 from marketplace.services.locking import lock_hit
-from marketplace.services.publishing import dispose_old, end_life
 from marketplace.services.qualification_requests import expire_tests
-from marketplace.services.releasing import release_expired
+from marketplace.services.reserve_release import release_expired
 from marketplace.services.review import approve_locked
 
 State = Holding.State

@@ -9,11 +9,11 @@ from jobs.registry import handler
 from jobs.runner import JobContext
 from jobs.services import enqueue
 from marketplace import audits, clock, ledger
-from marketplace.batches import publishing as batches
-from marketplace.batches import reviewed
+from marketplace.batches import publication as batches
+from marketplace.batches import reviewed_results
 from marketplace.retention import prune
 from marketplace.services import keyalerts
-from marketplace.services.closing import forget_payment_notes
+from marketplace.services.account_closure import forget_payment_notes
 from marketplace.sweep import sweep
 
 logger = logging.getLogger(__name__)
@@ -55,10 +55,10 @@ def cancel_batch(context: JobContext) -> None:
     batches.expire_all(context)
 
 
-@handler(reviewed.REVIEW, longest=timedelta(hours=12))
+@handler(reviewed_results.REVIEW, longest=timedelta(hours=12))
 def review_batch(context: JobContext) -> None:
     """The decisions of an uploaded table."""
-    reviewed.decide_all(context)
+    reviewed_results.decide_all(context)
 
 
 @handler(keyalerts.LETTER, longest=timedelta(hours=1))

@@ -22,8 +22,8 @@ from marketplace.models import (
     QualificationType,
     Worker,
 )
-from marketplace.questionform import answering
-from marketplace.questionform.answering import FormAnswers
+from marketplace.questionform import form_answers
+from marketplace.questionform.form_answers import FormAnswers
 from marketplace.questionform.parsing import parse_form
 from marketplace.selectors import assignable
 from marketplace.services import assignments, qualification_requests
@@ -145,7 +145,9 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
         posted = request.POST
     except (SuspiciousOperation, MultiPartParserError, BadRequest):
         return _error(400, "InvalidBody", "Send the answers as a form.")
-    given = answering.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else FormAnswers()
+    given = (
+        form_answers.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else FormAnswers()
+    )
     done = qualification_requests.hand_in(request=begun, given=given)
     return JsonResponse(_asked(request, done))
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import adapted, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
+from metrics.answers import adapted_scores, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
 from metrics.errors import MetricError
 from metrics.learned.adem import metrics as adem
 from metrics.learned.bert import metrics as bertscore
@@ -32,7 +32,7 @@ MAKERS: dict[str, Maker] = {
 MAKERS |= {"meteor": meteor.make}
 MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 # With a bonus for opinions and entities.
-MAKERS |= dict.fromkeys(adapted.NAMES, adapted.make)
+MAKERS |= dict.fromkeys(adapted_scores.NAMES, adapted_scores.make)
 # Phrasing-aware forms of all above.
 MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
 # With weights that a model learned; they need questions, so they have no phrasing-aware forms.
@@ -94,10 +94,10 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
 
 def _weights(name: str, plain: str, given: str) -> dict[str, float]:
     """Weights of a bonus as they stand behind a metric's name: `alpha=2,beta=0.5)`."""
-    if plain not in adapted.NAMES:
+    if plain not in adapted_scores.NAMES:
         raise MetricError(
-            f"{name}: only adapted metrics have weights of their own ({', '.join(adapted.NAMES)}). Leave the "
-            "parentheses out."
+            f"{name}: only adapted metrics have weights of their own ({', '.join(adapted_scores.NAMES)}). Leave "
+            "the parentheses out."
         )
     found: dict[str, float] = {}
     for part in given.removesuffix(")").split(",") if given.endswith(")") else ("",):

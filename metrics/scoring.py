@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
+from metrics.corpus_scores import Sums, Undefined
 from metrics.metric import Floats, Metric
-from metrics.summing import Sums, Undefined
+from metrics.parallel import Crews, Part, crew
 from metrics.texts import Answers
-from metrics.working import Crews, Part, crew
 
 #: Candidates in a chunk: enough that numpy's overhead does not count, few enough for the caches.
 CHUNK = 4096

@@ -11,6 +11,6 @@ class NoticesConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the rule about jobs known; it needs the models."""
-        from notices import watching  # noqa: PLC0415
+        from notices import job_failures  # noqa: PLC0415
 
-        watching.everything()
+        job_failures.everything()

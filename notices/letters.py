@@ -14,8 +14,8 @@ from django.contrib.auth.models import User
 from django.core.mail import EmailMessage, get_connection
 from django.db.models import F, Max, Q, QuerySet
 
+from notices.mail_texts import body, subject
 from notices.models import Letter, Notice, Wish
-from notices.wording import body, subject
 from projects.models import Membership
 
 logger = logging.getLogger(__name__)

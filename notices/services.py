@@ -12,7 +12,7 @@ from notices.letters import post_office
 from notices.models import Notice, Seen, Wish
 from projects.models import Project
 from projects.services import ProjectError
-from revisions.seen import ShownColumns as SeenRow
+from revisions.shown_columns import ShownColumns as SeenRow
 
 
 def raise_notice(

@@ -5,9 +5,9 @@ from xml.etree.ElementTree import Element, tostring
 
 from defusedxml import ElementTree as SafeTree
 
-from plots.drawing import svg
 from plots.looks import Look, colours
 from plots.plot import Plot
+from plots.renderer import svg
 
 _COLOURED = ("fill", "stroke")
 #: From so many dots of one look on they are written short.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django.db.models import Count
 from pydantic import Field
 
-from crowd.counting import counting
+from crowd.counted_work import counting
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 from poll.models import Vote

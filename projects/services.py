@@ -6,9 +6,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import acting, security
+from accounts import actors, security
 from projects.models import Event, Membership, Project
-from revisions.seen import ShownColumns
+from revisions.shown_columns import ShownColumns
 
 #: Every action that the event log knows, with its words for people.
 ACTIONS = {
@@ -68,7 +68,7 @@ def record(
         action=action,
         subject=subject[:200],
         details=details or {},
-        address=acting.actor().address,
+        address=actors.actor().address,
     )
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from quality.cost import NOTHING, Cost, Weights, cost_of, disagreement
 from quality.counts import Counts, Floats, cells, own_cells, portions, value_counts
 from quality.figure import NO_PAIRS, NO_RATINGS, NO_VARIATION, Figure
-from quality.grouped import medians
+from quality.groups import medians
 from quality.pairs import pair_kappas
 from quality.ratings import Codes, Mask, Ratings
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from quality.cost import NOTHING, Cost
 from quality.counts import Counts, Floats, value_counts
-from quality.grouped import stable_order
+from quality.groups import stable_order
 from quality.ratings import Codes, Ratings, Scores
 
 # Pairs of ratings in memory at a time (about 60 bytes each), and cells of a dense matrix.

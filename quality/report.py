@@ -21,15 +21,15 @@ from quality.expected_alpha import ExpectedAlpha, expected_alpha
 from quality.figure import Figure
 from quality.icc import ONE_ITEM, one_way
 from quality.interval import alpha_interval
+from quality.json_figures import stated, with_reasons
 from quality.nulls import Null, null_alpha
 from quality.p913 import adjusted
-from quality.quoting import cautions_about, refusal
+from quality.quotability import cautions_about, refusal
 from quality.ratings import Ratings
 from quality.recipes import KAPPA, Recipe, Z
 from quality.reliability import SplitHalf, replicates_of, split_half
 from quality.run import Checks, Floats, Run, run
 from quality.scores import item_scores
-from quality.stated import stated, with_reasons
 from quality.sums import sums_of
 
 METHODS = 2

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quality.counts import Counts, Floats, value_counts
-from quality.grouped import stable_order
+from quality.groups import stable_order
 from quality.ratings import Mask, Ratings
 
 # Items decided and rows looked up at a time: what fits a cache.

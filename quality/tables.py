@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quality import kappa
+from quality.json_figures import number
 from quality.p913 import AdjustedScores
 from quality.ratings import Ratings
 from quality.recipes import Z
 from quality.run import DUPLICATE, RESPONSE_Z, Checks, Run
 from quality.scores import ItemScores
-from quality.stated import number
 
 if TYPE_CHECKING:
     from quality.report import RatingGroups

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from quality.grouped import medians, stable_order
+from quality.groups import medians, stable_order
 from quality.ratings import Mask, Ratings
 from quality.verdicts import Verdicts
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from projects.selectors import project_for
-from releases import offering, summaries
+from releases import download_files, summaries
 from releases.models import Release
 from releases.tables import SPLITS
 
@@ -30,7 +30,7 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
         {
             "release": release,
             "title": release.manifest.get("title") or release.project.title,
-            "files": offering.offered(release) if ready else [],
+            "files": download_files.offered(release) if ready else [],
             "link": base.removesuffix("FILE"),
             "splits": SPLITS,
             "tables": summaries.tables(release.manifest),
@@ -43,20 +43,20 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
 @require_safe
 def file(request: HttpRequest, *, project: str, version: str, path: str) -> HttpResponseBase:
     """A file of a public release."""
-    return offering.file(request, _public(project, version), path)
+    return download_files.file(request, _public(project, version), path)
 
 
 @require_safe
 def archive(request: HttpRequest, *, project: str, version: str) -> HttpResponseBase:
     """All files of a public release."""
-    return offering.archive(request, _public(project, version))
+    return download_files.archive(request, _public(project, version))
 
 
 @require_safe
 def linked(request: HttpRequest, *, token: str, path: str) -> HttpResponseBase:
     """A file, by the signed address of a member who may still look."""
-    key, user = offering.read_link(token)
+    key, user = download_files.read_link(token)
     release = get_object_or_404(Release.objects.select_related("project"), pk=key)
     project_for(user, release.project.slug)
-    offering.note_link_use(token=token, release=release, user=user)
-    return offering.file(request, release, path, user=user)
+    download_files.note_link_use(token=token, release=release, user=user)
+    return download_files.file(request, release, path, user=user)

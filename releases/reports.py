@@ -11,7 +11,7 @@ from crowd.selectors.wage import wage
 from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good
 from judgments.selectors.stamps import stamp_of
-from judgments.services import reporting
+from judgments.services import reports
 from projects.models import Project
 from releases.rows.people import People
 from releases.rows.scope import JudgedStage
@@ -28,10 +28,10 @@ def agreement(judged: JudgedStage, people: People, progress: Progress) -> dict[s
     It is made on the ordinary connection, which is where reports are kept.
     """
     stage = Stage.objects.select_related("project", "endpoint").get(pk=judged.stage.pk)
-    stamp = reporting.made_of(stamp_of(stage))
+    stamp = reports.made_of(stamp_of(stage))
     row = AgreementReport.objects.filter(stage=stage, stamp=stamp).first()
     if row is None:
-        row = reporting.make(stage, progress)
+        row = reports.make(stage, progress)
     said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "simulated": _simulated(stage)}
     said |= row.report
     said |= {name: row.rows[name] for name in _LISTS if name in row.rows}

@@ -9,7 +9,7 @@ from projects.services import know_actions
 def everything() -> None:
     """A tab, a place of the rail, the last step of the funnel, actions of the log, and notices."""
     from notices.conditions import Rule, add_rule  # noqa: PLC0415 - needs the models
-    from notices.watching import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
+    from notices.job_failures import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
     from releases import watch  # noqa: PLC0415
     from releases.desk import funnel  # noqa: PLC0415
 

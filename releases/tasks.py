@@ -12,9 +12,9 @@ from projects.models import Project
 from releases import storage
 from releases.errors import ReleaseError
 from releases.models import Release
-from releases.privacy.checking import check
-from releases.services.shelving import give_up
-from releases.services.starting import BUILD, CHECK
+from releases.privacy.check import check
+from releases.services.job_requests import BUILD, CHECK
+from releases.services.transitions import give_up
 
 
 @handler(CHECK, longest=timedelta(hours=12))
@@ -55,20 +55,20 @@ def build_release(context: JobContext) -> None:
 
 
 def _build(context: JobContext, release: Release) -> None:
-    from releases.services import building  # noqa: PLC0415 - formats, only where something is built
+    from releases.services import build  # noqa: PLC0415 - formats, only where something is built
 
     if check(project=release.project, progress=context.progress).open:
         raise ReleaseError(
             "The privacy check found something that nobody has decided about. Decide, then build again."
         )
     with storage.workroom() as folder:
-        built = building.build(release, folder=folder, progress=context.progress)
+        built = build.build(release, folder=folder, progress=context.progress)
         if built.same is None:
             context.progress(0, 0, "Putting the files away")
             storage.keep(release, folder, move=True)
 
     def finish() -> dict[str, Any]:
-        ready = building.finish(release, built)
+        ready = build.finish(release, built)
         return {"version": ready.version, "same": built.same is not None}
 
     context.commit(finish)

@@ -25,7 +25,7 @@ def engine_named(name: str, corpus: Corpus) -> Engine:
     """The index of a corpus in this engine, whether it is the one that answers or not."""
     what = f"the index of {corpus.slug!r}"
     if name == "tantivy":
-        from retrieval.engine.embedded import TantivyEngine  # noqa: PLC0415  # heavy
+        from retrieval.engine.tantivy_engine import TantivyEngine  # noqa: PLC0415  # heavy
 
         return TantivyEngine(readable_folder(corpus.index), corpus.language, what=what)
     if name == "opensearch":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.db.models import Model
 
-from revisions.seen import ShownColumns, mark_of
+from revisions.shown_columns import ShownColumns, mark_of
 
 if TYPE_CHECKING:
     _Form = forms.Form

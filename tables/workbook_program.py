@@ -1,4 +1,4 @@
-"""Reads one sheet of a workbook: a program of its own (`tables.confined`), started by `tables.workbooks`.
+"""Reads one sheet of a workbook: a program of its own (`tables.confinement`), started by `tables.workbooks`.
 
 The first frame is what the workbook holds, the others are rows, some hundred at a time.
 """
@@ -13,7 +13,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tables.confined import OUT_OF_MEMORY, confine, write
+from tables.confinement import OUT_OF_MEMORY, confine, write
 
 _BATCH = 500
 _EXACT = 15  # digits that a spreadsheet keeps and shows

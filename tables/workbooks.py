@@ -7,7 +7,7 @@
     workbook.place(12)              "sheet 'Queries', row 12"
 
 A workbook may unpack to anything, so it is read by a program of its own under a limit of memory and time
-(`tables.confined`), once; its rows then lie in a temporary file, and reading them again costs little.
+(`tables.confinement`), once; its rows then lie in a temporary file, and reading them again costs little.
 Whatever goes wrong there is a WorkbookError in a sentence.
 """
 
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from tables.confined import MEGABYTES, SECONDS, EndedError, frames
+from tables.confinement import MEGABYTES, SECONDS, EndedError, frames
 
 _ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 #: First bytes that a workbook can have.

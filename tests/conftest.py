@@ -145,13 +145,13 @@ def _figures_are_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that was worked out in another test is kept, and nothing is kept because it took long."""
     from django.core.cache import cache
 
-    from crowd.selectors import keeping
+    from crowd.selectors import cached_figures
     from rates import limits
 
-    monkeypatch.setattr(keeping, "CHEAP_SECONDS", float("inf"))
-    monkeypatch.setattr(keeping, "FIRST_WAIT_SECONDS", None)
-    monkeypatch.setattr(keeping, "_estimate_rows", dict)
-    keeping.figures.clear()
+    monkeypatch.setattr(cached_figures, "CHEAP_SECONDS", float("inf"))
+    monkeypatch.setattr(cached_figures, "FIRST_WAIT_SECONDS", None)
+    monkeypatch.setattr(cached_figures, "_estimate_rows", dict)
+    cached_figures.figures.clear()
     if rounds := sys.modules.get("crowd.services.tick"):
         rounds._next_look.clear()
     cache.clear()

@@ -8,7 +8,7 @@ from django import forms
 
 from retrieval.reading import Layout
 from retrieval.reading.fields import NAMES
-from retrieval.reading.looking import Look
+from retrieval.reading.preview import Look
 from retrieval.reading.tables import DELIMITERS
 from retrieval.services.corpora import AdditionOptions
 from retrieval.text.windows import WindowOptions

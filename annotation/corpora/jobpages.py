@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 
 from annotation.corpora.selectors import ADD, INDEX, KINDS, NETWORK, REMOVE
 from annotation.corpora.views import FOLDER, TAB
-from crowd.desk.cancelling import cancel_and_say
 from crowd.desk.doors import Role, Seat, on_project, posted, show
+from crowd.desk.job_cancellation import cancel_and_say
 from jobs.models import Job, JobState
 from projects.models import Project
 from retrieval.models import Corpus

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.corpora import selectors, starting
+from annotation.corpora import job_requests, selectors
 from annotation.corpora.forms import (
     CorpusForm,
     FileForm,
@@ -18,7 +18,7 @@ from annotation.corpora.forms import (
     entered_as,
     payload_of,
 )
-from annotation.services import staging
+from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, show
 from jobs.models import Job
@@ -26,7 +26,7 @@ from projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.reading.file import FOUND_OUT
-from retrieval.reading.looking import Look, look
+from retrieval.reading.preview import Look, look
 from retrieval.selectors import corpora_of
 from retrieval.services.corpora import create_corpus, slug_for
 
@@ -99,7 +99,7 @@ def remove(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
     """Remove the corpus, if its name was typed."""
     row = _corpus(seat.project, corpus)
     try:
-        job = starting.remove(seat, row, request.POST.get("name", ""))
+        job = job_requests.remove(seat, row, request.POST.get("name", ""))
     except NotEnteredError as error:
         messages.error(request, str(error))
         return redirect("annotation:corpus", seat.project.slug, corpus)
@@ -107,7 +107,7 @@ def remove(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
 
 
 def _build(request: HttpRequest, seat: Seat, slug: str, kind: str) -> HttpResponse:
-    job = starting.build(seat, _corpus(seat.project, slug), kind)
+    job = job_requests.build(seat, _corpus(seat.project, slug), kind)
     return redirect("annotation:corpus_job", seat.project.slug, job.pk)
 
 
@@ -132,19 +132,19 @@ def _upload(request: HttpRequest, seat: Seat, corpus: Corpus | None) -> HttpResp
     )
 
 
-def _staged(seat: Seat, upload: "UploadedFile[bytes]") -> staging.StagedFile:
+def _staged(seat: Seat, upload: "UploadedFile[bytes]") -> staged_files.StagedFile:
     name = upload.name or "passages"
-    return staging.stage(project=seat.project, name=name, pieces=upload.chunks(), command="corpus add")
+    return staged_files.stage(project=seat.project, name=name, pieces=upload.chunks(), command="corpus add")
 
 
-def _address(seat: Seat, corpus: Corpus | None, file: staging.StagedFile) -> str:
+def _address(seat: Seat, corpus: Corpus | None, file: staged_files.StagedFile) -> str:
     if corpus is None:
         return reverse("annotation:corpus_new_look", args=[seat.project.slug, file.sha256])
     return reverse("annotation:corpus_add_look", args=[seat.project.slug, corpus.slug, file.sha256])
 
 
 def _look(request: HttpRequest, seat: Seat, corpus: Corpus | None, sha256: str) -> HttpResponse:
-    file = staging.staged(project=seat.project, sha256=sha256)
+    file = staged_files.staged(project=seat.project, sha256=sha256)
     if file is None:
         raise Http404("There is no such upload.")
     kind = FileForm if corpus else CorpusForm
@@ -195,7 +195,7 @@ def _show_look(
     request: HttpRequest,
     seat: Seat,
     corpus: Corpus | None,
-    file: staging.StagedFile,
+    file: staged_files.StagedFile,
     *,
     seen: Look,
     form: FileForm,
@@ -216,7 +216,7 @@ def _show_look(
     )
 
 
-def _start(seat: Seat, corpus: Corpus | None, file: staging.StagedFile, form: FileForm) -> Job:
+def _start(seat: Seat, corpus: Corpus | None, file: staged_files.StagedFile, form: FileForm) -> Job:
     made = corpus is None
     about: dict[str, str] = {}
     if corpus is None:
@@ -226,4 +226,4 @@ def _start(seat: Seat, corpus: Corpus | None, file: staging.StagedFile, form: Fi
         corpus = create_corpus(project=seat.project, slug=slug, actor=seat.user, **form.about())
     options = payload_of(form.cleaned_data)
     once = form.cleaned_data["once"].hex
-    return starting.add_upload(seat, corpus, file, options=options, once=once, made=made, about=about)
+    return job_requests.add_upload(seat, corpus, file, options=options, once=once, made=made, about=about)

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 
 from annotation.corpora.forms import adding_of, layout_of
 from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE
-from annotation.services import staging
+from annotation.services import staged_files
 from jobs.errors import PermanentError
 from jobs.registry import handler
 from jobs.runner import JobContext
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 def add(context: JobContext) -> None:
     """Add an uploaded file; what came of it is the result. A corpus made for a refused file goes again."""
     given, corpus = context.payload, _corpus(context)
-    file = staging.staged(project=corpus.project, sha256=given["sha256"])
+    file = staged_files.staged(project=corpus.project, sha256=given["sha256"])
     if file is None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
@@ -53,7 +53,7 @@ def add(context: JobContext) -> None:
         if given["made"] and not Passage.objects.filter(corpus=corpus).exists():
             remove_corpus(corpus=corpus, actor=_actor(context))
         raise
-    staging.forget(file)
+    staged_files.forget(file)
 
 
 @handler(INDEX, longest=timedelta(days=1))

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from annotation.selectors.agreement import curation_agreement, screening_agreement
 from crowd.desk.doors import StageSeat, on_stage, show
 from crowd.models import Stage
-from crowd.selectors.keeping import is_large, kept, work_stamps
+from crowd.selectors.cached_figures import is_large, kept, work_stamps
 
 T = TypeVar("T")
 

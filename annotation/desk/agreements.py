@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotation.selectors.agreement import curation_agreement, screening_agreement
 from crowd.desk.agreements import Row
 from crowd.models import Stage
-from crowd.selectors.keeping import is_large, kept, known, work_stamps
+from crowd.selectors.cached_figures import is_large, kept, known, work_stamps
 
 KINDS = ("screening", "curation")
 

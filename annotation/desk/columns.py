@@ -3,7 +3,7 @@
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from annotation.selectors import adjudication, reviewing
+from annotation.selectors import adjudication, review
 from annotation.selectors import queries as selectors
 from tables.grids import Choices, Column, Grid, Words
 
@@ -73,7 +73,7 @@ ANSWERS = Grid(
         Column("newest", "Newest", _first("newest"), by="newest", down=True, gaps=True, number=True),
         Column("number", "Number", by="pk", on_page=False),
     ),
-    filters=(Choices("state", "Which queries to show", reviewing.FILTERS, tabs=True),),
+    filters=(Choices("state", "Which queries to show", review.FILTERS, tabs=True),),
     order="number",
 )
 WRITERS = Grid(

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.selectors.funnel import Funnel, Part, funnel
 from crowd.desk.overview import Attention, Count, Link, OverviewPart, Step
-from crowd.selectors.keeping import any_large, kept, last_event, moment
+from crowd.selectors.cached_figures import any_large, kept, last_event, moment
 from projects.models import Project
 
 _TEACH = (

@@ -11,13 +11,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.desk.importform import ImportForm, UploadForm
-from annotation.importing.wording import differences_in_words, nothing_new
+from annotation.importing.report_texts import differences_in_words, nothing_new
 from annotation.models import QuerySource
-from annotation.services import staging
+from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError, Options, Preview, preview
 from annotation.tasks import IMPORT
-from crowd.desk.cancelling import cancel_and_say
 from crowd.desk.doors import Role, Seat, on_project, posted, show
+from crowd.desk.job_cancellation import cancel_and_say
 from jobs.models import Job, JobState
 from jobs.services import enqueue
 from projects.models import Project
@@ -35,7 +35,9 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
     if posted and form.is_valid():
         upload: UploadedFile[bytes] = form.cleaned_data["file"]
         try:
-            file = staging.stage(project=seat.project, name=upload.name or "queries", pieces=upload.chunks())
+            file = staged_files.stage(
+                project=seat.project, name=upload.name or "queries", pieces=upload.chunks()
+            )
         except ImportRefusedError as error:
             form.add_error("file", str(error))
         else:
@@ -51,7 +53,7 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
 @on_project(Role.MANAGER)
 def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
     """The first records as they would be read, and all options; `start` starts the job."""
-    file = staging.staged(project=seat.project, sha256=sha256)
+    file = staged_files.staged(project=seat.project, sha256=sha256)
     if file is None:
         raise Http404("There is no such upload.")
     seen = _look(file, Options())
@@ -90,7 +92,7 @@ class _FileLook:
     sheets: list[str]
 
 
-def _look(file: staging.StagedFile, options: Options) -> _FileLook:
+def _look(file: staged_files.StagedFile, options: Options) -> _FileLook:
     try:
         found = preview(file.path, name=file.name, options=options)
     except ImportRefusedError as error:
@@ -112,7 +114,7 @@ def _form(data: Any, seen: _FileLook) -> ImportForm:
     return ImportForm(data, columns=seen.columns, mapping=seen.mapping, sheets=seen.sheets)
 
 
-def _start(request: HttpRequest, seat: Seat, file: staging.StagedFile, form: ImportForm) -> HttpResponse:
+def _start(request: HttpRequest, seat: Seat, file: staged_files.StagedFile, form: ImportForm) -> HttpResponse:
     job = enqueue(
         kind=IMPORT,
         payload={

@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.desk.beside import links_of_query
 from annotation.desk.columns import QUERIES
+from annotation.desk.query_links import links_of_query
 from annotation.models import Query
 from annotation.selectors import queries as selectors
 from annotation.selectors.history import history

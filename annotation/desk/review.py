@@ -5,15 +5,15 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from annotation.desk.beside import links_of_query
 from annotation.desk.columns import ANSWERS, WRITERS
+from annotation.desk.query_links import links_of_query
 from annotation.desk.reviewforms import HoldOutForm
 from annotation.flags.likeness import pairs
 from annotation.flags.registry import FLAGS
 from annotation.flags.shapes import FlaggedAnswer
 from annotation.kinds.distillation_config import distillation_config
 from annotation.models import Answer, HeldOutWorker, Query
-from annotation.selectors import reviewing
+from annotation.selectors import review
 from annotation.selectors.material import material
 from annotation.selectors.overlap import Lengths, lengths, overlap, stage_spread, texts_of
 from crowd.desk.doors import StageSeat, on_stage, show
@@ -55,7 +55,7 @@ def listing(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
         request,
         seat,
         ANSWERS,
-        lambda asked: reviewing.queries(seat.stage, asked["state"]),
+        lambda asked: review.queries(seat.stage, asked["state"]),
         "review.html",
         complete=with_figures,
         folder="annotation",
@@ -75,14 +75,14 @@ def listing(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
 def query(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """One query: its passages, and all answers side by side."""
     row = query_of_seat(seat, pk)
-    answers = reviewing.of_query(seat.stage, row)
+    answers = review.of_query(seat.stage, row)
     numbers = {shown.answer.pk: shown.number for shown in answers}
     written = [
         FlaggedAnswer(shown.answer.pk, shown.answer.worker_id, shown.answer.text)
         for shown in answers
         if shown.answer.state != Answer.State.EXCLUDED
     ]
-    before, after = reviewing.neighbours(seat.stage, row)
+    before, after = review.neighbours(seat.stage, row)
     return show(
         request,
         "review_query.html",
@@ -111,7 +111,7 @@ def query(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     )
 
 
-def _opinions(answers: list[reviewing.ShownAnswer]) -> list[tuple[str, int]]:
+def _opinions(answers: list[review.ShownAnswer]) -> list[tuple[str, int]]:
     given = [shown.answer.opinion for shown in answers if shown.answer.state in Answer.COUNTED]
     return [(str(label), given.count(value)) for value, label in Answer.Opinion.choices]
 
@@ -125,7 +125,7 @@ def writers(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
         request,
         seat,
         WRITERS,
-        lambda asked: reviewing.writers(seat.stage, asked["q"]),
+        lambda asked: review.writers(seat.stage, asked["q"]),
         "review_workers.html",
         folder="annotation",
         file=f"{seat.stage.slug}-writers",
@@ -140,8 +140,8 @@ def writer(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """All answers of one person."""
     distillation_only(seat)
     worker = get_object_or_404(Worker.objects.filter(answers__stage=seat.stage).distinct(), pk=pk)
-    rows = page_of(reviewing.of_worker(seat.stage, worker), request)
-    answers = reviewing.answers(Answer.objects.filter(pk__in=[row.pk for row in rows]).order_by("-pk"))
+    rows = page_of(review.of_worker(seat.stage, worker), request)
+    answers = review.answers(Answer.objects.filter(pk__in=[row.pk for row in rows]).order_by("-pk"))
     return show(
         request,
         "review_worker.html",

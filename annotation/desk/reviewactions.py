@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from annotation.desk.review import distillation_only, query_of_seat
 from annotation.desk.reviewforms import HoldOutForm
 from annotation.models import Answer
-from annotation.services import holdout, reviewing
+from annotation.services import holdout, review_decisions
 from crowd.desk.doors import Role, StageSeat, act, on_stage, posted
 from crowd.desk.queues import queue_named
 from crowd.desk.views.projects import entered
@@ -71,7 +71,7 @@ def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Approve."""
 
     def decide(answer: Answer, seen: str, _: str) -> str:
-        reviewing.approve(answer=answer, actor=seat.user, seen=seen)
+        review_decisions.approve(answer=answer, actor=seat.user, seen=seen)
         return "Approved."
 
     return _act(request, seat, pk, decide)
@@ -83,7 +83,7 @@ def ask_rewrite(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespon
     """Ask its author to write it again."""
 
     def decide(answer: Answer, seen: str, reason: str) -> str:
-        reviewing.ask_rewrite(answer=answer, actor=seat.user, seen=seen, reason=reason)
+        review_decisions.ask_rewrite(answer=answer, actor=seat.user, seen=seen, reason=reason)
         return "Its author is asked to write it again."
 
     return _act(request, seat, pk, decide)
@@ -96,7 +96,9 @@ def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
 
     def decide(answer: Answer, seen: str, reason: str) -> str:
         rejecting = request.POST.get("work") == "reject"
-        reviewing.exclude(answer=answer, actor=seat.user, seen=seen, reason=reason, reject_work=rejecting)
+        review_decisions.exclude(
+            answer=answer, actor=seat.user, seen=seen, reason=reason, reject_work=rejecting
+        )
         return "Excluded, and its work is being rejected." if rejecting else "Excluded. Its work is paid."
 
     return _act(request, seat, pk, decide)
@@ -108,7 +110,7 @@ def reopen(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Take a decision back."""
 
     def decide(answer: Answer, seen: str, _: str) -> str:
-        reviewing.reopen(answer=answer, actor=seat.user, seen=seen)
+        review_decisions.reopen(answer=answer, actor=seat.user, seen=seen)
         return "The decision is taken back."
 
     return _act(request, seat, pk, decide)
@@ -121,7 +123,7 @@ def approve_unflagged(request: HttpRequest, seat: StageSeat, *, pk: int) -> Http
     query = query_of_seat(seat, pk)
 
     def do() -> str:
-        count = reviewing.approve_unflagged(stage=seat.stage, query=query, actor=seat.user)
+        count = review_decisions.approve_unflagged(stage=seat.stage, query=query, actor=seat.user)
         return "One answer is approved." if count == 1 else f"{count} answers are approved."
 
     answer = act(request, do, QUERY, seat.project.slug, seat.stage.slug, pk)

@@ -7,13 +7,13 @@ change when another answer comes.
 from collections.abc import Sequence
 
 from annotation.flags.canary import canary_flags
-from annotation.flags.copying import Passages, copied
 from annotation.flags.language import language_flags
 from annotation.flags.length import outliers
 from annotation.flags.likeness import alike
 from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Limits
 from annotation.flags.spelling import spelling_flags
-from annotation.flags.typing import pasted, too_fast
+from annotation.flags.typing_telemetry import pasted, too_fast
+from annotation.flags.verbatim import Passages, copied
 
 RELATIVE = frozenset({"identical", "near-identical", "length"})
 

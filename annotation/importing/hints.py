@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from annotation.importing.columns import NAMES
 from annotation.importing.reader import Reader
 from annotation.importing.records import TYPES, Refusals
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 
 #: Fields without which a query can be imported.
 _NEEDED = ("text",)

@@ -13,7 +13,7 @@ from annotation.importing.records import MOST_LISTED, FileRefusedError, Record, 
 from annotation.importing.screening import RULES, Screen
 from annotation.importing.source import unchanged
 from annotation.importing.text import folded, normal
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from tables.rowcounts import RowCounts
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Survey:
 
 def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict: bool = False) -> Survey:
     """The first pass, and the draw. FileRefusedError if the file is refused; with `strict`, if a line is."""
-    from annotation.importing.counting import FirstPass  # noqa: PLC0415 - brings numpy, which no first page needs
+    from annotation.importing.first_pass import FirstPass  # noqa: PLC0415 - brings numpy, which no first page needs
     from annotation.importing.sampling import draw  # noqa: PLC0415
     from annotation.importing.tally import Tally  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
-from annotation.importing.delimited import BLANK, Row, Table
+from annotation.importing.csv_rows import BLANK, Row, Table
 from annotation.importing.reader import Batch, Reader, brought_by
 from annotation.importing.records import (
     MOST_COUNT,

@@ -11,11 +11,11 @@ from pydantic import Field
 from annotation import scopes
 from annotation.kinds.curation_form import NONE, NOTHING, PAIRS, Limits, read_form
 from annotation.models import Query
-from annotation.retrieving import FETCHED, Recipe
+from annotation.retrieval_options import FETCHED, Recipe
 from annotation.rules.curation import Verdict, decide
 from annotation.selectors.candidates import ShownCandidate, first, shown_candidates
 from annotation.selectors.curation import selection_counts, undecided
-from annotation.selectors.wording import texts_of
+from annotation.selectors.unit_texts import texts_of
 from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
 from annotation.truth import truth_of
 from annotation.units import of_query, query_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from annotation.rules.highlights import LONGEST, locate
 from annotation.selectors.candidates import ShownCandidate
 

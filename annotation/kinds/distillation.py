@@ -16,11 +16,11 @@ from annotation.kinds.distillation_simulation import simulated_answer
 from annotation.models import Answer, Query
 from annotation.selectors.answers import waiting
 from annotation.selectors.material import material
-from annotation.services.answering import bring_up_to_date, reconsider_answers, record_answer
-from annotation.services.flagging import canary_phrase, check_new
+from annotation.services.flags import canary_phrase, check_new
 from annotation.services.holdout import draw_configured
+from annotation.services.query_answers import bring_up_to_date, reconsider_answers, record_answer
+from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
-from annotation.services.reviewing import approve_answers_of, undecided_words
 from annotation.units import of_query, query_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage

@@ -16,7 +16,7 @@ from annotation.flags.spelling import unknown_words
 from annotation.flags.tokens import folded
 from annotation.kinds.distillation_config import DistillationConfig
 from annotation.models import Answer
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from annotation.selectors.material import Material
 from crowd.kinds import ParsedForm
 

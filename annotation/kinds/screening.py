@@ -10,7 +10,7 @@ from annotation import scopes
 from annotation.kinds.screening_questions import QUESTIONS, YES_NO
 from annotation.models import Query
 from annotation.selectors.screening import missing_votes
-from annotation.selectors.wording import texts_of
+from annotation.selectors.unit_texts import texts_of
 from annotation.services.screening import Rules, keep_vote, reconsider_screening, settle_screening
 from annotation.truth import truth_of
 from annotation.units import PREFIX, of_query, query_of

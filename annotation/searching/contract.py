@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.searching.answering import chosen
+from annotation.searching.answers import chosen
 from annotation.searching.conversation import MOST_TURNS, Conversation, RefusedError, checked
 from annotation.searching.results import key_of, sentences_of
 from retrieval.crown.parameters import Parameters
 from retrieval.errors import CorpusError, ParametersError
 from retrieval.models import Corpus
-from retrieval.searching import FoundPassage, search_conversation
+from retrieval.search import FoundPassage, search_conversation
 
 if TYPE_CHECKING:
-    from retrieval.crown.explaining import Sentence
+    from retrieval.crown.explanation import Sentence
 
 
 class FieldsRefusedError(Exception):

@@ -9,7 +9,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from annotation.searching.fragment import NetworkDrawing
-from retrieval.crown.marking import Piece
+from retrieval.crown.highlights import Piece
 
 
 def passage(pieces: Sequence[Piece]) -> SafeString:

@@ -7,9 +7,9 @@ from django.utils.safestring import SafeString
 
 from annotation.searching import markup
 from annotation.searching.fragment import draw
-from retrieval.crown.marking import Piece, marked
+from retrieval.crown.highlights import Piece, marked
 from retrieval.crown.options import describe
-from retrieval.searching import FoundPassage
+from retrieval.search import FoundPassage
 from retrieval.text.sentences import sentences
 
 

@@ -7,8 +7,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from annotation.retrieving import SHOWN
-from annotation.searching import answering
+from annotation.retrieval_options import SHOWN
+from annotation.searching import answers
 from annotation.searching.conversation import Conversation, RefusedError, read
 from annotation.searching.forms import AskForm
 from annotation.searching.keys import key_for
@@ -59,7 +59,7 @@ def _asked(
     if form.is_valid():
         try:
             asked = form.carried(conversation).with_question(form.question_asked, form.options_chosen)
-            answering.lately(corpora, asked)
+            answers.lately(corpora, asked)
         except RefusedError as error:
             form.add_error("question", str(error))
         except RetrievalError as error:
@@ -100,7 +100,7 @@ def _page(
         form=form,
         problem=problem,
         kept=conversation.fields_of_turns(),
-        turns=answering.shown(seat.project, corpora, conversation),
+        turns=answers.shown(seat.project, corpora, conversation),
         corpora=corpora,
         searchable=bool(corpora),
         many_corpora=len(corpora) > 1,

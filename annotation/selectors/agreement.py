@@ -13,7 +13,7 @@ from annotation.agreement import (
     set_alpha,
 )
 from annotation.models import CandidatePassage, PassageSelection, ScreeningVote
-from crowd.counting import counting
+from crowd.counted_work import counting
 from crowd.models import Stage
 
 #: Questions of the screening form, as they are stored, with what researchers read.

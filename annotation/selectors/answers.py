@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.models import Answer, HeldOutWorker, Query, QueryStep
-from crowd.counting import counting
+from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 
 #: Answers that count: references, and towards what their query needs.

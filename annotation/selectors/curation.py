@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import CandidatePassage, PassageSelection, Query, QuerySource
 from annotation.rules.curation import Selection
-from crowd.counting import counting
+from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 
 Status = Query.Status

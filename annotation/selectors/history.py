@@ -22,7 +22,7 @@ from annotation.models import (
     ScreeningVote,
 )
 from annotation.selectors.provenance import Provenance, provenance_of
-from crowd.counting import counts
+from crowd.counted_work import counts
 
 #: Members of `Query.extra` that say a turn so that it stands alone, with words for who wrote them.
 _REWRITES = {

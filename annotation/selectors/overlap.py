@@ -16,7 +16,7 @@ from annotation.flags.tokens import shingles
 from annotation.models import Answer, Query
 from annotation.selectors.answers import COUNTED
 from crowd.models import Stage
-from crowd.selectors.keeping import is_large, kept, moment
+from crowd.selectors.cached_figures import is_large, kept, moment
 
 #: A stage's figures are taken from so many of its queries at most, drawn by its seed.
 SAMPLED = 200

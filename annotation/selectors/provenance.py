@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.retrieving import drawn_below
+from annotation.retrieval_options import drawn_below
 
 _DIGITS = 4
 

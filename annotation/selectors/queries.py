@@ -18,7 +18,7 @@ from annotation.models import (
     ScreeningVote,
 )
 from annotation.selectors.screening import excluded_by_one_flag
-from crowd.counting import counting
+from crowd.counted_work import counting
 from projects.models import Project
 
 Status = Query.Status

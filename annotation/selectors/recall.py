@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.models import CandidatePassage, PassageSelection
-from annotation.retrieving import drawn_below
-from crowd.counting import counting
+from annotation.retrieval_options import drawn_below
+from crowd.counted_work import counting
 from projects.models import Project
 
 _Z95 = 1.959964

@@ -9,7 +9,7 @@ from django.db.models import Count, F, Q, QuerySet
 
 from annotation.models import Query, QuerySource, ScreeningVote
 from annotation.rules.screening import Vote
-from crowd.counting import counting
+from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 from projects.models import Project
 

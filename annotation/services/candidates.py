@@ -10,12 +10,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.candidates import Region, choose, draw_below
 from annotation.models import CandidatePassage, Query
-from annotation.retrieving import Recipe
+from annotation.retrieval_options import Recipe
 from projects.models import Project
 from projects.services import why_read_only
 from retrieval.errors import EmptyQueryError, RetrievalError
 from retrieval.models import Corpus
-from retrieval.searching import FoundAnswer, FoundPassage, search_conversation
+from retrieval.search import FoundAnswer, FoundPassage, search_conversation
 from retrieval.selectors import searchable
 
 _AT_ONCE = 100

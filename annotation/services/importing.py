@@ -32,7 +32,7 @@ from annotation.importing.screening import LONGEST, SHORTEST, Screen
 from annotation.importing.source import Source, encoding_of, fingerprint
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
-from annotation.services.folding import fold_candidates
+from annotation.services.candidate_repeats import fold_candidates
 from annotation.services.import_rows import IMPORTED_AS_SCREENED, candidates_of, query_of, texts_there
 from projects.models import Project
 from projects.services import record, why_read_only

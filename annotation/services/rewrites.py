@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Answer
-from annotation.services.answering import bring_up_to_date
-from annotation.services.flagging import check
+from annotation.services.flags import check
+from annotation.services.query_answers import bring_up_to_date
 from crowd.errors import CrowdError
 
 

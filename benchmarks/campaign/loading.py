@@ -120,15 +120,15 @@ def _events(world: World) -> None:
 
 
 def _filter(stage: Stage, owner: User) -> None:
-    from judgments.services.filtering import apply  # noqa: PLC0415 - numpy
+    from judgments.services.filter_runs import apply  # noqa: PLC0415 - numpy
 
     apply(stage=stage, recipe="default", parameters={}, actor=owner)
 
 
 def _report(stage: Stage) -> None:
-    from judgments.services import reporting  # noqa: PLC0415 - numpy
+    from judgments.services import reports  # noqa: PLC0415 - numpy
 
-    reporting.keep(reporting.make(stage, lambda *_: None))
+    reports.keep(reports.make(stage, lambda *_: None))
 
 
 def _know(world: World, analyse: bool) -> None:

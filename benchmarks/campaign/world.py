@@ -19,8 +19,8 @@ from crowd.models import (
     Stage,
     Worker,
 )
-from crowd.services.publishing import listing
-from crowd.services.quoting import fee, sizes
+from crowd.services.publication import listing
+from crowd.services.quotes import fee, sizes
 from projects.models import Project
 from tables.bulk import BulkTable
 

@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from crowd.desk.overview import Attention, OverviewPart
 from crowd.models import Assignment
-from crowd.selectors.keeping import is_large_table, kept
+from crowd.selectors.cached_figures import is_large_table, kept
 from notices.conditions import everything_now
 from notices.models import Notice
 from projects.models import Project

@@ -22,7 +22,7 @@ from accounts import security
 from crowd.desk import panels
 from crowd.errors import CrowdError
 from crowd.models import Stage
-from crowd.selectors.keeping import BeingCountedError, NotMadeError, page
+from crowd.selectors.cached_figures import BeingCountedError, NotMadeError, page
 from projects.models import Membership, Project
 from projects.selectors import project_for, projects_of
 from projects.services import ProjectError

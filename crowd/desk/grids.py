@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from crowd.desk.doors import Seat, show
-from crowd.selectors.keeping import kept_rows
+from crowd.selectors.cached_figures import kept_rows
 from tables import grids
 from tables.grids import Complete, Filter, Grid, GridRequest, Rows, as_they_are
 

@@ -15,7 +15,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.urls import reverse
 
 from crowd.models import Assignment, MarketOperation
-from crowd.selectors.keeping import any_large, kept, moment
+from crowd.selectors.cached_figures import any_large, kept, moment
 from projects.models import Project
 
 State, Kind = Assignment.State, MarketOperation.Kind

@@ -8,13 +8,13 @@ from django import forms
 from pydantic import BaseModel, ValidationError
 
 from crowd.desk import modelform
-from crowd.desk.costing import cost_of
+from crowd.desk.form_costs import cost_of
 from crowd.desk.texts import add_copies, follow_entered
 from crowd.kinds import Listing, StageConfig, StageKind, kind_named
 from crowd.listings import listing_of, made_listing
 from crowd.models import Endpoint, Stage
 from crowd.selectors.budgets import allotted_cents, over_budget
-from crowd.services.estimating import PER, Estimate
+from crowd.services.estimate import PER, Estimate
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields

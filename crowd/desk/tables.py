@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
-from crowd.selectors.keeping import any_large, is_large, kept, last_event, moment
+from crowd.selectors.cached_figures import any_large, is_large, kept, last_event, moment
 from projects.models import Membership, Project
 from projects.selectors import projects_of
 

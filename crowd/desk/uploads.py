@@ -6,7 +6,7 @@ from typing import Any
 
 from crowd.study.planning import plan
 from crowd.study.problems import Problem, StudyError
-from crowd.study.reading import Study, parse
+from crowd.study.reader import Study, parse
 from projects.models import Project
 
 #: Larger files are applied on the command line.

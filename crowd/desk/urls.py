@@ -4,7 +4,6 @@ from django.urls import path
 
 from crowd.desk.views import (
     agreement,
-    beginning,
     board,
     hits,
     notices,
@@ -15,7 +14,8 @@ from crowd.desk.views import (
     queues,
     settings,
     stages,
-    trying,
+    task_trial,
+    wizard,
     work,
     workers,
 )
@@ -31,7 +31,7 @@ urlpatterns = [
     path(f"{_P}notices/", notices.of_project, name="project_notices"),
     path(f"{_P}notices/read/", notices.see_project, name="see_project_notices"),
     path(f"{_P}notices/e-mail/", notices.wish, name="notice_wish"),
-    path("new-project/", beginning.new, name="new_project"),
+    path("new-project/", wizard.new, name="new_project"),
     path("workers/", people.everywhere, name="all_workers"),
     path("settings/", settings.of_user, name="my_settings"),
     path(_P, projects.project, name="project"),
@@ -54,8 +54,8 @@ urlpatterns = [
     path(f"{_S}submissions.<str:form>", plots.submissions, name="submissions"),
     path(f"{_S}edit/", stages.edit, name="edit_stage"),
     path(f"{_S}open/", stages.opening, name="opening"),
-    path(f"{_S}try/", trying.trial, name="try"),
-    path(f"{_S}try/task/", trying.task, name="try_task"),
+    path(f"{_S}try/", task_trial.trial, name="try"),
+    path(f"{_S}try/task/", task_trial.task, name="try_task"),
     path(f"{_S}expected/", stages.expect, name="expect"),
     path(f"{_S}pause/", stages.pause, name="pause"),
     path(f"{_S}close/", stages.close, name="close"),

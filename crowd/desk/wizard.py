@@ -16,19 +16,19 @@ from pydantic import ValidationError
 
 from crowd.desk import modelform
 from crowd.desk.beginnings import StageTable
-from crowd.desk.costing import cost_of
+from crowd.desk.form_costs import cost_of
 from crowd.desk.forms import Form
 from crowd.desk.texts import add_copies, follow_entered
 from crowd.kinds import Listing, StageKind, kind_named
 from crowd.listings import made_listing
 from crowd.models import Endpoint
-from crowd.services.estimating import PER, Estimate
-from crowd.study import applying
+from crowd.services.estimate import PER, Estimate
+from crowd.study import application
 from crowd.study.planning import Plan, plan
 from crowd.study.problems import Problem, StudyError
-from crowd.study.reading import Study, parse
+from crowd.study.reader import Study, parse
 from crowd.study.schema import ProjectFields, StageFields, TaskFields
-from crowd.study.writing import document_toml
+from crowd.study.writer import document_toml
 from money.amounts import dollars, entered_cents
 from projects.models import Project
 
@@ -303,8 +303,8 @@ class WizardForm(Form):
     def make(self, study: Study, shown: Plan, *, actor: Any) -> Project | None:
         """Project, members and drafts in one transaction; None, with an error here, where that cannot be."""
         try:
-            applying.apply(study, shown, {}, actor=actor)
-        except applying.ChangedMeanwhileError:
+            application.apply(study, shown, {}, actor=actor)
+        except application.ChangedMeanwhileError:
             self.add_error("slug", _TAKEN)
             return None
         except StudyError as error:

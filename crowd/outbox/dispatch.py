@@ -25,7 +25,7 @@ from crowd.adapters.base import CallRefusal, CallThrottling, Marketplace, Outcom
 from crowd.contact import Contact
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage
-from crowd.outbox import epoch, results, together
+from crowd.outbox import bulk_results, epoch, results
 from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, fill_in_groups
 
 logger = logging.getLogger(__name__)
@@ -313,7 +313,7 @@ def _take_back(operation: MarketOperation) -> None:
 def _settle_together(pairs: Sequence[_Pair]) -> None:
     """The answers about one stage, in one transaction."""
     _lock(pairs)
-    for operation, outcome in together.book(pairs[0][0].stage, pairs):
+    for operation, outcome in bulk_results.book(pairs[0][0].stage, pairs):
         _settle_one(operation, outcome)
 
 

@@ -12,7 +12,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from crowd.models import Assignment, Exclusion, HitUnit, Stage, Worker
-from crowd.selectors.keeping import any_large, kept, moment, work_stamps
+from crowd.selectors.cached_figures import any_large, kept, moment, work_stamps
 from projects.models import Project
 from quality.proportions import wilson
 

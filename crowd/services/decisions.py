@@ -6,7 +6,7 @@ from django.db.models import F
 
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
-from crowd.counting import counts
+from crowd.counted_work import counts
 from crowd.models import Assignment, Claim, Group, Hit
 from crowd.services.recounts import recount
 

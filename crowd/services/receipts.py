@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, HitUnit
-from crowd.services.apart import keep_out
+from crowd.services.stage_exclusions import keep_out
 
 State = Assignment.State
 _SALT = "crowd.receipt"

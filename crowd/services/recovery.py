@@ -30,10 +30,10 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox import results
 from crowd.outbox.calls import bonus_reference, found_purpose
-from crowd.outbox.unfinished import compare_operations, unfinished
+from crowd.outbox.unfinished_operations import compare_operations, unfinished
 from crowd.services import memo
-from crowd.services.collecting import collect_hit
-from crowd.services.publishing import next_ordinal
+from crowd.services.collection import collect_hit
+from crowd.services.publication import next_ordinal
 from money.amounts import dollars
 from money.fees import bonus_fee
 from projects.services import record

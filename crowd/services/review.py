@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from crowd.adapters.base import CallRefusal, EarlierSuccess
 from crowd.budget import Cost
-from crowd.counting import counts
+from crowd.counted_work import counts
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
@@ -17,9 +17,9 @@ from crowd.outbox import results
 from crowd.outbox.calls import found_purpose
 from crowd.outbox.planning import plan
 from crowd.services import decisions
-from crowd.services.collecting import plan_decision
+from crowd.services.collection import plan_decision
 from crowd.services.groups import ensure_group, only, put_into
-from crowd.services.publishing import next_ordinal, plan_listing
+from crowd.services.publication import next_ordinal, plan_listing
 from crowd.services.recounts import recount
 from money.amounts import dollars
 from money.fees import bonus_fee, reward_fee

@@ -22,15 +22,15 @@ from crowd.listings import follow
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.pages import by_key
-from crowd.services.passed import with_groups
-from crowd.services.publishing import publish_pending
-from crowd.services.quoting import Quote, quote
+from crowd.services.publication import publish_pending
+from crowd.services.qualifying_stages import with_groups
+from crowd.services.quotes import Quote, quote
 from crowd.services.readonly import refuse_read_only
 from crowd.study.explain import not_known
 from money.amounts import dollars
 from projects.models import Project
 from projects.services import record
-from revisions.seen import ShownColumns
+from revisions.shown_columns import ShownColumns
 
 Status = Stage.Status
 #: What cannot change once HITs of an opened stage were planned: people are working under these terms.

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from crowd.models import Endpoint, Stage
 from crowd.services.endpoints import PRESETS
-from crowd.study.reading import complete_config
+from crowd.study.reader import complete_config
 from crowd.study.schema import EndpointFields, StageFields
 from crowd.study.values import duration
 from money.amounts import dollars

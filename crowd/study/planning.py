@@ -21,7 +21,7 @@ from crowd.study.documents import (
 )
 from crowd.study.explain import Finding, not_known
 from crowd.study.problems import Problem, StudyError
-from crowd.study.reading import Study
+from crowd.study.reader import Study
 from crowd.study.schema import EndpointFields, StageFields
 from money.amounts import dollars
 from projects.models import Project

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from crowd import counting
+from crowd import counted_work
 from crowd.desk import rail
 from crowd.models import Assignment
 from money.amounts import dollars
@@ -109,4 +109,4 @@ def rail_links(context: Context) -> list[rail.Link]:
 @register.filter
 def why_not(work: Assignment) -> str:
     """Why work does not count, in a word or two; nothing where it counts. The work is read with its stage."""
-    return counting.why_not(work)
+    return counted_work.why_not(work)

@@ -9,7 +9,7 @@ from distillery.demo.robot import Robot
 from jobs import runner
 from jobs.models import Job, JobState
 from marketplace import clock
-from marketplace.batches import drafts, publishing, samples
+from marketplace.batches import drafts, publication, samples
 from marketplace.batches.sheets import Sheet
 from marketplace.models import Requester, Template
 
@@ -58,8 +58,8 @@ def publish_batch(requester: Requester, *, workers: Sequence[Account], site: str
             properties=sample.properties,
             sheet=Sheet(file, "reviews.csv"),
         )
-    cost = publishing.cost_of(batch)
-    _do(publishing.publish(batch=batch))
+    cost = publication.cost_of(batch)
+    _do(publication.publish(batch=batch))
     hits = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
     for hit_id, moods in zip(hits, MOODS, strict=True):
         for worker, mood in zip(workers, moods, strict=False):

@@ -22,7 +22,7 @@ from jobs.models import OPEN_STATES
 from judgments import sample
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.candidates import systems
-from judgments.services import filtering, reporting
+from judgments.services import filter_runs, reports
 from judgments.services.candidates import human_candidates
 from judgments.services.importing import import_candidates
 from projects.models import Project
@@ -118,23 +118,23 @@ def open_judging(project: Project, *, endpoint: Endpoint, owner: User) -> Stage:
     return stage
 
 
-def filter_and_top_up(stage: Stage, *, owner: User) -> tuple[filtering.Preview, int]:
+def filter_and_top_up(stage: Stage, *, owner: User) -> tuple[filter_runs.Preview, int]:
     """Apply the filters after a look at what they would do, and ask others; the look, and the new HITs."""
-    seen = filtering.preview(stage, RECIPE, {})
-    filtering.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
+    seen = filter_runs.preview(stage, RECIPE, {})
+    filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
     offer = seen.missing.offer
     if not offer.hits:
         return seen, 0
-    hits = filtering.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
+    hits = filter_runs.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
     tick()
     return seen, hits
 
 
 def filter_again(stage: Stage, *, owner: User) -> dict[str, Any]:
     """The same filters over all judgments, those of the second round as well; the honest report of it."""
-    filtering.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner)
+    filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner)
     go_on()
-    job = reporting.ask(stage=stage)
+    job = reports.ask(stage=stage)
     deadline = time.monotonic() + _REPORT_SECONDS
     while job.state in OPEN_STATES and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -4,11 +4,11 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Answer, AnswerFlag, Query
-from annotation.services import adjudication, reviewing
+from annotation.services import adjudication, review_decisions
 from annotation.truth import truth_of
 from crowd.models import Assignment, Stage
 from crowd.services import review
-from crowd.services.chosen import MOST_AT_ONCE, approve_chosen
+from crowd.services.bulk_decisions import MOST_AT_ONCE, approve_chosen
 from projects.models import Project
 
 
@@ -40,7 +40,7 @@ def turn_down_two(distillation: Stage, *, owner: User) -> int:
             assignment=worst[0].assignment, actor=owner, reason="This is a passage pasted as it stands."
         )
     for answer in worst[1:]:
-        reviewing.exclude(
+        review_decisions.exclude(
             answer=answer, actor=owner, seen=answer.state, reason="This is not about the question."
         )
     return len(worst)
@@ -56,7 +56,9 @@ def ask_one_again(distillation: Stage, *, owner: User) -> bool:
     if len(found) < 2:
         return False
     again = found[0]
-    reviewing.ask_rewrite(answer=again, actor=owner, seen=again.state, reason="Please use words of your own.")
+    review_decisions.ask_rewrite(
+        answer=again, actor=owner, seen=again.state, reason="Please use words of your own."
+    )
     return True
 
 
@@ -65,10 +67,10 @@ def approve_answers(distillation: Stage, *, owner: User, queries: int | None = N
     unread = Answer.objects.filter(stage=distillation, query=OuterRef("pk"), state=Answer.State.UNDECIDED)
     mine = Query.objects.filter(Exists(unread), project=distillation.project_id)
     for query in mine.order_by("pk")[:queries]:
-        reviewing.approve_unflagged(stage=distillation, query=query, actor=owner)
+        review_decisions.approve_unflagged(stage=distillation, query=query, actor=owner)
     if queries is None:
         for answer in _undecided(distillation):
-            reviewing.approve(answer=answer, actor=owner, seen=answer.state)
+            review_decisions.approve(answer=answer, actor=owner, seen=answer.state)
 
 
 def pay(stage: Stage, *, owner: User) -> None:

@@ -13,16 +13,16 @@ from rich.progress import track
 
 from crowd.models import Stage
 from crowd.simulation.accounts import Account
-from distillery.demo import answers, finished, judging, middle
+from distillery.demo import answers, finished_campaign, judging, middle
 from distillery.demo.answers import AnswersSummary
 from distillery.demo.batch import CROWD as BATCH_CROWD
 from distillery.demo.batch import BatchSummary, publish_batch
 from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
-from distillery.demo.evaluating import EvaluationSummary
+from distillery.demo.evaluation import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People, make_crowd, make_people
 from distillery.demo.poll import CROWD_SIZE, PollSummary, open_poll, summarise, work_on
-from distillery.demo.publishing import ReleaseSummary
+from distillery.demo.publication import ReleaseSummary
 from distillery.demo.robot import Robot
 from distillery.demo.scene import Scene
 from distillery.demo.screen import Screen
@@ -90,7 +90,9 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float) -
     """HITs of the lab's script, a batch, a poll, a finished campaign, and one in the middle of its work."""
     requester = people.requester
     offered = _post(people, server, screen)
-    workers = iter(make_crowd(BATCH_CROWD + CROWD_SIZE + finished.CROWD + middle.CROWD, people.suffix))
+    workers = iter(
+        make_crowd(BATCH_CROWD + CROWD_SIZE + finished_campaign.CROWD + middle.CROWD, people.suffix)
+    )
     requester.refresh_from_db()
     batch = publish_batch(requester, workers=[next(workers) for _ in range(BATCH_CROWD)], site=server.url)
     screen.batch(batch)
@@ -99,7 +101,7 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float) -
     seconds = {stage.pk: time.monotonic() - began}
     scene = Scene(people, stage.endpoint, workers, server.url, settings.DATA_DIR, screen)
     lines = answers.lines_of_log(judging.truths())
-    done = finished.finish(scene, lines[::2])
+    done = finished_campaign.finish(scene, lines[::2])
     going = middle.get_going(scene, lines[1::2])
     mark(finished=done.project, middle=going.project, actor=people.owner)
     ours = Stage.objects.filter(project__in=[done.project, going.project, stage.project]).order_by("pk")

@@ -12,13 +12,13 @@ from rich.table import Table
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.batch import BatchSummary
 from distillery.demo.campaign import REGION, Key
-from distillery.demo.evaluating import EvaluationSummary
+from distillery.demo.evaluation import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People
 from distillery.demo.poll import PollSummary
-from distillery.demo.publishing import ReleaseSummary
+from distillery.demo.publication import ReleaseSummary
 from distillery.demo.tally import MiddleSummary, StageSummary
-from judgments.services.filtering import Preview
+from judgments.services.filter_runs import Preview
 from money.amounts import dollars
 
 

@@ -182,7 +182,7 @@ def open_judging() -> None:
     from django.contrib.auth.models import User
 
     from annotation.models import Query
-    from annotation.services.reviewing import approve_unflagged
+    from annotation.services.review_decisions import approve_unflagged
     from crowd.models import Stage
     from crowd.services.stages import change_stage, open_stage, set_stage_budget
     from crowd.services.tick import tick

@@ -13,7 +13,7 @@ from evaluations import selectors
 from evaluations.desk.forms import UploadForm
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.errors import EvaluationError
-from evaluations.external import keeping
+from evaluations.external import score_columns
 from evaluations.models import ExternalScores
 from tables.grids import page_of
 
@@ -66,7 +66,7 @@ def _read(form: UploadForm, seat: Seat) -> ExternalScores:
         for piece in file.chunks():
             copy.write(piece)
         copy.flush()
-        return keeping.look(
+        return score_columns.look(
             release=given["release"],
             path=Path(copy.name),
             file_name=file.name or "scores",
@@ -90,7 +90,7 @@ def _found(seat: Seat, pk: int) -> ExternalScores:
 def look(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """What was read, before it is kept."""
     scores = _found(seat, pk)
-    first = list(keeping.values_of(scores).items())[:5]
+    first = list(score_columns.values_of(scores).items())[:5]
     return show(request, "look.html", seat, folder=FOLDER, tab=TAB, scores=scores, first=first)
 
 
@@ -101,7 +101,7 @@ def keep(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     scores = _found(seat, pk)
 
     def do() -> str:
-        keeping.keep(scores=scores, actor=seat.user)
+        score_columns.keep(scores=scores, actor=seat.user)
         return f"The scores {scores.name} can join evaluations of release {scores.release.version} now."
 
     return act(request, do, LIST, seat.project.slug)
@@ -114,7 +114,7 @@ def remove(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     scores = _found(seat, pk)
 
     def do() -> str:
-        keeping.remove(scores=scores, actor=seat.user)
+        score_columns.remove(scores=scores, actor=seat.user)
         return f"The scores {scores.name} are gone. Finished evaluations keep their values."
 
     return act(request, do, LIST, seat.project.slug)

@@ -18,7 +18,7 @@ from crowd.desk.forms import Form
 from evaluations.desk.listing import FOLDER
 from evaluations.desk.whyscore import candidates_of, choices_of
 from evaluations.errors import EvaluationError
-from evaluations.keyphrases.asking import MOST_REFERENCES, KeyphraseRequest, ask, job_of
+from evaluations.keyphrases.requests import MOST_REFERENCES, KeyphraseRequest, ask, job_of
 from jobs.models import Job, JobState
 from jobs.selectors import is_alive
 from judgments.models import Candidate
@@ -102,7 +102,7 @@ def _asked(given: QueryDict) -> dict[str, str]:
 
 
 def _state(job: Job | None, wanted: KeyphraseRequest) -> dict[str, Any]:
-    from evaluations.keyphrases.shown import SHADES, page  # noqa: PLC0415
+    from evaluations.keyphrases.weight_views import SHADES, page  # noqa: PLC0415
 
     if job is None:
         return {"job": None}
@@ -115,7 +115,7 @@ def _state(job: Job | None, wanted: KeyphraseRequest) -> dict[str, Any]:
 def _form(row: Query, asked: dict[str, str]) -> tuple[KeyphraseForm, dict[str, Candidate]]:
     """The form as it is filled, with what can be chosen; the only model there is is chosen already."""
     from evaluations.learned import shelf  # noqa: PLC0415 - the library of metrics takes its time
-    from metrics.learned.chosen import KPQA  # noqa: PLC0415
+    from metrics.learned.profile_models import KPQA  # noqa: PLC0415
 
     models = [(each.name, f"{each.name} ({each.signature})") for each in shelf.of_kind(KPQA)]
     candidates = candidates_of(row, asked.get("candidate", ""))

@@ -13,8 +13,8 @@ from evaluations.learned.shelf import ModelEntry
 from evaluations.models import ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, EvaluationPlan, plan_of
 from metrics.errors import MetricError
-from metrics.learned.bert.known import known
-from metrics.learned.chosen import BERTSCORE
+from metrics.learned.bert.encoder_folder import known
+from metrics.learned.profile_models import BERTSCORE
 from metrics.profiles import profile
 
 _ADVANCED = ("seed", "replicates", "draws", "gap", "protocols")

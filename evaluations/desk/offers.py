@@ -15,7 +15,7 @@ from evaluations.learned.shelf import ModelEntry
 from metrics.catalogue import MAKERS, metric, missing
 from metrics.errors import MetricError
 from metrics.learned import extra
-from metrics.learned.chosen import BERTSCORE, KINDS
+from metrics.learned.profile_models import BERTSCORE, KINDS
 from metrics.meta.protocols import PROTOCOLS
 from metrics.profiles import PROFILES, profile
 

@@ -13,10 +13,10 @@ from evaluations import selectors, storage
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
-from evaluations.services import ending
+from evaluations.services import transitions
 from evaluations.services.planning import begin_again
 from jobs.models import Job, JobState
-from releases import serving
+from releases import range_response
 
 PAGE = "evaluations:one"
 
@@ -78,7 +78,7 @@ def live(request: HttpRequest, seat: Seat, *, version: str, number: int) -> Http
 
 
 def _progress(evaluation: Evaluation, job: Job | None) -> dict[str, Any]:
-    stuck = ending.stuck(evaluation, job)
+    stuck = transitions.stuck(evaluation, job)
     return {
         "job": job,
         "done": evaluation.state == Evaluation.State.READY,
@@ -94,7 +94,7 @@ def cancel(request: HttpRequest, seat: Seat, *, version: str, number: int) -> Ht
     """End it."""
 
     def do() -> str:
-        ending.cancel(evaluation=found(seat, version, number), actor=seat.user)
+        transitions.cancel(evaluation=found(seat, version, number), actor=seat.user)
         return "The evaluation was cancelled. Nothing of it is kept."
 
     return act(request, do, PAGE, seat.project.slug, version, number)
@@ -107,8 +107,8 @@ def again(request: HttpRequest, seat: Seat, *, version: str, number: int) -> Htt
 
     def do() -> str:
         evaluation = found(seat, version, number)
-        if ending.stuck(evaluation, selectors.job_of(evaluation)):
-            ending.fail(evaluation=evaluation, why="Its worker stopped.")
+        if transitions.stuck(evaluation, selectors.job_of(evaluation)):
+            transitions.fail(evaluation=evaluation, why="Its worker stopped.")
         begin_again(evaluation=evaluation, actor=seat.user)
         return "The evaluation has begun again."
 
@@ -121,7 +121,7 @@ def show_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -
     """Make it the release's public leaderboard."""
 
     def do() -> str:
-        ending.show(evaluation=found(seat, version, number), actor=seat.user)
+        transitions.show(evaluation=found(seat, version, number), actor=seat.user)
         return f"Release {version} has a public leaderboard. Everybody who has its address can read it."
 
     return act(request, do, PAGE, seat.project.slug, version, number)
@@ -133,7 +133,7 @@ def hide_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -
     """Take the public leaderboard away."""
 
     def do() -> str:
-        ending.hide(evaluation=found(seat, version, number), actor=seat.user)
+        transitions.hide(evaluation=found(seat, version, number), actor=seat.user)
         return f"Release {version} has no public leaderboard any more."
 
     return act(request, do, PAGE, seat.project.slug, version, number)
@@ -148,13 +148,13 @@ def file(request: HttpRequest, seat: Seat, *, version: str, number: int, path: s
     if listed is None:
         raise Http404("The evaluation has no such file.")
     etag = f'"{listed["sha256"]}"'
-    if serving.known(request, etag):
-        return serving.not_modified(etag)
+    if range_response.known(request, etag):
+        return range_response.not_modified(etag)
     try:
-        part = serving.wanted(request, etag, int(listed["bytes"]))
-    except serving.OutsideError:
-        return serving.outside(int(listed["bytes"]), etag)
-    return serving.send(
+        part = range_response.wanted(request, etag, int(listed["bytes"]))
+    except range_response.OutsideError:
+        return range_response.outside(int(listed["bytes"]), etag)
+    return range_response.send(
         request,
         opened=lambda: storage.open_at(evaluation, path),
         part=part,

@@ -7,7 +7,7 @@ from django.urls import NoReverseMatch, reverse
 
 from crowd.desk.doors import Seat
 from evaluations.models import Evaluation
-from evaluations.shown import shown
+from evaluations.report_page import shown
 
 _WORDS = {
     "report.html": "this page for people elsewhere: one file, no network",

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluations.errors import EvaluationError
-from releases.fetching import fetched
 from releases.models import Release
-from releases.reading import files_of, formats_of, records
+from releases.reader import files_of, formats_of, records
+from releases.stored_files import fetched
 from releases.tables import CANDIDATES
 
 #: A query and a system that more than one candidate belongs to.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from metrics.catalogue import ALIASES
-from metrics.learned.chosen import ADEM, BERTSCORE, KINDS, KPQA
+from metrics.learned.profile_models import ADEM, BERTSCORE, KINDS, KPQA
 
 #: Kinds of models and encoders as people call them.
 WORDS = {KPQA: "KPQA", ADEM: "ADEM", BERTSCORE: "BERTScore"}

@@ -18,9 +18,9 @@ from django.conf import settings
 
 from evaluations.errors import EvaluationError
 from metrics.errors import MetricError
-from metrics.learned.chosen import KINDS
 from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
 from metrics.learned.kpqa.training.checkpoints import ENDING
+from metrics.learned.profile_models import KINDS
 from storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
 from storage.errors import StorageUnavailableError
 from storage.store import SharedStore, shared_store

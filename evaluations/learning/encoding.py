@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluations.errors import EvaluationError
 from evaluations.learning.sources import Material
-from evaluations.learning.studying import Encode
+from evaluations.learning.study import Encode
 from metrics.learned.adem.encoders import text_encoder
 from metrics.learned.adem.protocols import Indices
 from metrics.learned.adem.settings import Progress

@@ -8,7 +8,7 @@ from evaluations.learning.sources import Material
 from metrics.learned.adem.protocols import Indices, cascade
 from metrics.meta.adem import OVERLAP, normalised
 from metrics.meta.chance import generator
-from metrics.meta.judged import ScoredAnswers
+from metrics.meta.scored_answers import ScoredAnswers
 
 _EACH, _CONTEXTS, _ANSWERS = 3, 3, 6
 

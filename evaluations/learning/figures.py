@@ -11,13 +11,13 @@ from evaluations.reporting import scatter
 from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import short, whole
 from evaluations.reporting.points import Points
-from evaluations.reporting.reading import Report, mapping, number, rows, value
+from evaluations.reporting.reader import Report, mapping, number, rows, value
 from evaluations.reporting.signing import scale_of, signature
-from metrics.learned.adem.splitting import Parts
+from metrics.learned.adem.splits import Parts
 from metrics.meta.adem import normalised
-from metrics.meta.judged import Floats, ScoredAnswers
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 from plots import evaluation as charts
-from plots import learning
+from plots import learning_charts
 from plots.plot import Plot
 
 
@@ -124,7 +124,7 @@ def _epochs(report: Report, called: Called) -> list[Plot]:
         ]
         made = signature(report, "adem-figure7", n=mapping(mapping(report.get("chosen")).get(form)).get("n"))
         plots.append(
-            learning.epochs(
+            learning_charts.epochs(
                 drawn, title=called[form], best=best, says=f"{says}.", signature=made, table=table
             )
         )

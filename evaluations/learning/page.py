@@ -8,14 +8,14 @@ from django.template.loader import render_to_string
 from evaluations.learning import tables
 from evaluations.learning.figures import figures_of
 from evaluations.learning.tables import Called
-from evaluations.reporting import reading
+from evaluations.reporting import reader
 from evaluations.reporting.cells import Cell, Line, Notes, Table
 from evaluations.reporting.labels import labels, plain
 from evaluations.reporting.numbers import between, p_is, short, whole
 from evaluations.reporting.page import sheet
 from evaluations.reporting.points import Points
-from evaluations.reporting.reading import Report, Value, mapping, number, rows, value
-from evaluations.reporting.shown import by_kind
+from evaluations.reporting.reader import Report, Value, mapping, number, rows, value
+from evaluations.reporting.report_views import by_kind
 
 _PARTS = {"train": "training", "validation": "validation", "test": "test"}
 _LEVEL = 0.05
@@ -28,7 +28,7 @@ def page_of(report: Report, points: Mapping[str, Points]) -> str:
 
 def context_of(report: Report, points: Mapping[str, Points]) -> dict[str, Any]:
     """The context of `templates/evaluations/learned.html`."""
-    report = reading.cleaned(report)
+    report = reader.cleaned(report)
     called = {**_titles(report.get("yardsticks")), **labels(report)}
     notes = Notes()
     first, *more = answer(report, called)
@@ -188,7 +188,7 @@ def _counts(report: Report) -> list[tuple[str, str]]:
 def _facts(report: Report) -> list[tuple[str, str]]:
     encoder, settings = mapping(report.get("encoder")), mapping(report.get("settings"))
     model = mapping(report.get("model"))
-    scale = reading.scale(report)
+    scale = reader.scale(report)
     files = [
         f"{name} sha256 {digest}"
         for source in rows(report.get("sources"))

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluations.learning.crossing import CrossValidation
+from evaluations.learning.cross_validation import CrossValidation
 from evaluations.learning.sources import Material
 from evaluations.writing.scorefile import Part
-from metrics.meta.judged import Floats, ScoredAnswers
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 _LINE = "line"
 

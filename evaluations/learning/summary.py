@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from evaluations.reporting.numbers import p_is, short
-from evaluations.reporting.reading import mapping, value
+from evaluations.reporting.reader import mapping, value
 from judgments.reporting.summary import plain
 from quality.quotes import NONE, counted
 

@@ -6,7 +6,7 @@ from typing import Any
 from evaluations.reporting.cells import NOTHING, Cell, Line, Notes, Table
 from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import between, p_is, probability, short, whole
-from evaluations.reporting.reading import Report, mapping, number, rows, value
+from evaluations.reporting.reader import Report, mapping, number, rows, value
 
 Called = Mapping[str, str]
 _BOTH = ("pearson", "spearman")

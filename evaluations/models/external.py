@@ -11,7 +11,7 @@ class ExternalScores(models.Model):
     """One value for each of some candidates of a release, under a name that joins its evaluations.
 
     `body` holds the values in bulk, gzipped lines of JSON `["candidate id", value]` in the order of the ids
-    (`evaluations.external.keeping`); lists leave it out with `defer`. `digest` is the SHA-256 of the
+    (`evaluations.external.score_columns`); lists leave it out with `defer`. `digest` is the SHA-256 of the
     file that somebody gave. One that is not kept yet waits for a second look, and goes after a day.
     """
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evaluations.reporting import reading
-from evaluations.reporting.comparing import LEVEL, Comparison, Test, comparisons
+from evaluations.reporting import reader
+from evaluations.reporting.comparisons import LEVEL, Comparison, Test, comparisons
 from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import probability, short
-from evaluations.reporting.reading import GROUPINGS, Report, Value, mapping, value
+from evaluations.reporting.reader import GROUPINGS, Report, Value, mapping, value
 from evaluations.reporting.signing import ends, signature
 from plots import evaluation as charts
 from plots.plot import Plot
@@ -23,8 +23,8 @@ Row = dict[str, Any]
 def correlations(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """Pearson and Spearman of every metric with its interval; ceiling and best floor are lines."""
     plots = []
-    entries = reading.metrics(report)
-    sentinels = reading.floors(report)
+    entries = reader.metrics(report)
+    sentinels = reader.floors(report)
     for statistic in ("pearson", "spearman"):
         groupings = [
             grouping
@@ -51,10 +51,10 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
         beside = [
             {"metric": f"{called[name]} (floor)", "grouping": GROUPINGS[grouping],
              **ends(value(sentinels[name], statistic, grouping))}
-            for name in reading.best_first(sentinels, reading.Lead(statistic, first))
+            for name in reader.best_first(sentinels, reader.Lead(statistic, first))
             for grouping in groupings
         ]  # fmt: skip
-        title = reading.STATISTICS[statistic]
+        title = reader.STATISTICS[statistic]
         top = max(order, key=lambda name: _or_lowest(value(entries[name], statistic, first)))
         said = value(entries[top], statistic, first)
         lines = [f"{name} {short(each)}" for name, each in marks.items()]

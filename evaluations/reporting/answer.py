@@ -1,20 +1,20 @@
 """The answer of an evaluation in sentences: which metric agrees with people, and how sure that is."""
 
-from evaluations.reporting import reading
-from evaluations.reporting.comparing import Comparison, leading
+from evaluations.reporting import reader
+from evaluations.reporting.comparisons import Comparison, leading
 from evaluations.reporting.numbers import between, listed, p_is, percent, probability, short, whole
-from evaluations.reporting.reading import Lead, Report, Value
+from evaluations.reporting.reader import Lead, Report, Value
 
 
 def answer(report: Report) -> list[str]:
     """One sentence after another, the answer first; there is always one."""
-    entries = reading.metrics(report)
-    by = reading.lead(report)
-    order = reading.best_first(entries, by)
+    entries = reader.metrics(report)
+    by = reader.lead(report)
+    order = reader.best_first(entries, by)
     if not order:
         return ["No metric was evaluated."]
     best = order[0]
-    found = reading.of_lead(entries[best], by)
+    found = reader.of_lead(entries[best], by)
     if found.value is None:
         return [f"No metric can be compared with people: {found.reason}."]
     said = [_best(report, best, found, by), _beside_others(report, order, by), _floor(report, found, by)]
@@ -23,8 +23,8 @@ def answer(report: Report) -> list[str]:
 
 
 def _best(report: Report, best: str, found: Value, by: Lead) -> str:
-    count = len(reading.metrics(report))
-    who = reading.title(report, best)
+    count = len(reader.metrics(report))
+    who = reader.title(report, best)
     metric = f"Of {count} metrics {who} agrees best with people" if count > 1 else f"{who} agrees with people"
     figure = _figure(found)
     n = f" over {whole(found.n)} answers" if found.n and by.grouping == "global" else ""
@@ -38,7 +38,7 @@ def _beside_others(report: Report, order: list[str], by: Lead) -> str:
     better, alike, unseen = _sorted_out(comparison, order[0], order[1:])
 
     def names(keys: list[str]) -> str:
-        return listed([reading.title(report, key) for key in keys])
+        return listed([reader.title(report, key) for key in keys])
 
     if not better and not alike:
         return ""
@@ -83,29 +83,29 @@ def _least(comparison: Comparison, best: str, others: list[str]) -> str:
 
 
 def _floor(report: Report, found: Value, by: Lead) -> str:
-    entries = reading.floors(report)
-    order = reading.best_first(entries, by)
+    entries = reader.floors(report)
+    order = reader.best_first(entries, by)
     if not order:
         return ""
-    floor = reading.of_lead(entries[order[0]], by)
+    floor = reader.of_lead(entries[order[0]], by)
     if floor.value is None or found.value is None:
         return ""
-    name = f"\u201c{reading.title(report, order[0])}\u201d"
+    name = f"\u201c{reader.title(report, order[0])}\u201d"
     if floor.value >= found.value:
         return f"No metric beats a sentinel that does not read the answers: {name} reaches {_figure(floor)}."
     return f"Of the sentinels, which do not read the answers, {name} comes closest with {_figure(floor)}."
 
 
 def _ceiling(report: Report) -> str:
-    for called, found in reading.ceilings(report):
+    for called, found in reader.ceilings(report):
         if found.value is not None:
             return f"The ceiling, at which people agree with one another, is {_figure(found)} ({called})."
-    reasons = [found.reason for _, found in reading.ceilings(report) if found.reason]
+    reasons = [found.reason for _, found in reader.ceilings(report) if found.reason]
     return f"How well people agree with one another is not known: {reasons[0]}." if reasons else ""
 
 
 def _pairs(report: Report, best: str) -> str:
-    found = reading.value(reading.metrics(report)[best], "pair_acc")
+    found = reader.value(reader.metrics(report)[best], "pair_acc")
     if found.value is None:
         return f"Whether it orders two answers to the same question right cannot be said: {found.reason}."
     ends = (

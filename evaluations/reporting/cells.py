@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluations.reporting.numbers import between, probability, short, whole
-from evaluations.reporting.reading import Value, number, value
+from evaluations.reporting.reader import Value, number, value
 
 NOTHING = "\u2013"
 

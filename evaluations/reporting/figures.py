@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evaluations.reporting import reading
+from evaluations.reporting import reader
 from evaluations.reporting.agreement import correlations, significance
 from evaluations.reporting.labels import labels
 from evaluations.reporting.points import NONE, Points
 from evaluations.reporting.protocols import protocol_plots
-from evaluations.reporting.reading import Report
+from evaluations.reporting.reader import Report
 from evaluations.reporting.slices import length_bias, scatters, systems, types
 from plots.plot import Plot
 
@@ -20,7 +20,7 @@ def figures_of(report: Report, points: Points = NONE) -> list[Plot]:
     protocols; the numbers count from 1 within a kind.
     """
     called = labels(report)
-    order = reading.best_first(reading.metrics(report), reading.lead(report))
+    order = reader.best_first(reader.metrics(report), reader.lead(report))
     found = [
         *_numbered("correlation", correlations(report, order, called)),
         *_numbered("significance", significance(report, order, called)),

@@ -9,8 +9,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from evaluations.reporting.points import NONE, Points
-from evaluations.reporting.reading import Report
-from evaluations.reporting.shown import context_of
+from evaluations.reporting.reader import Report
+from evaluations.reporting.report_views import context_of
 
 _SHEETS = ("distillery.css", "evaluations.css")
 

@@ -7,7 +7,7 @@ from typing import Any
 from evaluations.reporting.cells import Cell, Line, Notes, Table
 from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import short
-from evaluations.reporting.reading import Report, Value, mapping, number, rows, value
+from evaluations.reporting.reader import Report, Value, mapping, number, rows, value
 from evaluations.reporting.signing import signature
 from plots import evaluation as charts
 from plots.plot import Plot

@@ -1,6 +1,6 @@
 """How a plot was made, and the scale it is drawn on."""
 
-from evaluations.reporting.reading import Report, Value, scale
+from evaluations.reporting.reader import Report, Value, scale
 
 #: Metrics that have plots of their own, best first; tables have all.
 MOST_PLOTTED = 12

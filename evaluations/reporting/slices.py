@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evaluations.reporting import reading, scatter
+from evaluations.reporting import reader, scatter
 from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import listed, short, whole
 from evaluations.reporting.points import Points
-from evaluations.reporting.reading import Report, mapping, number, value
+from evaluations.reporting.reader import Report, mapping, number, value
 from evaluations.reporting.signing import MOST_PLOTTED, ends, scale_of, signature
 from plots import evaluation as charts
 from plots.plot import Plot
@@ -44,12 +44,12 @@ def scatters(report: Report, points: Points, order: list[str], called: Mapping[s
 
 def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """Correlation of every metric for each type of question."""
-    entries = reading.metrics(report)
-    types = [str(each.get("name")) for each in reading.rows(report.get("types"))]
+    entries = reader.metrics(report)
+    types = [str(each.get("name")) for each in reader.rows(report.get("types"))]
     types = types or sorted({kind for each in entries.values() for kind in mapping(each.get("by_type"))})
     if len(types) < 2 and not any(mapping(each.get("by_type")) for each in entries.values()):
         return []
-    statistic = "pearson" if reading.lead(report).statistic not in ("spearman",) else "spearman"
+    statistic = "pearson" if reader.lead(report).statistic not in ("spearman",) else "spearman"
     rows: list[Row] = []
     table: list[Row] = []
     for name in order:
@@ -68,17 +68,17 @@ def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[P
     if not known:
         return []
     best = max(known, key=lambda row: row["value"])
-    says = f"{reading.STATISTICS[statistic]} by type of question; the highest is {short(best['value'])}, "
+    says = f"{reader.STATISTICS[statistic]} by type of question; the highest is {short(best['value'])}, "
     says += f"{best['metric']} on {best['type']}."
     made = signature(report, f"{statistic}-by-type")
-    title = reading.STATISTICS[statistic]
+    title = reader.STATISTICS[statistic]
     plot = charts.by_class(rows, title=title, what="type", says=says, signature=made, table=table)
     return [replace(plot, key="types")]
 
 
 def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """Means of systems by people and by the best metrics."""
-    systems = reading.rows(report.get("systems"))
+    systems = reader.rows(report.get("systems"))
     plots = []
     for name in order[:MOST_PLOTTED]:
         rows: list[Row] = []
@@ -109,7 +109,7 @@ def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list
 
 def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """How the scores of metrics, and of people, go with the length of answers."""
-    entries = {called[name]: mapping(reading.metrics(report)[name].get("length_bias")) for name in order}
+    entries = {called[name]: mapping(reader.metrics(report)[name].get("length_bias")) for name in order}
     people = mapping(mapping(report.get("human")).get("length_bias"))
     if people:
         entries = {"people": people, **entries}

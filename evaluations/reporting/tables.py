@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from evaluations.reporting import reading
+from evaluations.reporting import reader
 from evaluations.reporting.cells import NOTHING, Cell, Line, Notes, Table
 from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import percent, short, whole
-from evaluations.reporting.reading import GROUPINGS, STATISTICS, Report, Value, mapping, number, rows, value
+from evaluations.reporting.reader import GROUPINGS, STATISTICS, Report, Value, mapping, number, rows, value
 
 Entry = Mapping[str, Any]
 
@@ -25,9 +25,9 @@ _NO_CEILING = "the ceiling is calculated for Pearson and Spearman"
 
 def main(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """Metrics, best first, then the sentinels, then how people agree with each other."""
-    entries, sentinels = reading.metrics(report), reading.floors(report)
+    entries, sentinels = reader.metrics(report), reader.floors(report)
     lines = [_metric(called[name], entries[name], notes) for name in order]
-    for at, name in enumerate(reading.best_first(sentinels, reading.lead(report))):
+    for at, name in enumerate(reader.best_first(sentinels, reader.lead(report))):
         line = _metric(called[name], sentinels[name], notes)
         lines.append(Line(line.name, line.cells, "floor", "" if at else "apart"))
     for at, (way, words) in enumerate(
@@ -70,8 +70,8 @@ def _share(found: Value, notes: Notes) -> Cell:
 
 def correlations(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> list[Table]:
     """Every statistic under every grouping."""
-    entries = {**reading.metrics(report), **reading.floors(report)}
-    names = [*order, *(name for name in reading.floors(report) if name not in order)]
+    entries = {**reader.metrics(report), **reader.floors(report)}
+    names = [*order, *(name for name in reader.floors(report) if name not in order)]
     return [
         Table(
             words,
@@ -94,7 +94,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str], no
 
 def pairs(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """All figures that look at pairs of answers or of systems."""
-    entries = reading.metrics(report)
+    entries = reader.metrics(report)
     lines = []
     for name in order:
         found = {each: value(entries[name], each) for each in _PAIRS}
@@ -149,14 +149,14 @@ def systems(report: Report, order: list[str], called: Mapping[str, str], notes: 
 
 def _of_system(system: Entry, name: str, notes: Notes) -> Cell:
     corpus = value(system, "metrics", name, "corpus")
-    cell = notes.figure(reading.mean(system, name))
+    cell = notes.figure(reader.mean(system, name))
     small = f"corpus {short(corpus.value)}" if corpus.value is not None else ""
     return Cell(cell.text, small, cell.note, cell.why)
 
 
 def types(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """Pearson of every metric for each type of question, with how many answers it rests on."""
-    entries = reading.metrics(report)
+    entries = reader.metrics(report)
     named = {str(each.get("name")): number(each.get("n")) for each in rows(report.get("types"))}
     every = named or dict.fromkeys(sorted(set(chain(*(mapping(e.get("by_type")) for e in entries.values())))))
     lines = [
@@ -174,9 +174,9 @@ def types(report: Report, order: list[str], called: Mapping[str, str], notes: No
 
 def made(report: Report, order: list[str], called: Mapping[str, str]) -> Table:
     """The signature of every metric, and how many answers it has no value for, by reason."""
-    entries = {**reading.metrics(report), **reading.floors(report)}
+    entries = {**reader.metrics(report), **reader.floors(report)}
     lines = []
-    for name in [*order, *(each for each in reading.floors(report) if each not in order)]:
+    for name in [*order, *(each for each in reader.floors(report) if each not in order)]:
         missing = mapping(entries[name].get("undefined"))
         said = "; ".join(f"{whole(number(n) or 0)}: {why}" for why, n in missing.items()) or "none"
         signature = str(entries[name].get("signature") or "unknown")

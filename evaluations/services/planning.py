@@ -14,7 +14,7 @@ from evaluations.selectors import stages_of
 from jobs.services import enqueue
 from projects.services import record
 from releases.models import Release
-from releases.reading import formats_of
+from releases.reader import formats_of
 
 RUN = "evaluations.run"
 State = Evaluation.State
@@ -72,7 +72,7 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
     if plan.stage and plan.stage not in stages:
         raise EvaluationError(f"The release has no scores of a stage {plan.stage!r}.")
     if plan.metrics or plan.models:
-        from evaluations.learned.pinning import refuse_what_lacks  # noqa: PLC0415 - the library of metrics
+        from evaluations.learned.pinned_models import refuse_what_lacks  # noqa: PLC0415 - the library of metrics
 
         refuse_what_lacks(plan)
     there = {

@@ -1,13 +1,13 @@
-"""Scoring chunks of answers as parts: what `metrics.working` does with processes, with Celery workers."""
+"""Scoring chunks of answers as parts: what `metrics.parallel` does with processes, with Celery workers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from evaluations.spreading.spread import PartRunner, others
+from evaluations.spreading.part_runner import PartRunner, others
 from metrics.metric import Metric
+from metrics.parallel import Crew, Part, ProcessMetrics
 from metrics.texts import Answers
-from metrics.working import Crew, Part, ProcessMetrics
 
 #: Chunks that wait for each worker, so that none is idle while results are put together.
 _AHEAD = 3

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from evaluations.learned import shelf
-from metrics.learned.chosen import Choice
+from metrics.learned.profile_models import Choice
 
 _SALT = "evaluations.spreading"
 _SEAL = hashlib.sha256().digest_size

@@ -9,8 +9,8 @@ from metrics.tokens.scripts import spacing_warning
 from quality.quotes import NONE, counted
 
 if TYPE_CHECKING:
-    from evaluations.choosing import MetricChoice
-    from evaluations.scored import Tally
+    from evaluations.answer_scores import Tally
+    from evaluations.choices import MetricChoice
     from evaluations.tables.rows import AnswerTable
 
 #: Grows when the JSON has other fields.

@@ -16,8 +16,8 @@ from judgments.models import AgreementReport
 from judgments.selectors.live import in_force, live
 from judgments.selectors.ratings import newer_than
 from judgments.selectors.reports import standing
-from judgments.selectors.simulated import random_scores_caution
-from judgments.services import reporting
+from judgments.selectors.simulated_scores import random_scores_caution
+from judgments.services import reports
 
 FOLDER = "judgments"
 PAGE = "judgments:agreement"
@@ -88,7 +88,7 @@ def calculate(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     judging_only(seat)
 
     def do() -> str:
-        reporting.ask(stage=seat.stage)
+        reports.ask(stage=seat.stage)
         return "The report is being worked out. This page shows it as soon as it is there."
 
     return act(request, do, PAGE, seat.project.slug, seat.stage.slug)
@@ -101,7 +101,7 @@ def cancel(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     judging_only(seat)
 
     def do() -> str:
-        if not reporting.cancel(stage=seat.stage):
+        if not reports.cancel(stage=seat.stage):
             raise NotEnteredError("No report is being worked out at the moment.")
         return "The report is no longer worked out."
 

@@ -8,14 +8,14 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from crowd.models import Stage
-from crowd.selectors.keeping import is_large
+from crowd.selectors.cached_figures import is_large
 from jobs.models import Job
 from judgments.desk.filterforms import ApplyForm, RecipeForm, rule_of
 from judgments.errors import FilteringError
 from judgments.models import FilterRun
 from judgments.selectors.live import in_force
-from judgments.services import filtering, filterjobs
-from judgments.services.deciding import recipe_named, stored_parameters
+from judgments.services import filter_runs, filterjobs
+from judgments.services.filter_decisions import recipe_named, stored_parameters
 from revisions.forms import Conflict, Line, differences
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _effects(stage: Stage, mine: "Recipe", run: FilterRun) -> Iterator[Line]:
     """What each removes; of large stages, where that takes its time, the preview says it."""
     if is_large(stage):
         return
-    found, counts = filtering.preview(stage, mine.name, stored_parameters(mine)), run.summary["counts"]
+    found, counts = filter_runs.preview(stage, mine.name, stored_parameters(mine)), run.summary["counts"]
     for label, name in (("Judges removed", "removed_workers"), ("Judgments removed", "removed_ratings")):
         removed = getattr(found, name)
         if removed != counts[name]:

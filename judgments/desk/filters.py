@@ -14,20 +14,20 @@ from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
 from crowd.desk.views.projects import entered
 from crowd.kinds import kind_of
 from crowd.models import Stage
-from crowd.selectors.keeping import NotMadeError, is_large, kept, moment, soon
+from crowd.selectors.cached_figures import NotMadeError, is_large, kept, moment, soon
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.comparison import compare_filters, overtaken_wish
 from judgments.desk.filterforms import RECIPES, ApplyForm, RecipeForm, TopUpForm, UndoForm
 from judgments.errors import FilteringError, FiltersChangedError
 from judgments.models import FilterRun, Judgment
-from judgments.selectors.enough import MissingJudgments, missing_of
 from judgments.selectors.live import in_force
 from judgments.selectors.ratings import newer_than
+from judgments.selectors.redundancy import MissingJudgments, missing_of
 from judgments.selectors.stamps import stamp_for_pages
-from judgments.services import filtering, filterjobs
-from judgments.services.deciding import recipe_named
+from judgments.services import filter_runs, filterjobs
+from judgments.services.filter_decisions import recipe_named
 from money.amounts import dollars
-from revisions.seen import ConflictError
+from revisions.shown_columns import ConflictError
 
 PAGE = "judgments:filters"
 #: What is said while the preview of a large stage is worked out.
@@ -74,13 +74,13 @@ def filters(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     return answer
 
 
-def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filtering.Preview | None, str]:
+def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Preview | None, str]:
     if not form.is_valid():
         return None, "Some of the parameters cannot be read."
 
-    def make() -> tuple[filtering.Preview | None, str]:
+    def make() -> tuple[filter_runs.Preview | None, str]:
         try:
-            return filtering.preview(stage, recipe, form.parameters), ""
+            return filter_runs.preview(stage, recipe, form.parameters), ""
         except FilteringError as error:
             return None, str(error)
 
@@ -95,7 +95,7 @@ def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filtering.Previe
         return None, f"The preview could not be worked out: {error}. In a minute it is tried again."
 
 
-def _apply_form(recipe: str, found: filtering.Preview) -> ApplyForm:
+def _apply_form(recipe: str, found: filter_runs.Preview) -> ApplyForm:
     return ApplyForm(
         initial={"recipe": recipe, "parameters": found.parameters, "seen": found.seen}, auto_id="apply_%s"
     )
@@ -140,10 +140,10 @@ def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             once=given["once"].hex,
         )
         if is_large(seat.stage):
-            filtering.check_seen(seat.stage, given["seen"], wish["once"])
+            filter_runs.check_seen(seat.stage, given["seen"], wish["once"])
             filterjobs.ask_apply(**wish)
             return "The filters are being applied. This page says when they are in force."
-        run = filtering.apply(**wish)
+        run = filter_runs.apply(**wish)
         counts = run.summary["counts"]
         return (
             f"Applied: {counts['removed_ratings']:,} of {counts['ratings']:,} judgments no longer count. "
@@ -172,7 +172,7 @@ def undo(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
 
     def do() -> str:
         reason = entered(UndoForm(request.POST))["reason"]
-        filtering.undo(run, reason, seat.user)
+        filter_runs.undo(run, reason, seat.user)
         return "Undone. All judgments count again."
 
     return act(request, do, PAGE, seat.project.slug, seat.stage.slug)
@@ -191,7 +191,7 @@ def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             once = given["once"].hex
             filterjobs.ask_top_up(stage=seat.stage, most_cents=most, actor=seat.user, once=once)
             return "What is missing is being published. This page says when it is done."
-        count = filtering.top_up(stage=seat.stage, most_cents=most, actor=seat.user)
+        count = filter_runs.top_up(stage=seat.stage, most_cents=most, actor=seat.user)
         if not count:
             return "Nothing was published: the stage's round is just doing it, or the budget is used up."
         many = "HIT is" if count == 1 else "HITs are"

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.desk.importform import UploadForm
 from annotation.importing.columns import mapped
-from annotation.services import staging
+from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
-from crowd.desk.cancelling import cancel_and_say
 from crowd.desk.doors import Role, Seat, on_project, posted, show
+from crowd.desk.job_cancellation import cancel_and_say
 from jobs.models import Job, JobState
 from jobs.services import enqueue
 from judgments.desk.importform import AnswersForm
@@ -40,7 +40,7 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
     if posted and form.is_valid():
         upload: UploadedFile[bytes] = form.cleaned_data["file"]
         try:
-            file = staging.stage(
+            file = staged_files.stage(
                 project=seat.project,
                 name=upload.name or "answers",
                 pieces=upload.chunks(),
@@ -58,7 +58,7 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
 @on_project(Role.MANAGER)
 def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
     """The first rows as they would be read, and all options; `start` starts the job."""
-    file = staging.staged(project=seat.project, sha256=sha256)
+    file = staged_files.staged(project=seat.project, sha256=sha256)
     if file is None:
         raise Http404("There is no such upload.")
     seen = _look(file, Options())
@@ -98,7 +98,7 @@ class _FileLook:
     mapping: dict[str, str]
 
 
-def _look(file: staging.StagedFile, options: Options) -> _FileLook:
+def _look(file: staged_files.StagedFile, options: Options) -> _FileLook:
     try:
         found = preview(file.path, name=file.name, options=options)
     except ImportRefusedError as error:
@@ -106,7 +106,9 @@ def _look(file: staging.StagedFile, options: Options) -> _FileLook:
     return _FileLook(found, "", found.columns, found.mapping)
 
 
-def _start(request: HttpRequest, seat: Seat, file: staging.StagedFile, form: AnswersForm) -> HttpResponse:
+def _start(
+    request: HttpRequest, seat: Seat, file: staged_files.StagedFile, form: AnswersForm
+) -> HttpResponse:
     job = enqueue(
         kind=IMPORT,
         payload={

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from crowd.desk import plotting
+from crowd.desk import plot_files
 from crowd.desk.doors import StageSeat, on_stage
 from crowd.models import Stage, Worker
 from judgments.desk import shares
@@ -27,7 +27,7 @@ def of_stage(request: HttpRequest, seat: StageSeat, *, plot: str, form: str) -> 
     """A plot of the Agreement page."""
     judging_only(seat)
     make = _OF_STAGE.get(plot)
-    return plotting.answer(
+    return plot_files.answer(
         request, make(seat.stage, live(seat.stage)) if make else None, f"{seat.stage.slug}-{plot}", form
     )
 
@@ -39,7 +39,7 @@ def of_judge(request: HttpRequest, seat: StageSeat, *, pk: int, plot: str, form:
     judging_only(seat)
     worker = get_object_or_404(Worker.objects.filter(judgments__stage=seat.stage).distinct(), pk=pk)
     make = _OF_JUDGE.get(plot)
-    return plotting.answer(
+    return plot_files.answer(
         request, make(seat.stage, worker) if make else None, f"{seat.stage.slug}-judge-{pk}-{plot}", form
     )
 

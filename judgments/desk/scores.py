@@ -9,14 +9,14 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk.doors import StageSeat, on_stage, show
 from crowd.models import Stage
-from crowd.selectors.keeping import kept_rows
+from crowd.selectors.cached_figures import kept_rows
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.columns import SCORES
 from judgments.desk.downloads import signature
 from judgments.models import FilterRun
 from judgments.selectors import scores as selectors
 from judgments.selectors.live import in_force
-from judgments.selectors.simulated import random_scores_caution
+from judgments.selectors.simulated_scores import random_scores_caution
 from judgments.selectors.stamps import stamp_for_pages
 from tables.cells import cell, csv_text
 from tables.grids import Choices, GridRequest, page_of

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.desk.beside import links_of_query
+from annotation.desk.query_links import links_of_query
 from annotation.models import HeldOutWorker
 from crowd.desk.doors import Role, Seat, act, on_project, posted, show
 from crowd.desk.grids import respond

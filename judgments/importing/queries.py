@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from annotation.importing.text import folded, normal, query_digest
 from annotation.models import Query, QuerySource
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from judgments.importing.rows import Row, RowRefusedError
 from judgments.selectors.candidates import OUT
 from judgments.selectors.references import reference_forms

@@ -9,7 +9,7 @@ from annotation.importing.fields import id_of, texts_of
 from annotation.importing.jsonlines import check_storable
 from annotation.importing.records import BadFieldError
 from annotation.models import Answer
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from judgments.models import System
 
 #: Our fields, each with the names that are taken for it, the likeliest first.

@@ -1,10 +1,10 @@
-"""CSV and TSV of answers: the rows of `annotation.importing.delimited` with other columns."""
+"""CSV and TSV of answers: the rows of `annotation.importing.csv_rows` with other columns."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from annotation.importing import columns
-from annotation.importing.delimited import BLANK, Row, Table
+from annotation.importing.csv_rows import BLANK, Row, Table
 from annotation.importing.records import FileRefusedError
 from judgments.importing.rows import NAMES
 

@@ -18,7 +18,7 @@ from judgments.kinds.judging_form import LONGEST_COMMENT, read_judgment, shown_s
 from judgments.kinds.judging_simulation import simulated_judgment
 from judgments.kinds.scale_config import Choice
 from judgments.models import AttentionCheck
-from judgments.selectors.enough import pending_judgments
+from judgments.selectors.judge_view import JudgedItem, queries_of, shown
 from judgments.selectors.judging import (
     candidates_of,
     not_asked_about,
@@ -26,12 +26,12 @@ from judgments.selectors.judging import (
     sums_by_candidate,
     system_choices,
 )
-from judgments.selectors.lacking import without_correct_answer
-from judgments.selectors.shown import JudgedItem, queries_of, shown
-from judgments.selectors.simulated import random_scores_caution
+from judgments.selectors.missing_references import without_correct_answer
+from judgments.selectors.redundancy import pending_judgments
+from judgments.selectors.simulated_scores import random_scores_caution
 from judgments.selectors.trained_scale import other_scale_in_training
-from judgments.selectors.wording import texts_of
-from judgments.services import reporting
+from judgments.selectors.unit_texts import texts_of
+from judgments.services import reports
 from judgments.services.candidates import refresh_exact
 from judgments.services.checks import ensure_checks
 from judgments.services.judging import in_units, record_judgments
@@ -169,7 +169,7 @@ class Judging(SimpleKind):
 
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Nothing is decided without a person; the report on agreement is kept from growing old."""
-        return {"report": "asked for"} if reporting.keep_fresh(stage) else {}
+        return {"report": "asked for"} if reports.keep_fresh(stage) else {}
 
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
         """The filters in force decide again where they saw work that began or ceased to count."""

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig
 from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
-from crowd.services.passed import let_pass
+from crowd.services.qualifying_stages import let_pass
 from crowd.simulation.profiles import Profile
 from judgments.kinds.judging_form import read_score, shown_scale, wrong_score
 from judgments.kinds.scale_config import accepted_steps

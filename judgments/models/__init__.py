@@ -1,7 +1,7 @@
 """Systems and their answers, what people say about them, and what filters make of that."""
 
 from judgments.models.candidates import Candidate, CandidateSource, System
-from judgments.models.filtering import FilterRun, ImportedScore, Score, Verdict
+from judgments.models.filter_runs import FilterRun, ImportedScore, Score, Verdict
 from judgments.models.judging import AttentionCheck, CheckAnswer, Judgment, ShownReferences
 from judgments.models.reports import AgreementReport
 

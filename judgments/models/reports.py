@@ -3,7 +3,7 @@
 from django.db import models
 
 from crowd.models import Stage
-from judgments.models.filtering import FilterRun
+from judgments.models.filter_runs import FilterRun
 
 
 class AgreementReport(models.Model):

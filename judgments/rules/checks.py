@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from judgments.drawing import rank
+from judgments.draws import rank
 from judgments.rules.likeness import contained, covered, nearest, size
 from quality.scale import Scale
 

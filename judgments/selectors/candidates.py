@@ -7,7 +7,7 @@ from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Query
 from crowd.models import Stage
-from crowd.selectors.keeping import is_large, kept, last_event, moment
+from crowd.selectors.cached_figures import is_large, kept, last_event, moment
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from projects.models import Project
 

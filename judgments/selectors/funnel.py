@@ -7,7 +7,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from annotation.models import Query
 from crowd.models import Stage
-from crowd.selectors.keeping import any_large, kept, last_event, moment
+from crowd.selectors.cached_figures import any_large, kept, last_event, moment
 from judgments.kinds.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score
 from judgments.selectors.candidates import to_judge

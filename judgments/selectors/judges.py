@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count
 
 from crowd.models import Exclusion, Stage, Worker
-from crowd.selectors.keeping import is_large, kept
+from crowd.selectors.cached_figures import is_large, kept
 from judgments.models import CheckAnswer, Verdict
 from judgments.selectors.ratings import checks_of, ratings_of_stage, times_of
 from judgments.selectors.stamps import Stamp, stamp_for_pages

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from django.core.cache import cache
 
 from crowd.models import Stage
-from crowd.selectors.keeping import is_large, kept
+from crowd.selectors.cached_figures import is_large, kept
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.counting import ScoreCounts, score_counts
 from judgments.selectors.ratings import scale_of
+from judgments.selectors.score_counts import ScoreCounts, score_counts
 from judgments.selectors.stamps import Stamp, stamp_for_pages
 from quality.scale import Scale
 

@@ -5,11 +5,11 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from crowd.models import Stage
-from crowd.services.quoting import fee, sizes
+from crowd.services.quotes import fee, sizes
 from judgments.models import Candidate
-from judgments.selectors.counting import score_counts
 from judgments.selectors.live import Live, systems_of
 from judgments.selectors.ratings import scale_of
+from judgments.selectors.score_counts import score_counts
 
 if TYPE_CHECKING:
     from quality.figure import Figure

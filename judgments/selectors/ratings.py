@@ -12,7 +12,7 @@ from django.db.models import Count, IntegerField, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from crowd.counting import HELD, WAITS, counting, not_counting, reason_of
+from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from judgments.kinds.scale_config import scale_of_options
 from judgments.models import Candidate, CheckAnswer, Judgment

@@ -7,7 +7,7 @@ from crowd.models import Stage
 from jobs.models import OPEN_STATES, Job, JobState
 from judgments.models import AgreementReport
 from judgments.selectors.stamps import Stamp
-from judgments.services.reporting import REPORT, made_of, prefix
+from judgments.services.reports import REPORT, made_of, prefix
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from crowd.models import Stage
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.counting import score_counts
 from judgments.selectors.live import systems_of
 from judgments.selectors.ratings import scale_of
+from judgments.selectors.score_counts import score_counts
 from judgments.selectors.stamps import Stamp
 
 _BY: dict[str, tuple[str, ...]] = {

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Max, Sum
 
-from crowd.counting import not_counting
+from crowd.counted_work import not_counting
 from crowd.models import Assignment, Stage
-from crowd.selectors.keeping import is_large, kept, moment
+from crowd.selectors.cached_figures import is_large, kept, moment
 from judgments.models import FilterRun, Judgment
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crowd.counting import counting
+from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 
 

@@ -8,7 +8,7 @@ from annotation.models import Query
 from annotation.selectors.material import materials
 from crowd.errors import CrowdError
 from crowd.models import Stage
-from judgments.drawing import rank
+from judgments.draws import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.kinds.scale_config import accepted_steps
 from judgments.models import AttentionCheck

@@ -9,7 +9,7 @@ from django.conf import settings
 from crowd.models import Stage
 from judgments.models import FilterRun, Verdict
 from judgments.selectors.ratings import CandidateLabels, about, pseudonym
-from judgments.services.deciding import FilterDecision, decide, recipe_named
+from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 
 if TYPE_CHECKING:
     from quality.report import RatingGroups

@@ -15,8 +15,8 @@ from annotation.importing.records import FileRefusedError, Limits, UnmappedError
 from annotation.importing.source import Source, encoding_of, fingerprint, unchanged
 from annotation.services.importing import ImportRefusedError, Progress, refuse_read_only, silent
 from judgments.importing.formats import Answers, open_answers
+from judgments.importing.line_sorter import CandidateLine, LineSorter
 from judgments.importing.rows import Row
-from judgments.importing.sorting import CandidateLine, LineSorter
 from judgments.importing.tally import STORED, Tally
 from judgments.models import Candidate, CandidateSource, System
 from projects.models import Project

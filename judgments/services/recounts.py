@@ -12,12 +12,12 @@ from django.db.models import Count, Sum
 from django.utils import timezone
 
 from annotation.services.recounts import in_words
-from crowd.counting import not_counting
+from crowd.counted_work import not_counting
 from crowd.models import Assignment, Stage
-from crowd.selectors.keeping import is_large
+from crowd.selectors.cached_figures import is_large
 from judgments.models import CheckAnswer, FilterRun, Judgment
-from judgments.services import filterjobs, reporting, verdicts
-from judgments.services.deciding import FilterDecision, decide, recipe_named
+from judgments.services import filterjobs, reports, verdicts
+from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 from projects.services import record
 
 State = FilterRun.State
@@ -139,5 +139,5 @@ def _stored(run: FilterRun, why: str, state: str, decided: FilterDecision) -> bo
             **{f"{name}_before": before.get(name) for name in ("ratings", "removed_ratings")},
         },
     )
-    reporting.ask(stage=stage)
+    reports.ask(stage=stage)
     return True

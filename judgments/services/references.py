@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from crowd.models import Stage
 from judgments.kinds.judging_config import judging_config
 from judgments.models import ShownReferences
-from judgments.selectors.shown import references_shown
+from judgments.selectors.judge_view import references_shown
 
 _AT_ONCE = 1000
 

@@ -5,7 +5,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgments.models import FilterRun, Score, Verdict
-from judgments.services.deciding import FilterDecision
+from judgments.services.filter_decisions import FilterDecision
 from tables.bulk import BATCH, insert_columns
 
 if TYPE_CHECKING:

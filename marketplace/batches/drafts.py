@@ -21,7 +21,7 @@ from marketplace.batches.sheets import Row, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchTask, Requester, Template
 from marketplace.questions import MAX_QUESTION_BYTES, html_question_xml, parse_question
-from revisions.seen import ShownColumns
+from revisions.shown_columns import ShownColumns
 
 State = Batch.State
 _AT_ONCE = 500

@@ -6,7 +6,7 @@ from typing import Any
 
 from marketplace.errors import invalid_value
 from marketplace.requirements import Requirement
-from marketplace.services.publishing import TypeProperties
+from marketplace.services.hits import TypeProperties
 from money import fees
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400

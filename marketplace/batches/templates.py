@@ -9,7 +9,7 @@ from marketplace.batches import hosts
 from marketplace.batches.properties import Properties
 from marketplace.errors import Refusal
 from marketplace.models import Requester, Template
-from revisions.seen import ShownColumns
+from revisions.shown_columns import ShownColumns
 
 
 def create_template(

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from jobs import runner
 from jobs.models import Job, JobState
 from marketplace import clock
-from marketplace.batches import drafts, hosts, publishing, results, reviewed
+from marketplace.batches import drafts, hosts, publication, results, reviewed_results
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
@@ -170,7 +170,7 @@ def show_batch(options: Facts) -> Facts:
         "state": batch.state,
         "tasks": batch.task_count,
         "published": batch.published_count,
-        "total": dollars(publishing.cost_of(batch).total),
+        "total": dollars(publication.cost_of(batch).total),
         "available": dollars(batch.requester.available_cents),
         "loads_from": " ".join(batch.hosts),
         "not_loaded_from": " ".join(host for host in batch.hosts_of_cells if host not in batch.hosts),
@@ -181,16 +181,16 @@ def show_batch(options: Facts) -> Facts:
 def publish_batch(options: Facts) -> Facts:
     """batch publish REQUESTER NUMBER --total AMOUNT; the work is done here and now."""
     batch = _batch(options)
-    total = publishing.cost_of(batch).total
+    total = publication.cost_of(batch).total
     if _cents(options["total"]) != total:
         raise CommandError(f"The total is {dollars(total)}, not {options['total']}. Nothing was published.")
-    _finish(publishing.publish(batch=batch))
+    _finish(publication.publish(batch=batch))
     return show_batch(options)
 
 
 def cancel_batch(options: Facts) -> Facts:
     """batch cancel REQUESTER NUMBER."""
-    _finish(publishing.cancel(batch=_batch(options)))
+    _finish(publication.cancel(batch=_batch(options)))
     return show_batch(options)
 
 
@@ -220,8 +220,8 @@ def review_batch(options: Facts) -> Facts:
             sheet=options["sheet"],
             limits=RESULTS,
         )
-        decisions = reviewed.read(sheet)
-    job = reviewed.start(
+        decisions = reviewed_results.read(sheet)
+    job = reviewed_results.start(
         batch=batch,
         decisions=decisions,
         file_name=sheet.name,
@@ -231,7 +231,7 @@ def review_batch(options: Facts) -> Facts:
     _finish(job)
     job.refresh_from_db()
     lines: list[Any] = job.result or []
-    return {name: sum(line[2] == name for line in lines) for name in reviewed.OUTCOMES}
+    return {name: sum(line[2] == name for line in lines) for name in reviewed_results.OUTCOMES}
 
 
 def _finish(job: Job) -> None:

@@ -10,8 +10,8 @@ from marketplace import clock
 from marketplace.export.archive import exported
 from marketplace.models import Worker
 from marketplace.receipts import receipt, worker_of
-from marketplace.services import closing
-from marketplace.site.selectors.leaving import standing
+from marketplace.services import account_closure
+from marketplace.site.selectors.open_work import standing
 from money.amounts import dollars
 
 
@@ -66,7 +66,7 @@ def _close(options: dict[str, Any]) -> dict[str, Any]:
         raise CommandError(
             f"This closes the account of {worker.worker_id} for ever. Say --yes if you mean it."
         )
-    closed = closing.close(worker=worker)
+    closed = account_closure.close(worker=worker)
     return {
         "worker_id": worker.worker_id,
         "closed": True,

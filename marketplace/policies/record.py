@@ -10,7 +10,7 @@ from django.db import transaction
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, PolicyAction, PolicyResult
 from marketplace.policies.parameters import Extension
-from marketplace.services.extending import add_places_locked, lengthen_locked
+from marketplace.services.hit_extension import add_places_locked, lengthen_locked
 from marketplace.services.review import approve_locked, reject_locked
 
 State = Holding.State

@@ -15,7 +15,7 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from accounts.acting import Actor, acting_as
+from accounts.actors import Actor, acting_as
 from accounts.addresses import address_of
 from marketplace import chaos, clock
 from marketplace.composedqueries import ComposedInsert

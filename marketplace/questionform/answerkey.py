@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from marketplace.errors import invalid_value
 from marketplace.questionform.parsing import Form, Selection
-from marketplace.wellformed import SCHEMAS, parse_error, root_of
+from marketplace.xml_documents import SCHEMAS, parse_error, root_of
 
 NAMESPACE = f"{SCHEMAS}2005-10-01/AnswerKey.xsd"
 #: Values of qualifications are whole numbers of 32 bits on the wire.

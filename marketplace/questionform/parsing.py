@@ -7,8 +7,8 @@ from typing import Literal
 from xml.etree.ElementTree import Element
 
 from marketplace.errors import Refusal
-from marketplace.questionform.formatted import formatted, is_address
-from marketplace.wellformed import SCHEMAS, parse_error, root_of
+from marketplace.questionform.formatted_content import formatted, is_address
+from marketplace.xml_documents import SCHEMAS, parse_error, root_of
 
 VERSIONS = ("2005-10-01", "2017-11-06")
 #: Tags of the root element, by their namespace.

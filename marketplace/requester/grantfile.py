@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from marketplace.batches.sheets import Limits, Sheet
-from marketplace.services.granting import GrantLine
+from marketplace.services.bulk_grants import GrantLine
 
 LIMITS = Limits(megabytes=10, columns=500, rows=100_000)
 _UNCHANGED = "Nothing was changed."

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from marketplace.services.invoicing import LONGEST_ADDRESS
+from marketplace.services.invoice_records import LONGEST_ADDRESS
 from marketplace.services.people import MOST_CENTS
 from money.amounts import AmountError, dollars, entered_cents
 

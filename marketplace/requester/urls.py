@@ -5,7 +5,6 @@ from django.urls import path
 from marketplace.requester.views import (
     accounts,
     activity,
-    asking,
     batches,
     batchreviews,
     controls,
@@ -17,6 +16,7 @@ from marketplace.requester.views import (
     money,
     overview,
     payables,
+    qualification_requests,
     qualifications,
     review,
     templates,
@@ -113,8 +113,8 @@ urlpatterns = [
     path(f"{_KIND}give/", qualifications.give, name="give_qualification"),
     path(f"{_KIND}revoke/", qualifications.revoke, name="revoke_qualification"),
     path(f"{_KIND}upload/", qualifications.upload, name="upload_grants"),
-    path(f"{_R}requests/", asking.listing, name="qualification_requests"),
-    path(_ASKED, asking.asked, name="qualification_request"),
-    path(f"{_ASKED}accept/", asking.accept, name="accept_request"),
-    path(f"{_ASKED}reject/", asking.reject, name="reject_request"),
+    path(f"{_R}requests/", qualification_requests.listing, name="qualification_requests"),
+    path(_ASKED, qualification_requests.asked, name="qualification_request"),
+    path(f"{_ASKED}accept/", qualification_requests.accept, name="accept_request"),
+    path(f"{_ASKED}reject/", qualification_requests.reject, name="reject_request"),
 ]

@@ -16,9 +16,9 @@ from marketplace.policies import known_answers
 from marketplace.questions import answers_xml
 from marketplace.selectors import hit_status, is_followed
 from marketplace.services.candidates import next_hit_pk
+from marketplace.services.hit_events import notice_expiry, notice_reviewable
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
-from marketplace.services.turning import notice_expiry, notice_reviewable
 from marketplace.sweep import settle
 
 State = Holding.State

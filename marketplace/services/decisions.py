@@ -14,7 +14,7 @@ from django.db import transaction
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Bonus, Holding
 from marketplace.services import review
-from marketplace.services.once import claim
+from marketplace.services.idempotency import claim
 from marketplace.sweep import settle
 
 State = Holding.State

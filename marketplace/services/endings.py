@@ -10,9 +10,9 @@ from marketplace.errors import Refusal
 from marketplace.models import Holding, Place, Worker
 from marketplace.notifications.events import emit
 from marketplace.selectors import is_expired
+from marketplace.services.hit_events import notice_expiry, notice_reviewable
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
-from marketplace.services.turning import notice_expiry, notice_reviewable
 
 State = Holding.State
 

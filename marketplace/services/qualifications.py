@@ -19,7 +19,7 @@ from marketplace.models import (
 from marketplace.selectors import asking_for
 from marketplace.services.activity import note
 from marketplace.services.qualification_tests import QualificationTest
-from revisions.seen import ShownColumns
+from revisions.shown_columns import ShownColumns
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status

@@ -2,7 +2,16 @@
 
 from django.urls import path, register_converter
 
-from marketplace.site.views import browse, desk, leaving, membership, qualifications, records, voices, work
+from marketplace.site.views import (
+    account_closure,
+    browse,
+    desk,
+    membership,
+    qualifications,
+    records,
+    voices,
+    work,
+)
 
 
 class EntityIdConverter:
@@ -52,8 +61,8 @@ urlpatterns = [
     path("invitation/<slug:token>", membership.invitation, name="invitation"),
     path("profile", membership.profile, name="profile"),
     path("profile/accept-next", membership.accept_next, name="accept_next"),
-    path("profile/payment", leaving.payment, name="payment"),
-    path("profile/export", leaving.export, name="export"),
-    path("profile/close", leaving.close, name="close"),
+    path("profile/payment", account_closure.payment, name="payment"),
+    path("profile/export", account_closure.export, name="export"),
+    path("profile/close", account_closure.close, name="close"),
     path("desk/", desk.desk, name="desk"),
 ]

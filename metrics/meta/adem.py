@@ -13,7 +13,7 @@ import numpy as np
 
 from metrics.meta.chance import generator
 from metrics.meta.columns import FEW, related
-from metrics.meta.judged import Floats, ScoredAnswers
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 from metrics.meta.subsets import Which, over_subsets
 
 #: The word-overlap metrics of Table 6, where they are among the metrics.

@@ -26,15 +26,15 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.meta.cohorts import Pair, cohorts_of
-from metrics.meta.compared import MetricDifference
 from metrics.meta.draws import SAMPLES, blocks, samples
 from metrics.meta.itemwise import PAIR_STATISTICS
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import STATISTICS
+from metrics.meta.metric_difference import MetricDifference
+from metrics.meta.part_runner import PartRunner, in_process
 from metrics.meta.resampling import SampleCounts
 from metrics.meta.rows import GROUPINGS, Grouping, Rows, rows_of
-from metrics.meta.sampled import SampledStatistic, sampled, scored
-from metrics.meta.spreading import PartRunner, in_process
+from metrics.meta.sampled_statistics import SampledStatistic, sampled, scored
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 from metrics.meta.statistics import AnyStatistic, check
 
 Kind = Literal["boot_inputs", "boot_systems", "boot_both"]

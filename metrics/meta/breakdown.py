@@ -10,10 +10,10 @@ from metrics.meta.canonical import chosen
 from metrics.meta.chance import generator
 from metrics.meta.correlations import correlation
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import Statistic
 from metrics.meta.pairs import pair_accuracy
 from metrics.meta.rows import Rows, rows_of
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 BOTH: tuple[Statistic, ...] = ("pearson", "spearman")
 _OF_TYPE: Wanted = (("pearson", "global"), ("spearman", "global"), ("pair_acc", "item"))

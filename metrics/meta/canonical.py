@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from metrics.meta.judged import Codes, Floats, Raters, ScoredAnswers
+from metrics.meta.scored_answers import Codes, Floats, Raters, ScoredAnswers
 
 Rows = npt.NDArray[np.intp]
 

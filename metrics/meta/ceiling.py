@@ -16,8 +16,8 @@ import numpy as np
 from metrics.meta.chance import generator
 from metrics.meta.columns import correlation, related
 from metrics.meta.figure import Figure
-from metrics.meta.judged import NO_RATINGS, Codes, Floats, Raters, ScoredAnswers
 from metrics.meta.kernels import STATISTICS
+from metrics.meta.scored_answers import NO_RATINGS, Codes, Floats, Raters, ScoredAnswers
 
 SPLITS = 100
 LEAST = 3

@@ -7,7 +7,7 @@ significant difference holds all together.
 
 from collections.abc import Mapping, Sequence
 
-from metrics.meta.compared import MetricDifference
+from metrics.meta.metric_difference import MetricDifference
 
 
 def clusters(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats
 from metrics.meta.kernels import Statistic, within
+from metrics.meta.scored_answers import Floats
 
 LEAST = 3
 FEW = f"fewer than {LEAST} answers have both scores"

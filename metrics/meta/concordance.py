@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics.meta.cohorts import Cohort
-from metrics.meta.judged import Floats
 from metrics.meta.kernels import pair_counts
 from metrics.meta.rows import Grouping, Indices, grouped
+from metrics.meta.score_swaps import standardised
+from metrics.meta.scored_answers import Floats
 from metrics.meta.signs import sign_sums
-from metrics.meta.swapping import standardised
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from metrics.meta.chance import generator
-from metrics.meta.judged import Floats
 from metrics.meta.rows import Indices
+from metrics.meta.scored_answers import Floats
 
 #: Draws in a block, and units (questions, answers) whose swaps are at hand at once.
 BLOCK = 500

@@ -11,12 +11,12 @@ from metrics.meta.breakdown import by_type
 from metrics.meta.correlations import NO_SCORES, correlation
 from metrics.meta.figure import Figure
 from metrics.meta.itemwise import PAIR_STATISTICS, PairStatistic
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import STATISTICS
 from metrics.meta.matching import matched
 from metrics.meta.pairs import accuracy_with_ties, pair_accuracy
 from metrics.meta.plan import Plan, ReportHeader
 from metrics.meta.rows import Rows, rows_of
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 from metrics.meta.softpairs import pairwise_accuracy, soft_accuracy
 from metrics.meta.ties import calibrated
 

@@ -18,13 +18,13 @@ from metrics.meta.canonical import canonical
 from metrics.meta.ceiling import ceiling
 from metrics.meta.entries import corpus, entry
 from metrics.meta.floors import floors
-from metrics.meta.judged import ScoredAnswers
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
+from metrics.meta.part_runner import PartRunner, in_process
 from metrics.meta.plan import Comparison, CorpusRule, Plan, ReportHeader
 from metrics.meta.protocols import METRIC, TABLE8, known, protocol, table8
+from metrics.meta.scored_answers import ScoredAnswers
 from metrics.meta.significance import Tests, parts_of_tests, tests
-from metrics.meta.spreading import PartRunner, in_process
 from metrics.meta.warnings import warnings_of
 
 __all__ = ["Comparison", "CorpusRule", "Plan", "ReportHeader", "evaluate"]

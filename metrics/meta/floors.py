@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metrics.meta.judged import Codes, Floats, ScoredAnswers
+from metrics.meta.scored_answers import Codes, Floats, ScoredAnswers
 
 OF_THE_OTHERS = "this floor is made of the human scores of the other answers to the question"
 ONE_VALUE = "this floor has one value per system: its own human mean"

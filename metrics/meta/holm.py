@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from metrics.meta.compared import MetricDifference
+from metrics.meta.metric_difference import MetricDifference
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:

@@ -9,11 +9,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.meta.judged import Floats
 from metrics.meta.kernels import Statistic, pair_counts, within
 from metrics.meta.matching import matches
 from metrics.meta.pairs import snapped
 from metrics.meta.rows import Indices, Rows, grouped
+from metrics.meta.scored_answers import Floats
 from metrics.meta.ties import best_epsilon, differences, right
 
 PairStatistic = Literal["pair_acc", "acc_eq", "acc_eq_cal", "rank_match"]

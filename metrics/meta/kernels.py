@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
-from metrics.meta.judged import Floats
 from metrics.meta.rows import LARGEST, Indices, dense
+from metrics.meta.scored_answers import Floats
 
 Statistic = Literal["pearson", "spearman", "kendall"]
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from metrics.meta.chance import generator
 from metrics.meta.columns import p_of_t, related
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, ScoredAnswers
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 CUT = 6
 NO_LENGTHS = "the lengths of the answers and their references are not known"

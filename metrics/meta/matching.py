@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 from metrics.meta.ties import index_pairs
 
 TIE = 1e-8

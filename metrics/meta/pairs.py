@@ -21,9 +21,9 @@ import numpy as np
 
 from metrics.meta.correlations import NO_SCORES
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import pair_counts
 from metrics.meta.rows import Grouping, Rows, grouped, rows_of
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 ROUNDING = 5e-13
 NO_PAIR = "not defined: no question has two answers with human scores and scores of this metric"

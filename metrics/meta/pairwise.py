@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.meta.judged import Floats
 from metrics.meta.matching import ROUNDING, TIE
 from metrics.meta.pairs import snapped
 from metrics.meta.rows import Indices, Mask, Rows, grouped, starts_of
+from metrics.meta.scored_answers import Floats
 from metrics.meta.statistics import AnyStatistic
 from metrics.meta.ties import ROUNDING as OF_EPSILON
 from metrics.meta.ties import best_epsilon, differences, index_pairs

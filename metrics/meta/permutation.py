@@ -26,17 +26,17 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
+from metrics.meta.answer_swaps import SwapStatistics, anew_of
 from metrics.meta.cohorts import Cohort, Pair, PairCohorts, cohorts_of
-from metrics.meta.compared import Method, MetricDifference
 from metrics.meta.concordance import concordance_of
 from metrics.meta.draws import BLOCK, blocks, kept, swaps
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.kernels import within
-from metrics.meta.reswapping import SwapStatistics, anew_of
+from metrics.meta.metric_difference import Method, MetricDifference
+from metrics.meta.part_runner import PartRunner, in_process
 from metrics.meta.rows import Grouping, Indices, Rows, grouped, rows_of
-from metrics.meta.spreading import PartRunner, in_process
+from metrics.meta.score_swaps import Sums, means_of, moments_of, shares_of, standardised, values_of
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 from metrics.meta.statistics import AnyStatistic, check
-from metrics.meta.swapping import Sums, means_of, moments_of, shares_of, standardised, values_of
 
 PERMUTATIONS = ("perm_inputs", "perm_both", "perm_systems")
 CLOSE = 1e-10

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metrics.errors import MetricError
-from metrics.meta.compared import METHODS, Method
-from metrics.meta.judged import Floats
 from metrics.meta.kernels import STATISTICS, Statistic
+from metrics.meta.metric_difference import METHODS, Method
 from metrics.meta.rows import GROUPINGS, Grouping
+from metrics.meta.scored_answers import Floats
 from metrics.meta.statistics import AnyStatistic, check
 
 VERSION = 1

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.meta import adem, learning
-from metrics.meta.judged import ScoredAnswers
+from metrics.meta import adem, learning_curve
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.matching import rank_match
 from metrics.meta.plan import Plan, ReportHeader
 from metrics.meta.resample import resample_overall
+from metrics.meta.scored_answers import ScoredAnswers
 
 Result = dict[str, Any]
 TABLE8 = "adem-table8"
@@ -54,7 +54,7 @@ def table8(bias: Mapping[str, Result], names: Iterable[str]) -> Result:
 
 
 def _table14(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return learning.table14(judged, seed=plan.seed)
+    return learning_curve.table14(judged, seed=plan.seed)
 
 
 def table7(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from metrics.meta.chance import generator
 from metrics.meta.columns import correlation
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.plan import CorpusRule
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 TIMES = 100
 QUESTIONS = 30

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.meta.judged import Floats
 from metrics.meta.kernels import Statistic, within
 from metrics.meta.pairwise import Pairwise
 from metrics.meta.rows import Indices, rounded
+from metrics.meta.scored_answers import Floats
 from metrics.meta.softpairs import system_pairs
 from metrics.meta.statistics import AnyStatistic, correlation_named
-from metrics.meta.weighted import WeightedCorrelation, of_moments
+from metrics.meta.weighted_correlations import WeightedCorrelation, of_moments
 
 #: Cells of answers by samples that are worked on at once.
 CELLS = 1 << 20

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
-from metrics.meta.judged import Floats, ScoredAnswers
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 Grouping = Literal["global", "item", "by_system", "system"]
 GROUPINGS: tuple[Grouping, ...] = ("global", "item", "by_system", "system")

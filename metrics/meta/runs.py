@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.meta.judged import Floats
 from metrics.meta.rows import Indices
+from metrics.meta.scored_answers import Floats
 
 #: So few groups are summed one by one.
 GROUPS = 50

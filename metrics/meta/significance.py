@@ -6,14 +6,14 @@ from itertools import combinations
 from typing import Any
 
 from metrics.meta.clusters import clusters
-from metrics.meta.compared import MetricDifference
-from metrics.meta.comparing import compared
+from metrics.meta.comparisons import compared
 from metrics.meta.detectable import detectable
 from metrics.meta.draws import SAMPLES, blocks
-from metrics.meta.judged import ScoredAnswers
+from metrics.meta.metric_difference import MetricDifference
+from metrics.meta.part_runner import P, PartRunner, R
 from metrics.meta.permutation import PERMUTATIONS
 from metrics.meta.plan import Comparison, Plan
-from metrics.meta.spreading import P, PartRunner, R
+from metrics.meta.scored_answers import ScoredAnswers
 
 
 @dataclass(frozen=True, slots=True)

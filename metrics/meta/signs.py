@@ -6,8 +6,8 @@ y_j), x being its own scores and y those of the others. With x = y these are the
 
 import numpy as np
 
-from metrics.meta.judged import Floats
 from metrics.meta.rows import Indices
+from metrics.meta.scored_answers import Floats
 
 
 def sign_sums(human: Floats, own: Floats, others: Floats) -> Floats:

@@ -17,8 +17,8 @@ import numpy as np
 from metrics.meta.correlations import NO_SCORES, ONE_SYSTEM, SAME_HUMAN_MEANS
 from metrics.meta.draws import BLOCK, blocks, swaps
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.rows import Mask, Rows, rows_of, system_means
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 NOTHING_SHARED = "not defined: no two systems answered the same question"
 #: Sums this close are the same, whatever the order of their terms did to the last digits.

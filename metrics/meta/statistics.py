@@ -6,11 +6,11 @@ from metrics.errors import MetricError
 from metrics.meta.correlations import correlation
 from metrics.meta.figure import Figure
 from metrics.meta.itemwise import PAIR_STATISTICS, PairStatistic
-from metrics.meta.judged import Floats
 from metrics.meta.kernels import STATISTICS, Statistic
 from metrics.meta.matching import matched
 from metrics.meta.pairs import accuracy_with_ties, pair_accuracy
 from metrics.meta.rows import Grouping, Rows
+from metrics.meta.scored_answers import Floats
 from metrics.meta.softpairs import pairwise_accuracy
 from metrics.meta.ties import calibrated
 

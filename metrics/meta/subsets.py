@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from metrics.meta.judged import Floats
+from metrics.meta.scored_answers import Floats
 
 Subsets = npt.NDArray[np.bool_]
 Which = Literal["pearson", "spearman"]

@@ -20,9 +20,9 @@ import numpy as np
 from metrics.meta.chance import generator
 from metrics.meta.correlations import NO_SCORES
 from metrics.meta.figure import Figure
-from metrics.meta.judged import Floats, ScoredAnswers
 from metrics.meta.pairs import NO_PAIR
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
+from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 ONE_QUESTION = (
     "not defined: only one question has a pair of answers, so there is no other to choose epsilon on"

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from metrics.meta.cohorts import Pair, cohorts_of
-from metrics.meta.compared import MetricDifference
-from metrics.meta.judged import ScoredAnswers
 from metrics.meta.kernels import pearson
+from metrics.meta.metric_difference import MetricDifference
 from metrics.meta.rows import rows_of
+from metrics.meta.scored_answers import ScoredAnswers
 
 FEW = "not defined: Williams' test needs four answers with both scores"
 SAME = "not defined: the two metrics are the same but for scale"

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from releases.describing.citation import bibtex_entry
-from releases.describing.collecting import collecting
+from releases.describing.collection import collecting
 from releases.describing.columns import columns
+from releases.describing.escapes import block, markdown, paragraphs, plain, table
 from releases.describing.facts import QUESTIONS, Facts
 from releases.describing.head import configurations, head, loaded
 from releases.describing.licences import licence_named
 from releases.describing.methods import PAPERS
-from releases.describing.quoting import block, markdown, paragraphs, plain, table
 from releases.formats.registry import LABELS
 from releases.groups import GROUPS, words_of
 from releases.tables import SPLITS, TABLES

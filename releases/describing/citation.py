@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from releases.describing.escapes import bibtex, plain, yaml
 from releases.describing.facts import Facts
 from releases.describing.licences import licence_named
-from releases.describing.quoting import bibtex, plain, yaml
 
 _FAMILY_FIRST = re.compile(r"(?P<family>[^,]+),\s*(?P<given>[^,]+)")
 _WEB = re.compile(r"https?://[^\s<>\"{}|\\^`]+", re.IGNORECASE)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from releases.describing.escapes import markdown, table
 from releases.describing.facts import Facts
-from releases.describing.quoting import markdown, table
 from releases.tables import RECORDS, TABLES, Kind, Table
 
 _WORDS = {

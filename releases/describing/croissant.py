@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from releases.describing.citation import address_of, bibtex_entry
+from releases.describing.escapes import plain
 from releases.describing.facts import Facts, File
 from releases.describing.head import configurations, loaded
 from releases.describing.licences import licence_named
-from releases.describing.quoting import plain
 from releases.tables import RECORDS, SPLITS, Kind, Table
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from releases.describing.escapes import plain, yaml
 from releases.describing.facts import Facts
 from releases.describing.licences import licence_named
-from releases.describing.quoting import plain, yaml
 from releases.tables import RECORDS, TABLES, Kind, Table
 
 #: Formats that `datasets` reads, the best first: Parquet knows its types.

@@ -5,7 +5,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from crowd.desk.doors import Seat, on_project
-from releases import offering
+from releases import download_files
 from releases.desk.release import found
 
 
@@ -13,11 +13,11 @@ from releases.desk.release import found
 @on_project()
 def file(request: HttpRequest, seat: Seat, *, version: str, path: str) -> HttpResponseBase:
     """One file."""
-    return offering.file(request, found(seat, version), path, user=seat.user)
+    return download_files.file(request, found(seat, version), path, user=seat.user)
 
 
 @require_safe
 @on_project()
 def archive(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponseBase:
     """All files."""
-    return offering.archive(request, found(seat, version), user=seat.user)
+    return download_files.archive(request, found(seat, version), user=seat.user)

@@ -21,11 +21,11 @@ from releases import selectors
 from releases.desk.forms import CheckForm, DecisionForm
 from releases.desk.steps import chosen, way
 from releases.models import PrivacyFinding
-from releases.privacy import deciding
-from releases.privacy.checking import counted
+from releases.privacy import decisions
+from releases.privacy.check import counted
 from releases.privacy.excerpts import Parts, parts
 from releases.privacy.rules import RULES
-from releases.services.starting import CHECK, look_for_findings
+from releases.services.job_requests import CHECK, look_for_findings
 from tables.grids import page_of
 from tables.keys import chosen_keys
 
@@ -131,14 +131,14 @@ def decide(request: HttpRequest, seat: Seat) -> HttpResponse:
         rows = _chosen(request, seat)
         action = request.POST.get("do", "")
         if action == "accept":
-            done, words = deciding.accept(findings=rows, reason=reason, actor=seat.user), "may stay"
+            done, words = decisions.accept(findings=rows, reason=reason, actor=seat.user), "may stay"
         elif action == "redact":
             done, words = (
-                deciding.redact(findings=rows, reason=reason, actor=seat.user),
+                decisions.redact(findings=rows, reason=reason, actor=seat.user),
                 "will be blacked out",
             )
         elif action == "reopen":
-            done, words = deciding.reopen(findings=rows, actor=seat.user), "open again"
+            done, words = decisions.reopen(findings=rows, actor=seat.user), "open again"
         else:
             raise NotEnteredError("Choose what is to happen to them.")
         if not done:

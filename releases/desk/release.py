@@ -13,11 +13,11 @@ from django.views.decorators.http import require_safe
 from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
 from crowd.desk.views.projects import entered
 from jobs.models import Job, JobState
-from releases import offering, selectors, storage, summaries
+from releases import download_files, selectors, storage, summaries
 from releases.desk.forms import WithdrawForm
 from releases.models import Release
-from releases.services import shelving
-from releases.services.starting import BUILD, begin_again
+from releases.services import transitions
+from releases.services.job_requests import BUILD, begin_again
 from releases.tables import SPLITS
 
 FOLDER = "releases"
@@ -58,7 +58,7 @@ def page(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
         folder=FOLDER,
         tab="releases",
         release=release,
-        files=offering.offered(release) if ready else [],
+        files=download_files.offered(release) if ready else [],
         link=_address(request, release, seat) if ready else "",
         earlier=selectors.before(release),
         splits=SPLITS,
@@ -75,7 +75,7 @@ def page(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
 
 def _address(request: HttpRequest, release: Release, seat: Seat) -> str:
     """The beginning of addresses that a program can download from, for this person."""
-    token = offering.link_for(release, seat.user)
+    token = download_files.link_for(release, seat.user)
     return request.build_absolute_uri(reverse("public_releases:linked", args=[token, "FILE"])).removesuffix(
         "FILE"
     )
@@ -124,7 +124,7 @@ def _progress(release: Release | None, job: Job | None) -> dict[str, Any]:
     return {
         "job": job,
         "done": done,
-        "over": failed or (not done and release is not None and shelving.stuck(release, job)),
+        "over": failed or (not done and release is not None and transitions.stuck(release, job)),
         "why": (release.error if release else "") or (job.error if job else ""),
     }
 
@@ -142,7 +142,7 @@ def cancel(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """End a build."""
 
     def do() -> str:
-        if not shelving.give_up(release=found(seat, version), why="It was cancelled.", actor=seat.user):
+        if not transitions.give_up(release=found(seat, version), why="It was cancelled.", actor=seat.user):
             raise NotEnteredError("The build is over already.")
         return "The build was cancelled. Nothing of it is kept."
 
@@ -156,8 +156,8 @@ def again(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
 
     def do() -> str:
         release = found(seat, version)
-        if shelving.stuck(release, selectors.job_of(release)):
-            shelving.give_up(release=release, why="Its worker stopped.", actor=seat.user)
+        if transitions.stuck(release, selectors.job_of(release)):
+            transitions.give_up(release=release, why="Its worker stopped.", actor=seat.user)
         begin_again(release=release, actor=seat.user)
         return f"Release {version} is being built again."
 
@@ -170,7 +170,7 @@ def publish(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """Give it a page that needs no log-in."""
 
     def do() -> str:
-        shelving.show(release=found(seat, version), actor=seat.user)
+        transitions.show(release=found(seat, version), actor=seat.user)
         return f"Release {version} has a public page. Everybody who has its address can download its files."
 
     return act(request, do, PAGE, seat.project.slug, version)
@@ -182,7 +182,7 @@ def hide(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """Take the public page away."""
 
     def do() -> str:
-        shelving.hide(release=found(seat, version), actor=seat.user)
+        transitions.hide(release=found(seat, version), actor=seat.user)
         return f"Release {version} is for members of the project again."
 
     return act(request, do, PAGE, seat.project.slug, version)
@@ -198,7 +198,7 @@ def withdraw(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
         given = entered(WithdrawForm(request.POST))
         if given["typed"].strip() != version:
             raise NotEnteredError(f"Type {version} to withdraw it; this was something else.")
-        shelving.withdraw(release=release, reason=given["reason"], actor=seat.user)
+        transitions.withdraw(release=release, reason=given["reason"], actor=seat.user)
         return f"Release {version} is withdrawn. Its page stays and says why."
 
     return act(request, do, PAGE, seat.project.slug, version)

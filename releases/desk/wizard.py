@@ -16,9 +16,9 @@ from releases.desk.steps import read_choices, way
 from releases.errors import ReleaseError
 from releases.groups import OPTIONAL
 from releases.models import PrivacyFinding
-from releases.privacy.checking import counted
-from releases.services import previewing
-from releases.services.starting import begin
+from releases.privacy.check import counted
+from releases.services import release_preview
+from releases.services.job_requests import begin
 
 FOLDER = "releases"
 OPEN = PrivacyFinding.State.OPEN
@@ -86,7 +86,7 @@ def preview(request: HttpRequest, seat: Seat) -> HttpResponse:
         folder=FOLDER,
         tab="releases",
         way=here,
-        seen=previewing.preview(seat.project, form.options()),
+        seen=release_preview.preview(seat.project, form.options()),
     )
 
 
@@ -108,7 +108,7 @@ def card(request: HttpRequest, seat: Seat) -> HttpResponse:
         elif (begun := _begin(request, seat, choices, form)) is not None:
             return begun
     said = form.answers() if posted and form.is_valid() else card_of(last)
-    text = previewing.card(
+    text = release_preview.card(
         seat.project,
         choices.options(said),
         version=choices.cleaned_data["version"],

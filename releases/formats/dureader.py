@@ -8,8 +8,8 @@ in the format.
 from pathlib import Path
 from typing import Any
 
+from releases.formats.identifiers import identifier
 from releases.formats.lines import on_one_line
-from releases.formats.naming import identifier
 from releases.formats.registry import Written
 from releases.source import Progress, Source, by_split
 from releases.tables import REFERENCES, Row

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from releases.formats.naming import identifier
+from releases.formats.identifiers import identifier
 from releases.formats.registry import Written
 from releases.source import Progress, Source
 from releases.tables import REFERENCES, Row

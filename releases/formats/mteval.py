@@ -19,7 +19,7 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
-from releases.formats.naming import FileNames, line, word
+from releases.formats.identifiers import FileNames, line, word
 from releases.formats.registry import Written
 from releases.source import Progress, Source
 from releases.tables import CANDIDATES, REFERENCES, SCORES

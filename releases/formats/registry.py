@@ -31,7 +31,7 @@ class Format(Protocol):
 #: Where each format is written; a release's folder has one folder per format, with the format's name.
 FORMATS: Mapping[str, str] = {
     "jsonl": "releases.formats.jsonl",
-    "csv": "releases.formats.delimited",
+    "csv": "releases.formats.csv_files",
     "parquet": "releases.formats.parquet",
     "msmarco": "releases.formats.msmarco",
     "dureader": "releases.formats.dureader",

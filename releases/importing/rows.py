@@ -11,7 +11,7 @@ from annotation.importing import fields
 from annotation.importing.jsonlines import check_storable
 from annotation.importing.records import BadFieldError, Passage
 from annotation.importing.text import normal
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 from releases.importing.columns import several

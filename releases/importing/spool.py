@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.importing.records import FileRefusedError, Passage
 from annotation.importing.text import folded, query_digest
-from annotation.quoting import quoted
+from annotation.quotes import quoted
 from judgments.importing.rows import RowRefusedError
 from releases.importing.rows import ScoredRow
 from tables.rowcounts import RowCounts

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.importing.delimited import BLANK, Row, Table
+from annotation.importing.csv_rows import BLANK, Row, Table
 from annotation.importing.documents import items
 from annotation.importing.jsonlines import objects
 from annotation.importing.reader import ignore

@@ -7,7 +7,7 @@ from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from annotation.models import Answer, AnswerFlag, HeldOutWorker, Query
 from annotation.selectors.answers import GIVEN
-from crowd.counting import counting
+from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 from judgments.models import Candidate
 from judgments.selectors.candidates import OUT

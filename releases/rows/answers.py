@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Answer, AnswerFlag, HeldOutWorker
 from releases.rows.acceptance import taken_answers
-from releases.rows.batching import some_of
+from releases.rows.batches import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import Redactions, fit
 from releases.rows.scope import AT_ONCE, Scope

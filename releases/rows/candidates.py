@@ -1,7 +1,7 @@
 """The answers of systems."""
 
 from judgments.models import Candidate, System
-from releases.rows.batching import some_of
+from releases.rows.batches import some_of
 from releases.rows.scope import AT_ONCE, Scope
 from releases.tables import Batches
 

@@ -6,7 +6,7 @@ from typing import Any
 from judgments.models import FilterRun, Judgment, Verdict
 from judgments.selectors.ratings import good, scale_of
 from quality.scale import Scale
-from releases.rows.batching import some_of
+from releases.rows.batches import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import fit
 from releases.rows.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, Scope

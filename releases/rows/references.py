@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.models import CuratedPassage, Query
 from releases.rows.answers import entities_of, taken, turns_of
-from releases.rows.batching import some_of
+from releases.rows.batches import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import fit
 from releases.rows.scope import QUERIES_AT_ONCE, Scope

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from annotation.models import CandidatePassage, CuratedPassage
-from annotation.retrieving import drawn_below
-from releases.rows.batching import some_of
+from annotation.retrieval_options import drawn_below
+from releases.rows.batches import some_of
 from releases.rows.redactions import fit
 from releases.rows.scope import QUERIES_AT_ONCE, Scope
 from releases.tables import Batches, Row

@@ -9,7 +9,7 @@ from typing import Any
 
 from judgments.models import ImportedScore, Judgment, Score, Verdict
 from judgments.selectors.ratings import good, scale_of
-from releases.rows.batching import some_of
+from releases.rows.batches import some_of
 from releases.rows.ratings import numbers_of
 from releases.rows.scope import JudgedStage, Scope
 from releases.tables import ELSEWHERE, Batches, Row

@@ -20,7 +20,7 @@ from releases.importing.options import Options
 from releases.importing.rows import Scale
 from releases.importing.spool import Spool
 from releases.importing.tables import ScoreTable, open_table
-from releases.services.storing import FORMAT, Store
+from releases.services.imported_rows import FORMAT, Store
 
 #: Refused rows that one message names.
 _SHOWN = 10

@@ -13,7 +13,7 @@ from projects.services import record
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.services.shelving import give_up
+from releases.services.transitions import give_up
 
 State = Release.State
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,4})\.(0|[1-9][0-9]{0,4})\.(0|[1-9][0-9]{0,4})")

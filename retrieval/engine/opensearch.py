@@ -18,8 +18,8 @@ from typing import Any
 from retrieval.engine import analysis, bulk, cluster
 from retrieval.engine.base import ScoredPassage
 from retrieval.engine.cluster import Cluster, kind_of
-from retrieval.engine.cutting import cut
 from retrieval.engine.lease import Lease
+from retrieval.engine.tokenisation import cut
 from retrieval.errors import EngineError, IndexBrokenError, NotIndexedError, RetrievalError
 
 #: BM25's k1; see above.

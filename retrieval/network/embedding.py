@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.network.counting import SHIFT
+from retrieval.network.counts import SHIFT
 from retrieval.network.segment import Segment
 from retrieval.network.vectors import Rows
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.network.building import Texts
-from retrieval.network.counting import pair_counts, word_counts
+from retrieval.network.build import Texts
+from retrieval.network.counts import pair_counts, word_counts
 from retrieval.network.files import NetworkFolder
-from retrieval.network.merging import merge
+from retrieval.network.merge import merge
 from retrieval.network.network import Network
 from retrieval.network.segment import Segment, SegmentWriter
 from retrieval.network.shards import count_shard

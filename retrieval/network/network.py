@@ -14,12 +14,12 @@ from retrieval.crown.passages import FloatArray, Passages
 from retrieval.errors import NetworkBrokenError
 from retrieval.network.calibration import alpha_for, neighbours_at
 from retrieval.network.codes import Codes, WordSequence, codes_of
-from retrieval.network.counting import key_of
+from retrieval.network.counts import key_of
 from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.rules import check_rules
 from retrieval.network.segment import Segment
 from retrieval.network.stems import stem_codes
-from retrieval.network.stored import TokenStore, gathered, places_of
+from retrieval.network.token_store import TokenStore, gathered, places_of
 from retrieval.network.vectors import Vectors
 
 _ATTEMPTS = 5

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.network.codes import codes_of
-from retrieval.network.counting import pair_counts, word_counts
+from retrieval.network.counts import pair_counts, word_counts
 from retrieval.network.rules import rules_of
 from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, SegmentWriter
 from retrieval.text.sentences import sentences

@@ -12,8 +12,8 @@ from retrieval.crown.evidence import Evidence
 from retrieval.crown.passages import Passages
 from retrieval.engine.analysis import chain_name
 from retrieval.engine.base import Engine
-from retrieval.engine.embedded import TantivyEngine
-from retrieval.network.building import SHARD_PASSAGES, build
+from retrieval.engine.tantivy_engine import TantivyEngine
+from retrieval.network.build import SHARD_PASSAGES, build
 from retrieval.network.network import Network
 from retrieval.network.vectorfiles import check
 from retrieval.ranking.columns import columns

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from retrieval.errors import Fault, FileRefusedError
-from retrieval.reading import packing
+from retrieval.reading import compression
 from retrieval.reading.fields import LONGEST_TEXT, row_of
 from retrieval.reading.lines import LONGEST_LINE
 from retrieval.reading.row import Row
@@ -94,10 +94,10 @@ class PassageFile:
     def rows(self) -> Generator[Row, None, None]:
         """Good passages; FileRefusedError when there are too many faults, or the file cannot be read on.
 
-        Formats that a library unpacks are read by a program of their own (`tables.confined`).
+        Formats that a library unpacks are read by a program of their own (`tables.confinement`).
         """
         if self.format in CONFINED:
-            from retrieval.reading.apart import rows_apart  # noqa: PLC0415  # a reader
+            from retrieval.reading.unpack_process import rows_apart  # noqa: PLC0415  # a reader
 
             yield from rows_apart(self)
         else:
@@ -183,20 +183,20 @@ def _blocks(path: Path) -> Iterator[bytes]:
     """The unpacked content as far as it can be had."""
     with path.open("rb") as raw:
         try:
-            source = packing.unpacked(raw, raw.read(16))
+            source = compression.unpacked(raw, raw.read(16))
             while block := source.read(_BLOCK):
                 yield block
         except Exception as error:
-            if not packing.is_damage(error):
+            if not compression.is_damage(error):
                 raise
 
 
 def _peek(raw: IO[bytes]) -> bytes:
     """The first characters, unpacked; nothing where they cannot be."""
     try:
-        return packing.unpacked(raw, raw.read(16)).read(4096)
+        return compression.unpacked(raw, raw.read(16)).read(4096)
     except Exception as error:
-        if not packing.is_damage(error):
+        if not compression.is_damage(error):
             raise
         return b""
 

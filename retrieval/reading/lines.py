@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
-from retrieval.reading import packing
+from retrieval.reading import compression
 
 if TYPE_CHECKING:
     from retrieval.reading.file import PassageFile
@@ -40,17 +40,17 @@ def blocks(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[b
     """The unpacked content, some hundred kilobytes at a time."""
     head = raw.read(512)
     _refuse_archives(file, head)
-    source, unpacked = packing.unpacked(raw, head), 0
+    source, unpacked = compression.unpacked(raw, head), 0
     while True:
         try:
             block = source.read(_BLOCK)
         except Exception as error:
-            if not packing.is_damage(error):
+            if not compression.is_damage(error):
                 raise
-            packed = packing.packing_of(head) or "file"
+            packed = compression.packing_of(head) or "file"
             what, remedy = f"the {packed} data is damaged ({error})", "Compress it again."
-            if packing.wants_too_much(error):
-                most = packing.MOST_MEMORY // 2**20
+            if compression.wants_too_much(error):
+                most = compression.MOST_MEMORY // 2**20
                 what, remedy = f"unpacking the {packed} data takes more than {most} MiB", "Pack it with gzip."
             raise file.stop(where.number, "", what, remedy) from error
         file.bytes_done = raw.tell()
@@ -59,8 +59,8 @@ def blocks(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[b
         if not unpacked and source is not raw:
             _refuse_archives(file, block)
         unpacked += len(block)
-        if source is not raw and packing.grown_too_far(unpacked, file.bytes_done):
-            what = f"it unpacks to more than {packing.MOST_GROWTH} times its size"
+        if source is not raw and compression.grown_too_far(unpacked, file.bytes_done):
+            what = f"it unpacks to more than {compression.MOST_GROWTH} times its size"
             raise file.stop(where.number, "", what, "Unpack it and look at it.")
         yield block
 

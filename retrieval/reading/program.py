@@ -1,4 +1,4 @@
-"""Reads a file of passages: a program of its own (`tables.confined`), started by `retrieval.reading.apart`.
+"""Reads a file of passages, in a process of its own (`tables.confinement`) that `unpack_process` starts.
 
 Every frame holds rows, and what has become known of the file since the one before.
 """
@@ -17,7 +17,7 @@ if __name__ == "__main__":
 from retrieval.errors import FileRefusedError
 from retrieval.reading.file import Layout, PassageFile
 from retrieval.reading.row import Row
-from tables.confined import OUT_OF_MEMORY, confine, write
+from tables.confinement import OUT_OF_MEMORY, confine, write
 
 _ROWS, _CHARACTERS = 500, 2**20
 

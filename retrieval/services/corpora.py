@@ -25,10 +25,10 @@ from retrieval.errors import CorpusError, EngineError, IndexBrokenError, NoRoomE
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import remove_network
 from retrieval.reading import PassageFile, Row
-from retrieval.reading.splitting import LONGEST_DOCUMENT, split
+from retrieval.reading.splits import LONGEST_DOCUMENT, split
 from retrieval.services.corpus_lease import CorpusLease
 from retrieval.services.identity import SAME_ID, Identity, IdentityCounts, Item, items_of
-from retrieval.services.inserting import insert
+from retrieval.services.insertion import insert
 from retrieval.services.publication import publish_index, take_up, withdraw
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
 from retrieval.text.windows import WindowOptions

@@ -12,8 +12,8 @@ from projects.services import record
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_folder
 from retrieval.services.corpora import working_on
-from retrieval.services.counting import Counter, passages_of, together
-from retrieval.services.differing import Difference, Options, difference
+from retrieval.services.counts import Counter, passages_of, together
+from retrieval.services.network_gaps import Difference, Options, difference
 from retrieval.services.publication import publish_network
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _build(
     counter: Counter,
     progress: Listener,
 ) -> "tuple[Network, NetworkBuilt]":
-    from retrieval.network.building import assemble  # noqa: PLC0415  # heavy
+    from retrieval.network.build import assemble  # noqa: PLC0415  # heavy
     from retrieval.network.increments import add, remove  # noqa: PLC0415  # heavy
     from retrieval.network.network import Network  # noqa: PLC0415  # heavy
 

@@ -25,13 +25,13 @@ from jobs.services import cancel, enqueue, reconcile
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages
-from retrieval.services.counting import Counter, numbers_of, passages_of, together
+from retrieval.services.counts import Counter, numbers_of, passages_of, together
 from storage.bundles import fetch_bundle, prune_bundles, publish_bundle
 from storage.rooms import room
 from storage.store import shared_store
 
 if TYPE_CHECKING:
-    from retrieval.network.building import Progress
+    from retrieval.network.build import Progress
     from retrieval.network.segment import Segment
 
 SHARD = "retrieval.network-shard"
@@ -44,7 +44,7 @@ def over_workers(shards: int, *, still_ours: Callable[[], None] = lambda: None) 
     """Count in so many shards. `still_ours` is called all the time and raises what ends the build."""
 
     def count(corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]") -> "Sequence[Segment]":
-        from retrieval.network.building import Progress  # noqa: PLC0415  # heavy
+        from retrieval.network.build import Progress  # noqa: PLC0415  # heavy
         from retrieval.network.segment import Segment  # noqa: PLC0415  # heavy
 
         jobs = _enqueued(corpus, scratch, shards)
@@ -72,7 +72,7 @@ def as_many_as_needed(
     corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]"
 ) -> "Sequence[Segment]":
     """A `Counter`: a small corpus in this process, a large one in shards over the workers that there are."""
-    from retrieval.network.building import SHARD_PASSAGES  # noqa: PLC0415  # heavy
+    from retrieval.network.build import SHARD_PASSAGES  # noqa: PLC0415  # heavy
 
     shards = -(-counting_passages(corpus).count() // SHARD_PASSAGES)
     counter = over_workers(shards) if shards > 1 else together(1)

@@ -11,24 +11,24 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, Doubt, Query, QueryStep
 from annotation.rewriting import tokens
-from annotation.services import staging
+from annotation.services import staged_files
 from crowd.models import Assignment, Endpoint, Hit
 from evaluations import storage as evaluation_storage
-from evaluations.external.keeping import packed
+from evaluations.external.score_columns import packed
 from evaluations.models import Evaluation, ExternalScores
 from jobs.models import Job
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
-from marketplace.batches import reviewed
+from marketplace.batches import reviewed_results
 from marketplace.models import LedgerEntry, Requester
 from marketplace.models import Worker as SiteWorker
-from marketplace.services import invoicing, payables, qualification_requests, voices
+from marketplace.services import invoice_records, payables, qualification_requests, voices
 from marketplace.services.qualification_tests import QualificationTest
 from notices.services import raise_notice
 from projects.models import Project
 from projects.services import create_project, set_role
+from releases.download_files import link_for
 from releases.models import Release
-from releases.offering import link_for
 from retrieval.services.corpora import create_corpus
 from sealing import seal
 from tests.annotation import distilling
@@ -150,7 +150,9 @@ def _annotation(
     )
     QueryStep.objects.create(query=tied, at=now, after="tied", reason="Two and two.")
     job = Job.objects.create(kind="annotation.import", payload={"project": project.pk, "name": "log.tsv"})
-    file = staging.stage(project=project, name="log.tsv", pieces=[f"id\ttext\n1\twhat is {tag}\n".encode()])
+    file = staged_files.stage(
+        project=project, name="log.tsv", pieces=[f"id\ttext\n1\twhat is {tag}\n".encode()]
+    )
     rooms["annotation"] = {
         "stage": stage.slug,
         "pk": query.pk,
@@ -203,7 +205,9 @@ def _judgments(
         created_at=now,
     )
     job = Job.objects.create(kind="judgments.import", payload={"project": project.pk, "name": "answers.tsv"})
-    file = staging.stage(project=project, name="a.tsv", pieces=[f"query\tanswer\nq1\tby {tag}\n".encode()])
+    file = staged_files.stage(
+        project=project, name="a.tsv", pieces=[f"query\tanswer\nq1\tby {tag}\n".encode()]
+    )
     rooms["judgments"] = {
         "stage": stage.slug,
         "pk": system.pk,
@@ -288,7 +292,9 @@ def _model() -> str:
 def batches(lab: Requester) -> dict[str, Parts]:
     """Values of addresses of batches: a draft, and a review that was uploaded for it."""
     draft = making.draft(lab)
-    decided = reviewed.start(batch=draft, decisions=[], file_name="r.csv", override=False, once="once")
+    decided = reviewed_results.start(
+        batch=draft, decisions=[], file_name="r.csv", override=False, once="once"
+    )
     batch = {"number": draft.number, "ordinal": 1, "job": decided.pk}
     template = {"pk": draft.template_id, "slug": "text"}
     named = {
@@ -315,7 +321,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     report = payables.make_payable(requester=lab, until=clock.now())
     then = clock.now() - timedelta(days=1)
     LedgerEntry.objects.filter(requester=lab).update(at=then)
-    invoice = invoicing.issue(requester=lab, begins=then, ends=then + timedelta(hours=1))
+    invoice = invoice_records.issue(requester=lab, begins=then, ends=then + timedelta(hours=1))
     shared = {"group_id": group.group_id, "hit_id": hit.hit_id, "holding_id": holding.pk, "token": "none"}
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)

@@ -10,13 +10,13 @@ from django.db import transaction
 from annotation.candidates import Region, choose, draw_below
 from annotation.kinds.curation import CurationConfig
 from annotation.models import CandidatePassage, Query
-from annotation.retrieving import Recipe, drawn_below
+from annotation.retrieval_options import Recipe, drawn_below
 from annotation.selectors.candidates import first, shown_candidates
 from annotation.services.candidates import give_candidates, provide_for
 from annotation.services.importing import Options, import_queries
 from distillery.demo.answers import CONVERSATION, FOLDER
 from retrieval.reading import open_passages
-from retrieval.searching import search_conversation
+from retrieval.search import search_conversation
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network

@@ -23,8 +23,8 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, MarketOperation, Recount, Stage
 from crowd.outbox import results
 from crowd.services import decisions, review
-from crowd.services.collecting import plan_decision
-from crowd.services.settling import settle_news
+from crowd.services.collection import plan_decision
+from crowd.services.settlement import settle_news
 from crowd.services.tick import living_stages
 from projects.models import Event, Project
 from tests.annotation.distilling import make_query as make_curated_query

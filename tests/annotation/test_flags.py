@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.flags import canary, language, length, likeness, spelling, typing
-from annotation.flags.copying import Passages, copied, longest_run
+from annotation.flags import canary, language, length, likeness, spelling, typing_telemetry
 from annotation.flags.registry import FLAGS, details, measured
 from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Limits, Work
 from annotation.flags.suite import flags_of
 from annotation.flags.tokens import fold, folded, mostly_spaceless, shingles, tokens
+from annotation.flags.verbatim import Passages, copied, longest_run
 
 LIMITS = Limits()
 ENGLISH = (
@@ -231,34 +231,40 @@ def test_every_text_with_words_is_like_itself(text):
 
 
 def test_pasting_most_of_it_is_flagged_and_a_pasted_name_is_not():
-    assert typing.pasted(Work(100, pasted_characters=60), LIMITS) == [
+    assert typing_telemetry.pasted(Work(100, pasted_characters=60), LIMITS) == [
         Flag("pasted", 0.6, 0.5, {"pasted": 60, "characters": 100})
     ]
-    assert typing.pasted(Work(100, pasted_characters=49), LIMITS) == []
-    assert typing.pasted(Work(12, pasted_characters=12), LIMITS) == []
-    assert typing.pasted(Work(100, pasted_characters=900), LIMITS)[0].value == 1.0
+    assert typing_telemetry.pasted(Work(100, pasted_characters=49), LIMITS) == []
+    assert typing_telemetry.pasted(Work(12, pasted_characters=12), LIMITS) == []
+    assert typing_telemetry.pasted(Work(100, pasted_characters=900), LIMITS)[0].value == 1.0
 
 
 def test_typing_faster_than_people_is_flagged():
-    assert typing.too_fast("x" * 300, Work(300, active_ms=20_000), LIMITS)[0].value == 900.0
-    assert typing.too_fast("x" * 300, Work(300, active_ms=60_000), LIMITS) == []
+    assert typing_telemetry.too_fast("x" * 300, Work(300, active_ms=20_000), LIMITS)[0].value == 900.0
+    assert typing_telemetry.too_fast("x" * 300, Work(300, active_ms=60_000), LIMITS) == []
 
 
 def test_what_was_pasted_was_not_typed():
-    assert typing.too_fast("x" * 300, Work(300, active_ms=20_000, pasted_characters=250), LIMITS) == []
-    assert typing.too_fast("x" * 300, Work(300, active_ms=1000, pasted_characters=280), LIMITS) == []
+    assert (
+        typing_telemetry.too_fast("x" * 300, Work(300, active_ms=20_000, pasted_characters=250), LIMITS) == []
+    )
+    assert (
+        typing_telemetry.too_fast("x" * 300, Work(300, active_ms=1000, pasted_characters=280), LIMITS) == []
+    )
 
 
 def test_a_chinese_character_takes_three_keys():
     text = "罗马是意大利的首都" * 10
-    assert typing.keys_per_character(text) == 3.0
-    assert typing.too_fast(text, Work(90, active_ms=20_000), LIMITS)[0].value == 810.0
-    assert typing.too_fast(ARABIC, Work(90, active_ms=20_000), LIMITS) == []
+    assert typing_telemetry.keys_per_character(text) == 3.0
+    assert typing_telemetry.too_fast(text, Work(90, active_ms=20_000), LIMITS)[0].value == 810.0
+    assert typing_telemetry.too_fast(ARABIC, Work(90, active_ms=20_000), LIMITS) == []
 
 
 def test_without_a_script_in_the_browser_nothing_is_flagged():
     for work in (None, Work(500), Work(500, active_ms=0, pasted_characters=0)):
-        assert typing.pasted(work, LIMITS) + typing.too_fast("x" * 500, work, LIMITS) == []
+        assert (
+            typing_telemetry.pasted(work, LIMITS) + typing_telemetry.too_fast("x" * 500, work, LIMITS) == []
+        )
 
 
 # Length

@@ -11,9 +11,9 @@ from annotation.desk import urls
 from annotation.flags.registry import FLAGS
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.selectors.overlap import lengths, overlap, stage_spread
-from annotation.selectors.reviewing import pieces
-from annotation.services import reviewing
-from annotation.services.reviewing import ReviewError
+from annotation.selectors.review import pieces
+from annotation.services import review_decisions
+from annotation.services.review_decisions import ReviewError
 from annotation.units import of_query
 from crowd.models import Assignment, MarketOperation
 from projects.models import Event
@@ -154,7 +154,7 @@ def test_the_canary_flags_who_follows_it():
     stage = make_stage(config={"canary": True})
     query = make_query(stage)
     from annotation.selectors.material import material
-    from annotation.services.flagging import canary_phrase
+    from annotation.services.flags import canary_phrase
 
     answer = write(stage, query, f"Rome, {canary_phrase(stage, material(query.pk))}.", worker="A1")
     settle(stage)
@@ -200,7 +200,7 @@ def test_one_query_shows_passages_answers_flags_and_evidence(stage, manager, ans
 
 def test_every_flag_can_be_shown_with_its_evidence(manager, stage):
     from annotation.selectors.material import material
-    from annotation.services.flagging import canary_phrase
+    from annotation.services.flags import canary_phrase
 
     stage.config = {"canary": True, "check_language": False, "length_z": 1.5}
     stage.save()
@@ -372,7 +372,7 @@ def test_two_reviewers_do_not_overwrite_each_other(stage, manager, me, answers):
     assert state(answers[0]) == "approved"
     assert AnswerReview.objects.count() == 1
     with pytest.raises(ReviewError, match="that cannot be done with it"):
-        reviewing.approve(answer=answers[0], actor=me, seen="excluded")
+        review_decisions.approve(answer=answers[0], actor=me, seen="excluded")
 
 
 def test_everything_without_flags_is_approved_at_once(stage, manager, answers):

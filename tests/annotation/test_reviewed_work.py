@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Answer, AnswerFlag
-from annotation.services import reviewing
+from annotation.services import review_decisions
 from crowd.adapters.base import CallRefusal
 from crowd.models import Assignment, MarketOperation, Stage
 from crowd.outbox import results
@@ -83,11 +83,13 @@ def test_each_piece_of_work_waits_once_and_is_decided_once(stage, desk):
     assert Event.objects.filter(action="assignment.approved", actor__username="manager").count() == 2
 
 
-@pytest.mark.parametrize("decide", [reviewing.approve, reviewing.ask_rewrite, reviewing.exclude])
+@pytest.mark.parametrize(
+    "decide", [review_decisions.approve, review_decisions.ask_rewrite, review_decisions.exclude]
+)
 def test_any_decision_about_the_only_answer_approves_its_work(stage, me, decide):
     answer = write(stage, make_query(stage), "Rome", worker="A1")
     listed(stage)
-    reason = {} if decide is reviewing.approve else {"reason": "Too short."}
+    reason = {} if decide is review_decisions.approve else {"reason": "Too short."}
     decide(answer=answer, actor=me, seen="undecided", **reason)
     assert approvals() == [answer.assignment_id]
 
@@ -98,15 +100,15 @@ def test_work_waits_until_all_its_answers_are_decided(stage, me, desk):
     AnswerFlag.objects.create(answer=second, name="spelling", created_at=timezone.now())
     listed(stage)
     assert counts(desk, stage) == {"answers": 1, "flagged": 1}
-    reviewing.approve(answer=first, actor=me, seen="undecided")
+    review_decisions.approve(answer=first, actor=me, seen="undecided")
     assert (approvals(), counts(desk, stage)) == ([], {"flagged": 1})
-    reviewing.exclude(answer=second, actor=me, seen="undecided", reason="Milan is no capital.")
+    review_decisions.exclude(answer=second, actor=me, seen="undecided", reason="Milan is no capital.")
     assert (approvals(), counts(desk, stage)) == ([first.assignment_id], {})
 
 
 def test_an_answer_that_was_decided_before_its_work_was_listed_is_not_asked_about_again(stage, me, desk):
     answer = write(stage, make_query(stage), "Rome", worker="A1")
-    reviewing.approve(answer=answer, actor=me, seen="undecided")
+    review_decisions.approve(answer=answer, actor=me, seen="undecided")
     assert approvals() == []
     listed(stage)
     settle(stage)
@@ -118,7 +120,7 @@ def test_an_answer_that_was_decided_before_its_work_was_listed_is_not_asked_abou
 def test_what_the_marketplace_refused_waits_for_a_person_and_is_not_asked_for_ever(stage, me, desk):
     answer = write(stage, make_query(stage), "Rome", worker="A1")
     listed(stage)
-    reviewing.approve(answer=answer, actor=me, seen="undecided")
+    review_decisions.approve(answer=answer, actor=me, seen="undecided")
     results.apply(MarketOperation.objects.get(kind="approve"), CallRefusal("RequestError", "No."))
     settle(stage)
     assert (len(approvals()), counts(desk, stage)) == (1, {"held": 1})
@@ -153,7 +155,7 @@ def test_where_work_is_approved_at_once_a_review_plans_nothing(me):
     stage = make_stage()
     answer = write(stage, make_query(stage), "Rome", worker="A1")
     listed(stage)
-    reviewing.approve(answer=answer, actor=me, seen="undecided")
+    review_decisions.approve(answer=answer, actor=me, seen="undecided")
     assert approvals() == []
 
 
@@ -218,7 +220,7 @@ class TestApprovingTheWholeWork:
 
     def test_what_a_reviewer_decided_before_stays(self, stage, me):
         first, _ = self.two_answers(stage)
-        reviewing.exclude(answer=first, actor=me, seen="undecided", reason="Copied.")
+        review_decisions.exclude(answer=first, actor=me, seen="undecided", reason="Copied.")
         review.approve(assignment=first.assignment, actor=me)
         first.refresh_from_db()
         assert first.state == "excluded"

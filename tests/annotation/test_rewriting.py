@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, Query
 from annotation.rewriting import tokens
-from annotation.services import reviewing
+from annotation.services import review_decisions
 from annotation.services.rewrites import NotAskedError, rewrite
 from crowd.models import Assignment, LedgerEntry, MarketOperation
 from tests.annotation.distilling import (
@@ -46,7 +46,7 @@ def answer(stage):
 
 
 def ask(answer, reviewer, reason="Please use your own words"):
-    reviewing.ask_rewrite(
+    review_decisions.ask_rewrite(
         answer=answer, actor=reviewer, seen=Answer.objects.get(pk=answer.pk).state, reason=reason
     )
     letter = MarketOperation.objects.filter(kind="message").latest("planned_at").payload
@@ -77,7 +77,7 @@ def test_the_author_gets_a_message_with_the_reason_and_a_link(answer, reviewer):
 
 
 def test_a_request_says_why(answer, reviewer):
-    with pytest.raises(reviewing.ReviewError, match="Say why"):
+    with pytest.raises(review_decisions.ReviewError, match="Say why"):
         ask(answer, reviewer, reason=" ")
     assert not MarketOperation.objects.exists()
 
@@ -187,7 +187,7 @@ def test_a_link_ends_after_two_weeks(answer, link):
 
 
 def test_a_reviewer_who_decides_otherwise_ends_the_link(answer, link, reviewer):
-    reviewing.approve(answer=answer, actor=reviewer, seen="rewrite")
+    review_decisions.approve(answer=answer, actor=reviewer, seen="rewrite")
     assert page(link).status_code == 410
     assert send(link, text="It is Rome.").status_code == 410
     assert Answer.objects.count() == 1

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import CandidatePassage, Query
-from annotation.searching import answering, remembered
+from annotation.searching import answer_cache, answers
 from annotation.searching.samples import ABOUT_TEXTBOOKS
 from projects.models import Event
 from retrieval.services.corpora import delete_passages
@@ -348,13 +348,13 @@ def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
     viewer, networked, tmp_path, monkeypatch
 ):
     searched = []
-    search = answering.search_conversation
+    search = answers.search_conversation
 
     def counted(corpora, turns, *args, **options):
         searched.append(turns[-1])
         return search(corpora, turns, *args, **options)
 
-    monkeypatch.setattr(answering, "search_conversation", counted)
+    monkeypatch.setattr(answers, "search_conversation", counted)
     ask(viewer, "What is a monopoly?")
     ask(viewer, "And an oligopoly?", "What is a monopoly?")
     assert searched == ["What is a monopoly?", "And an oligopoly?"]
@@ -372,7 +372,7 @@ def test_a_removed_passage_is_shown_no_more(viewer, networked):
 
 
 def test_only_so_many_answers_are_remembered(viewer, networked, monkeypatch):
-    monkeypatch.setattr(remembered, "MOST", 2)
+    monkeypatch.setattr(answer_cache, "MOST", 2)
     for question in ("A monopoly?", "An oligopoly?", "A cartel?"):
         ask(viewer, question)
-    assert len(remembered._answers) == 2
+    assert len(answer_cache._answers) == 2

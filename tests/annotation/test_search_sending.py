@@ -5,11 +5,11 @@ from django.contrib.auth.models import User
 
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
-from annotation.services.searched import AlreadySentError, send_to_curation
+from annotation.services.query_from_search import AlreadySentError, send_to_curation
 from crowd.errors import CrowdError
 from projects.models import Event
 from retrieval.models import Passage
-from retrieval.searching import FoundAnswer, FoundPassage
+from retrieval.search import FoundAnswer, FoundPassage
 from tests.annotation.world import make_candidates, make_query
 from tests.retrieval.world import make_corpus, make_project
 

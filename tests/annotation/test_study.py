@@ -5,11 +5,11 @@ import pytest
 from crowd.kinds import config_of
 from crowd.models import Stage
 from crowd.services.stages import create_stage
-from crowd.study.applying import apply
+from crowd.study.application import apply
 from crowd.study.planning import plan
 from crowd.study.problems import StudyError
-from crowd.study.reading import read
-from crowd.study.writing import study_toml
+from crowd.study.reader import read
+from crowd.study.writer import study_toml
 from projects.models import Project
 from tests.crowd.world import make_endpoint
 from tests.study.conftest import KEYS

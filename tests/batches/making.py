@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import runner
 from jobs.models import Job, JobState
-from marketplace.batches import drafts, hosts, publishing
+from marketplace.batches import drafts, hosts, publication
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Sheet
 from marketplace.models import Batch, Requester, Template
@@ -76,7 +76,7 @@ def run_jobs() -> None:
 def published(requester: Requester, text: str | bytes = CSV, **changes: Any) -> Batch:
     """A batch whose HITs are there."""
     batch = draft(requester, text, **changes)
-    publishing.publish(batch=batch)
+    publication.publish(batch=batch)
     run_jobs()
     batch.refresh_from_db()
     return batch

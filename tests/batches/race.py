@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from django.db import connections
 
 from marketplace import clock
-from marketplace.batches import placeholders, publishing
+from marketplace.batches import placeholders, publication
 from marketplace.batches.properties import from_stored
 from marketplace.models import Batch
-from marketplace.services.publishing import create_hit_type
+from marketplace.services.hits import create_hit_type
 
 
 def publish_at_once(batch: Batch, *, threads: int) -> int:
@@ -20,7 +20,7 @@ def publish_at_once(batch: Batch, *, threads: int) -> int:
 
     def work(_: int) -> int:
         try:
-            return sum(publishing._publish_one(batch, kind, page, task) for task in tasks)
+            return sum(publication._publish_one(batch, kind, page, task) for task in tasks)
         finally:
             connections.close_all()
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from jobs import services
 from jobs.models import Job, JobState
 from marketplace import ledger
-from marketplace.batches import publishing
+from marketplace.batches import publication
 from marketplace.models import HIT, Batch
 from tests.batches import making
 from tests.batches.race import publish_at_once
@@ -21,7 +21,7 @@ from tests.jobs.conftest import ROOT, database_url_of_this_test
 from tests.site import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
-MODULE = "marketplace.batches.publishing"
+MODULE = "marketplace.batches.publication"
 
 
 def attempt(job: Job, function: str, when: str) -> None:
@@ -54,7 +54,7 @@ def attempt(job: Job, function: str, when: str) -> None:
 def test_every_row_has_exactly_one_hit_wherever_the_worker_dies(function, when):
     lab = world.make_requester(dollars=100)
     batch = making.draft(lab, making.rows(5), places=2)
-    job = publishing.publish(batch=batch)
+    job = publication.publish(batch=batch)
     attempt(job, function, when)
     batch.refresh_from_db()
     assert batch.state == Batch.State.PUBLISHING
@@ -73,7 +73,7 @@ def test_every_row_has_exactly_one_hit_wherever_the_worker_dies(function, when):
 def test_a_batch_is_off_offer_wherever_the_worker_dies():
     lab = world.make_requester(dollars=100)
     batch = making.published(lab, making.rows(5))
-    job = publishing.cancel(batch=batch)
+    job = publication.cancel(batch=batch)
     attempt(job, f"{MODULE}.set_expiration", "after")
     making.run_jobs()
     lab.refresh_from_db()
@@ -85,7 +85,7 @@ def test_two_workers_at_one_batch_make_one_hit_of_a_row():
     """The first was taken for dead and comes back: what the other has done is not done again."""
     lab = world.make_requester(dollars=100)
     batch = making.draft(lab, making.rows(12))
-    publishing.publish(batch=batch)
+    publication.publish(batch=batch)
     made = publish_at_once(batch, threads=3)
     batch.refresh_from_db()
     assert made == batch.published_count == HIT.objects.filter(batch=batch).count() == 12

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from marketplace.batches import frames, publishing
+from marketplace.batches import frames, publication
 from marketplace.batches.samples import SAMPLES
 from marketplace.batches.sheets import Sheet
 from marketplace.models import HIT, Batch, Requester, Template
@@ -55,7 +55,7 @@ def test_every_sample_can_be_used_looked_at_and_published(lab, as_owner, sample)
         shown = as_owner.get(frame_of(as_owner.get(at(lab, "batch_task", 1, ordinal))))
         assert shown.status_code == 200
         assert "${" not in shown.content.decode()
-    total = publishing.cost_of(batch).total
+    total = publication.cost_of(batch).total
     as_owner.post(at(lab, "batch_publish", 1), {"amount": f"{total / 100:.2f}"})
     making.run_jobs()
     assert HIT.objects.filter(batch=batch).count() == batch.task_count

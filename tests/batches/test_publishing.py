@@ -4,7 +4,7 @@ import pytest
 
 from jobs.models import Job, JobState
 from marketplace import frame, ledger
-from marketplace.batches import drafts, publishing
+from marketplace.batches import drafts, publication
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, Requester
 from marketplace.services import people
@@ -31,12 +31,12 @@ def test_every_row_becomes_a_hit_of_one_type_with_its_values_in_their_places(lab
 
 def test_a_batch_is_published_once_however_often_it_is_asked_for(lab):
     batch = making.draft(lab)
-    publishing.publish(batch=batch)
+    publication.publish(batch=batch)
     with pytest.raises(Refusal, match="publishing already"):
-        publishing.publish(batch=batch)
+        publication.publish(batch=batch)
     making.run_jobs()
     with pytest.raises(Refusal, match="published already"):
-        publishing.publish(batch=batch)
+        publication.publish(batch=batch)
     assert HIT.objects.filter(batch=batch).count() == 2
     assert Job.objects.count() == 1
 
@@ -46,7 +46,7 @@ def test_too_little_money_is_said_before_anything_is_published(db):
     people.deposit(requester=poor, cents=15)
     batch = making.draft(poor)
     with pytest.raises(Refusal) as refused:
-        publishing.publish(batch=batch)
+        publication.publish(batch=batch)
     assert refused.value.message == (
         "Publishing puts 0.20 on hold, and 0.15 is available. Deposit at least 0.05, or pay for fewer "
         "assignments."
@@ -60,7 +60,7 @@ def test_money_that_runs_out_stops_the_batch_and_a_deposit_lets_it_go_on(db):
     lab = world.make_requester(dollars=0)
     people.deposit(requester=lab, cents=50)
     batch = making.draft(lab, making.rows(5))
-    publishing.publish(batch=batch)
+    publication.publish(batch=batch)
     spend(lab, 30)
     making.run_jobs()
     batch.refresh_from_db()
@@ -72,9 +72,9 @@ def test_money_that_runs_out_stops_the_batch_and_a_deposit_lets_it_go_on(db):
     )
     assert Job.objects.get().state == JobState.FAILED
     with pytest.raises(Refusal, match=r"Deposit at least 0\.30"):
-        publishing.publish(batch=batch)
+        publication.publish(batch=batch)
     people.deposit(requester=lab, cents=30)
-    publishing.publish(batch=batch)
+    publication.publish(batch=batch)
     making.run_jobs()
     batch.refresh_from_db()
     assert (batch.state, batch.published_count, batch.error) == (State.PUBLISHED, 5, "")
@@ -89,13 +89,13 @@ def spend(lab: Requester, cents: int) -> None:
 
 def test_cancelling_while_it_is_published_leaves_no_hit_on_offer(lab):
     batch = making.draft(lab, making.rows(4))
-    publishing.publish(batch=batch)
+    publication.publish(batch=batch)
     publish_two(batch)
-    publishing.cancel(batch=batch)
+    publication.cancel(batch=batch)
     making.run_jobs()
     batch.refresh_from_db()
     assert (batch.state, batch.published_count) == (State.CANCELLED, 2)
-    assert publishing.job_of(batch, publishing.PUBLISH).state == JobState.CANCELLED
+    assert publication.job_of(batch, publication.PUBLISH).state == JobState.CANCELLED
     lab.refresh_from_db()
     assert (lab.available_cents, lab.held_cents) == (10_000, 0)
     assert ledger.audit() == []
@@ -106,22 +106,22 @@ def publish_two(batch: Batch) -> None:
     from marketplace import clock
     from marketplace.batches import placeholders
     from marketplace.batches.properties import from_stored
-    from marketplace.services.publishing import create_hit_type
+    from marketplace.services.hits import create_hit_type
 
     kind = create_hit_type(
         requester=batch.requester, properties=from_stored(batch.properties).of_type(), now=clock.now()
     )
     page = placeholders.parse(batch.html)
     for task in batch.tasks.order_by("ordinal")[:2]:
-        assert publishing._publish_one(batch, kind, page, task) == 1
-        assert publishing._publish_one(batch, kind, page, task) == 0
+        assert publication._publish_one(batch, kind, page, task) == 1
+        assert publication._publish_one(batch, kind, page, task) == 0
 
 
 def test_work_in_progress_of_a_cancelled_batch_can_still_be_submitted(lab, rosa):
     batch = making.published(lab)
     hit = HIT.objects.filter(batch=batch).first()
     holding = world.take(rosa, hit)
-    publishing.cancel(batch=batch)
+    publication.cancel(batch=batch)
     making.run_jobs()
     world.submit(holding)
     lab.refresh_from_db()
@@ -154,7 +154,7 @@ def test_a_batch_asks_for_qualifications_that_exist_when_it_is_published(lab):
     kind.deleted_at = kind.created_at
     kind.save()
     with pytest.raises(Refusal, match="there is no QualificationType"):
-        publishing.publish(batch=batch)
+        publication.publish(batch=batch)
     batch.refresh_from_db()
     assert batch.state == State.DRAFT
 

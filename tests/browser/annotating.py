@@ -158,7 +158,7 @@ def _answered(*, url: str, query: str, passages: list[str], answers: list[str]) 
     from django.urls import reverse
 
     from annotation.models import Query
-    from annotation.services.answering import record_answer
+    from annotation.services.query_answers import record_answer
     from crowd.kinds import kind_of
     from crowd.models import Assignment, Hit, Stage
     from projects.models import Project

@@ -105,7 +105,7 @@ def _measured() -> dict[str, str]:
     from django.contrib.auth.models import User
     from django.urls import reverse
 
-    from judgments.services import filtering, reporting
+    from judgments.services import filter_runs, reports
     from tests.judgments.desk_world import check, judge, make_place, worker_of
 
     place = make_place()
@@ -120,8 +120,8 @@ def _measured() -> dict[str, str]:
     for worker, passed in {"A1": 4, "A2": 3, "A3": 1}.items():
         check(place, worker, [True] * passed + [False] * (4 - passed))
     owner = User.objects.get(is_superuser=True)
-    filtering.apply(stage=place.stage, recipe="default", parameters={}, actor=owner)
-    reporting.keep(reporting.make(place.stage, lambda *_: None))
+    filter_runs.apply(stage=place.stage, recipe="default", parameters={}, actor=owner)
+    reports.keep(reports.make(place.stage, lambda *_: None))
     fixed = {"project": place.project.slug, "stage": place.stage.slug}
     names = ("agreement", "filters", "scores", "judges", "planning")
     pages = {name: reverse(f"judgments:{name}", kwargs=fixed) for name in names}

@@ -10,7 +10,7 @@ from crowd.models import Assignment, Claim, Exclusion, Hit, LedgerEntry, MarketO
 from crowd.outbox.dispatch import dispatch
 from crowd.services import decisions, receipts, review, stages
 from crowd.services.arrivals import arrive
-from crowd.services.collecting import collect
+from crowd.services.collection import collect
 from crowd.services.tick import tick
 from poll.kind import Poll
 from poll.models import Vote

@@ -20,8 +20,8 @@ from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, S
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.planning import plan
 from crowd.services import review, stages
-from crowd.services.collecting import collect
-from crowd.services.publishing import publish_pending
+from crowd.services.collection import collect
+from crowd.services.publication import publish_pending
 from crowd.services.tick import Round, go_round, tick
 from crowd.simulation.page import read_form
 from poll.models import Vote

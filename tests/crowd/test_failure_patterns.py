@@ -14,9 +14,9 @@ from crowd.outbox import dispatch as dispatching
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.selectors.alarms import alarms
-from crowd.selectors.comparing import compare
-from crowd.services import collecting, review, stages
-from crowd.services.publishing import publish_pending
+from crowd.selectors.reconciliation import compare
+from crowd.services import collection, review, stages
+from crowd.services.publication import publish_pending
 from crowd.services.tick import tick
 from tests.clients import ScriptedWorker
 from tests.crowd.world import answer, make_endpoint, make_project, make_stage, work
@@ -212,7 +212,7 @@ def test_re_approval_and_the_race_with_auto_approval(lab):
     """Approving what is approved already is read again, confirmed, and booked once."""
     stage, hit = lab.opened()
     work(hit, lab.worker())
-    collecting.collect(stage)
+    collection.collect(stage)
     lab.requester.client.approve_assignment(AssignmentId=assignment_of(stage).external_id)
     dispatch(lab.endpoint)
     assert the(Kind.APPROVE).state == State.CONFIRMED
@@ -225,7 +225,7 @@ def test_auto_approval_passes_unreviewed_work(lab):
     """Its time is stored, alarmed for two days before, and its cost is booked when it is seen."""
     stage, hit = lab.opened(approve_at_once=False, auto_approve_seconds=3 * 24 * 3600)
     work(hit, lab.worker())
-    collecting.collect(stage)
+    collection.collect(stage)
     assignment = assignment_of(stage)
     assert assignment.auto_approve_at == assignment.submitted_at + timedelta(days=3)
     Assignment.objects.update(held=True)

@@ -12,9 +12,8 @@ from django.utils import timezone
 
 from crowd.desk.doors import show as doors_show
 from crowd.models import Stage
-from crowd.selectors import keeping, standing
-from crowd.selectors.figurestore import FigureStore
-from crowd.selectors.keeping import (
+from crowd.selectors import cached_figures, stage_status
+from crowd.selectors.cached_figures import (
     BeingCountedError,
     NotMadeError,
     figures,
@@ -24,6 +23,7 @@ from crowd.selectors.keeping import (
     page,
     soon,
 )
+from crowd.selectors.figurestore import FigureStore
 from tests.judgments.desk_world import as_, judge, make_place, people
 
 WAIT = 10
@@ -42,13 +42,13 @@ def aside_is_over(key="k"):
 
 
 def made_before(value, stamp=1, *, key="k", took=1.0, age=60.0):
-    figures.set(key, keeping._CacheEntry(stamp, value, time.time() - age, took), 60)
+    figures.set(key, cached_figures._CacheEntry(stamp, value, time.time() - age, took), 60)
 
 
 @pytest.fixture
 def costly(monkeypatch):
     """As on a server: what takes a tenth of a second is costly."""
-    monkeypatch.setattr(keeping, "CHEAP_SECONDS", 0.1)
+    monkeypatch.setattr(cached_figures, "CHEAP_SECONDS", 0.1)
 
 
 def broken():
@@ -144,7 +144,7 @@ class TestFirstLook:
 
     @pytest.fixture(autouse=True)
     def _as_on_a_server(self, costly, monkeypatch):
-        monkeypatch.setattr(keeping, "FIRST_WAIT_SECONDS", 0.0)
+        monkeypatch.setattr(cached_figures, "FIRST_WAIT_SECONDS", 0.0)
 
     def test_a_page_does_not_wait_and_says_since_when_they_are_counted(self):
         go, asked = threading.Event(), []
@@ -159,7 +159,7 @@ class TestFirstLook:
             assert kept("k", 1, broken, large=True) == "figures"
 
     def test_a_page_waits_a_moment_for_what_is_quick(self, monkeypatch):
-        monkeypatch.setattr(keeping, "FIRST_WAIT_SECONDS", WAIT)
+        monkeypatch.setattr(cached_figures, "FIRST_WAIT_SECONDS", WAIT)
         with page():
             assert kept("k", 1, lambda: "figures", large=True) == "figures"
 
@@ -192,10 +192,12 @@ class TestRows:
         assert [kept_rows(Stage, "k", lambda: next(answers)) for _ in range(2)] == [1, 2]
 
     def test_a_large_one_is_asked_again_after_a_while(self, monkeypatch):
-        monkeypatch.setattr(keeping, "_estimate_rows", lambda: {Stage._meta.db_table: keeping.LARGE_TABLE})
+        monkeypatch.setattr(
+            cached_figures, "_estimate_rows", lambda: {Stage._meta.db_table: cached_figures.LARGE_TABLE}
+        )
         answers = iter((1, 2))
         assert kept_rows(Stage, "k", lambda: next(answers)) == 1
-        monkeypatch.setattr(keeping, "CHEAP_SECONDS", -1.0)
+        monkeypatch.setattr(cached_figures, "CHEAP_SECONDS", -1.0)
         assert kept_rows(Stage, "k", lambda: next(answers)) == 1
         aside_is_over()
 
@@ -332,42 +334,42 @@ class TestStanding:
         return place
 
     def test_a_small_stage_is_counted_now(self, place):
-        before = standing.standing(place.stage)
+        before = stage_status.standing(place.stage)
         judge(place, [("q2", "B", 4)])
-        after = standing.standing(place.stage)
+        after = stage_status.standing(place.stage)
         assert (before.counted_at, after.counted_at) == (None, None)
         assert (before.pay.assignments, after.pay.assignments) == (3, 4)
 
     def test_a_large_stage_is_as_it_was_some_seconds_ago_and_says_when(self, place, monkeypatch):
-        monkeypatch.setattr(keeping, "LARGE", 2)
-        monkeypatch.setattr(standing, "moment", lambda: 1)
-        before = standing.standing(place.stage)
+        monkeypatch.setattr(cached_figures, "LARGE", 2)
+        monkeypatch.setattr(stage_status, "moment", lambda: 1)
+        before = stage_status.standing(place.stage)
         judge(place, [("q2", "B", 4)])
-        assert standing.standing(place.stage) == before
+        assert stage_status.standing(place.stage) == before
         assert before.counted_at is not None and before.counted_at <= timezone.now()
-        monkeypatch.setattr(standing, "moment", lambda: 2)
-        assert standing.standing(place.stage).pay.assignments == 4
+        monkeypatch.setattr(stage_status, "moment", lambda: 2)
+        assert stage_status.standing(place.stage).pay.assignments == 4
 
     def test_what_a_person_changes_is_seen_at_once(self, place, monkeypatch):
-        monkeypatch.setattr(keeping, "LARGE", 2)
-        monkeypatch.setattr(standing, "moment", lambda: 1)
-        standing.standing(place.stage)
+        monkeypatch.setattr(cached_figures, "LARGE", 2)
+        monkeypatch.setattr(stage_status, "moment", lambda: 1)
+        stage_status.standing(place.stage)
         judge(place, [("q2", "B", 4)])
         place.stage.budget_cents += 1
-        assert standing.standing(place.stage).pay.assignments == 4
+        assert stage_status.standing(place.stage).pay.assignments == 4
 
     def test_stages_of_two_projects_are_kept_apart(self, place, monkeypatch):
-        monkeypatch.setattr(keeping, "LARGE", 0)
-        monkeypatch.setattr(standing, "moment", lambda: 1)
+        monkeypatch.setattr(cached_figures, "LARGE", 0)
+        monkeypatch.setattr(stage_status, "moment", lambda: 1)
         other = make_place()
         judge(other, [("q1", "A", 5)])
-        counts = [standing.standing(each.stage).pay.assignments for each in (place, other, place)]
+        counts = [stage_status.standing(each.stage).pay.assignments for each in (place, other, place)]
         assert counts == [3, 1, 3]
 
     def test_a_stage_with_one_assignment_more_is_large(self, place, monkeypatch):
-        monkeypatch.setattr(keeping, "LARGE", 3)
-        assert not keeping.is_large(place.stage)
-        assert not keeping.any_large(place.project)
+        monkeypatch.setattr(cached_figures, "LARGE", 3)
+        assert not cached_figures.is_large(place.stage)
+        assert not cached_figures.any_large(place.project)
         judge(place, [("q2", "B", 4)])
-        assert keeping.is_large(place.stage)
-        assert keeping.any_large(place.project)
+        assert cached_figures.is_large(place.stage)
+        assert cached_figures.any_large(place.project)

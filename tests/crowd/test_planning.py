@@ -9,7 +9,7 @@ from crowd.errors import BudgetError, NotArmedError, StageStateError
 from crowd.models import Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services import stages, tick
-from crowd.services.publishing import publish_pending
+from crowd.services.publication import publish_pending
 from tests.crowd.world import answer, make_endpoint, make_hit, make_stage, make_worker
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from crowd.adapters.base import Unknown
 from crowd.models import Assignment, EndpointRound, Hit
 from crowd.outbox.dispatch import dispatch
 from crowd.services import rounds, stages
-from crowd.services.collecting import collect
+from crowd.services.collection import collect
 from crowd.services.rounds import lease_round
 from crowd.services.tick import Round, run_round, tick
 from jobs import runner

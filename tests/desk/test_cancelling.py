@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.models import QuerySource
 from jobs import runner, services
 from jobs.models import Job, JobState
-from judgments.services import reporting
+from judgments.services import reports
 from tests.annotation.importing.test_pages import FORM
 from tests.judgments.desk_world import as_, judge, make_place, people
 
@@ -91,7 +91,7 @@ def test_an_import_that_runs_stops_and_stores_nothing(place, monkeypatch):
 def test_the_report_on_agreement_is_cancelled_and_can_be_asked_for_again(place):
     judge(place, [("q/a", "A1", 4), ("q/a", "A2", 5)])
     page = reverse("judgments:agreement", args=[place.project.slug, place.stage.slug])
-    job = reporting.ask(stage=place.stage)
+    job = reports.ask(stage=place.stage)
     assert "Cancel the report" in as_("manager").get(page).content.decode()
     assert "Cancel the report" not in as_("viewer").get(page).content.decode()
     as_("manager").post(f"{page}cancel/")

@@ -12,7 +12,7 @@ from crowd.services.stages import change_stage
 from notices.models import Wish
 from projects.models import Event, Membership, Project
 from projects.services import edit_project
-from revisions.seen import ConflictError, ShownColumns, mark_of
+from revisions.shown_columns import ConflictError, ShownColumns, mark_of
 from tests.desk.conftest import at
 from tests.saving import revision, save, versions
 

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from crowd.models import Assignment, HitUnit, MarketOperation
-from crowd.services.chosen import MOST_AT_ONCE
+from crowd.services.bulk_decisions import MOST_AT_ONCE
 from projects.models import Event
 from tests.desk.conftest import CONFIG, HOSTILE, at, make_hit, make_stage, make_work
 from tests.saving import messages_of

@@ -21,7 +21,7 @@ import django
 #: What is about to be called when the worker dies, and for the which time.
 POINTS = {
     "two parts are computed": ("evaluations.spreading.rows.compute", 3),
-    "the report is on the shelf, the row is not committed": ("evaluations.services.ending.note", 1),
+    "the report is on the shelf, the row is not committed": ("evaluations.services.transitions.note", 1),
 }
 
 

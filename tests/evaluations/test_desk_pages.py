@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluations.models import Evaluation, ExternalScores
-from evaluations.services import ending
+from evaluations.services import transitions
 from jobs.runner import run
 from projects.models import Event
 from tests.evaluations.desk_world import make_evaluation, make_release
@@ -225,6 +225,6 @@ def test_scores_that_a_running_evaluation_needs_stay(release):
     waits = make_evaluation(release, ran=False, external=[{"name": "judge-1", "digest": scores.digest}])
     manager.post(f"{LIST}external/{scores.pk}/remove/")
     assert ExternalScores.objects.count() == 1
-    ending.cancel(evaluation=waits, actor=None)
+    transitions.cancel(evaluation=waits, actor=None)
     manager.post(f"{LIST}external/{scores.pk}/remove/")
     assert ExternalScores.objects.count() == 0

@@ -13,10 +13,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.commandline import pairs
-from evaluations.choosing import choose
+from evaluations.choices import choose
 from evaluations.commandline import names, scale
-from evaluations.evaluating import Options, run_evaluation
-from evaluations.tables.opening import opened
+from evaluations.table_evaluation import Options, run_evaluation
+from evaluations.tables.sources import opened
 from releases.source import silent
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.test_score_command import run

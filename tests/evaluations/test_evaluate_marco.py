@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.choosing import choose
-from evaluations.evaluating import Options, run_evaluation
-from evaluations.tables.opening import opened
+from evaluations.choices import choose
+from evaluations.table_evaluation import Options, run_evaluation
+from evaluations.tables.sources import opened
 from releases.source import silent
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"

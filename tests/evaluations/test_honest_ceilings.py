@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.gathering import gather
-from evaluations.tables.opening import opened
+from evaluations.tables.first_pass import gather
+from evaluations.tables.sources import opened
 from metrics.meta.ceiling import ceiling
 from quality.crowds import CROWDS, simulated
 from quality.ratings import Ratings

@@ -9,13 +9,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.keyphrases import asking
+from evaluations.keyphrases import requests
 from evaluations.learned.shelf import named
 from jobs import services as jobs
 from jobs.models import Job
 from jobs.runner import run
 from judgments.models import Candidate
-from metrics.learned.chosen import Choice
+from metrics.learned.profile_models import Choice
 from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
 from tests.metrics.learned import tiny
@@ -63,7 +63,7 @@ def weighed(client: Client, place: Any, **asked: Any) -> str:
     """The page after a worker has done what was asked for."""
     answer = client.post(address(place, "weigh"), {"model": "tiny", **asked})
     assert answer.status_code == 302
-    run(job_id=Job.objects.filter(kind=asking.KIND).latest("pk").pk)
+    run(job_id=Job.objects.filter(kind=requests.KIND).latest("pk").pk)
     return client.get(answer.headers["Location"]).content.decode()
 
 
@@ -124,7 +124,7 @@ def test_the_same_words_stand_in_a_table(manager, place, there):
 def test_it_is_weighed_once(manager, place, there):
     weighed(manager, place, candidate=place.candidates["q1/a"].pk)
     manager.post(address(place, "weigh"), {"model": "tiny", "candidate": place.candidates["q1/a"].pk})
-    assert Job.objects.filter(kind=asking.KIND).count() == 1
+    assert Job.objects.filter(kind=requests.KIND).count() == 1
 
 
 def test_other_texts_are_weighed_anew(manager, place, there):
@@ -212,14 +212,14 @@ def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     place.queries["q1"].references = ["word " * 2000, *(f"{number} euros" for number in range(30))]
     place.queries["q1"].save()
     html = weighed(manager, place)
-    assert html.count('<h2 id="h-text-') == asking.MOST_REFERENCES
+    assert html.count('<h2 id="h-text-') == requests.MOST_REFERENCES
     assert "It has 11 more references; the first 20 are shown." in html
     assert "It is longer; its beginning was weighed." in html
 
 
 def test_when_too_many_wait_nobody_else_may_ask(manager, place, there):
-    for _ in range(asking.MOST_WAITING):
-        jobs.enqueue(kind=asking.KIND, payload={})
+    for _ in range(requests.MOST_WAITING):
+        jobs.enqueue(kind=requests.KIND, payload={})
     page = manager.post(address(place, "weigh"), {"model": "tiny"}, follow=True).content.decode()
     assert "Many answers wait to be weighed already." in page
 
@@ -253,7 +253,7 @@ def test_more_references_cost_no_more_queries(manager, place, there, django_asse
 
 
 def test_weights_are_those_of_the_weigher(manager, place, there):
-    from metrics.learned.kpqa.weighing import weigher
+    from metrics.learned.kpqa.word_weights import weigher
 
     html = weighed(manager, place)
     kept = named("tiny")

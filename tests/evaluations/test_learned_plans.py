@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from evaluations.choosing import choose
+from evaluations.choices import choose
 from evaluations.errors import EvaluationError
-from evaluations.learned.asking import ModelOptions, models_for
-from evaluations.learned.pinning import models_of, pinned
+from evaluations.learned.pinned_models import models_of, pinned
+from evaluations.learned.requests import ModelOptions, models_for
 from evaluations.learned.shelf import named
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.services.planning import begin, begin_again
 from evaluations.spreading.pickles import pack, unpack
-from evaluations.tables.opening import opened
+from evaluations.tables.sources import opened
 from jobs.runner import run
 from metrics.metric import Metric
 from tests.evaluations.desk_world import make_evaluation, make_release

@@ -6,8 +6,8 @@ import pytest
 
 from evaluations.errors import EvaluationError
 from evaluations.learned import cards, shelf
-from evaluations.learned.asking import ModelOptions, encoder_settings, models_for
 from evaluations.learned.needs import kinds_of
+from evaluations.learned.requests import ModelOptions, encoder_settings, models_for
 from metrics.errors import MetricError
 from metrics.profiles import profile
 from tests.evaluations.model_folders import model

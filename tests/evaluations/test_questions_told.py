@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from evaluations.tables.gathering import gather
+from evaluations.tables.first_pass import gather
 from evaluations.tables.table import open_table
 
 HEADER = "question,answer,reference1,scores\n"

@@ -8,7 +8,7 @@ from django.conf import settings as configured
 from django.utils import timezone
 
 from evaluations.models import Evaluation
-from evaluations.spreading.spread import HELP
+from evaluations.spreading.part_runner import HELP
 from jobs.models import Job, JobState, WorkerHeartbeat
 from jobs.services import enqueue
 from tests.evaluations.desk_world import make_evaluation, make_release

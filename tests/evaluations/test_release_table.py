@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.opening import opened
-from evaluations.tables.released import open_release
+from evaluations.tables.release_table import open_release
+from evaluations.tables.sources import opened
 from tests.releases.world import make_world
 
 pytestmark = pytest.mark.django_db

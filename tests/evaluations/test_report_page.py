@@ -8,7 +8,7 @@ import pytest
 
 from evaluations.reporting.page import page_of
 from evaluations.reporting.points import NONE, Points
-from evaluations.reporting.shown import context_of
+from evaluations.reporting.report_views import context_of
 from tests.evaluations.reports import NAMES, WHY, make_points, make_report
 
 HOSTILE = "<script>alert(1)</script>"

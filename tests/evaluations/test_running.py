@@ -11,7 +11,7 @@ from evaluations import storage
 from evaluations.errors import EvaluationError
 from evaluations.models import Call, Evaluation, FrozenError, Part
 from evaluations.plans import plan_of
-from evaluations.services import ending
+from evaluations.services import transitions
 from evaluations.services.planning import begin, begin_again
 from jobs import services as jobs
 from jobs.models import Job, JobState
@@ -91,7 +91,7 @@ def test_a_finished_one_is_not_begun_again(release):
 
 def test_a_cancelled_one_computes_nothing(release):
     planned = make_evaluation(release, ran=False)
-    ending.cancel(evaluation=planned, actor=None)
+    transitions.cancel(evaluation=planned, actor=None)
     run(job_id=planned.job)
     assert fresh(planned).state == "cancelled"
     assert Job.objects.get(pk=planned.job).state == JobState.CANCELLED
@@ -105,7 +105,7 @@ def test_one_that_is_cancelled_while_it_runs_leaves_nothing(release, monkeypatch
 
     def cancelled_meanwhile(*given: Any) -> bool:
         if fresh(planned).state == "running":
-            ending.cancel(evaluation=planned, actor=None)
+            transitions.cancel(evaluation=planned, actor=None)
         return computed(*given)
 
     monkeypatch.setattr(rows, "compute", cancelled_meanwhile)
@@ -126,7 +126,7 @@ def test_numbers_count_within_a_release(release):
 
 
 def test_helpers_change_no_figure(release, monkeypatch):
-    from evaluations.spreading import spread
+    from evaluations.spreading import part_runner
 
     alone = make_evaluation(release)
     helped = make_evaluation(release, ran=False)
@@ -141,7 +141,7 @@ def test_helpers_change_no_figure(release, monkeypatch):
     taken = rows.take
 
     def take(evaluation: int, owner: uuid.UUID) -> Any:
-        other = jobs.begin(kind=spread.HELP, payload={})
+        other = jobs.begin(kind=part_runner.HELP, payload={})
         assert other.lease_owner is not None
         part = taken(evaluation, other.lease_owner)
         if part is not None:
@@ -149,7 +149,7 @@ def test_helpers_change_no_figure(release, monkeypatch):
             rows.compute(part, other.lease_owner, rows.Functions())
         return taken(evaluation, owner)
 
-    monkeypatch.setattr(spread.PartRunner, "_ask_for_help", helper)
+    monkeypatch.setattr(part_runner.PartRunner, "_ask_for_help", helper)
     monkeypatch.setattr(rows, "take", take)
     run(job_id=helped.job)
     assert took

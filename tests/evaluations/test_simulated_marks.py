@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 
 from evaluations.external.candidates import candidates_of
-from evaluations.external.reading import read
+from evaluations.external.reader import read
 from evaluations.leaderboard import board_as_json, board_of, table
-from evaluations.tables.released import open_release
+from evaluations.tables.release_table import open_release
 from releases.models import Release
 from tests.evaluations.reports import evaluate
 from tests.releases.world import make_world

@@ -14,12 +14,12 @@ from django.core.management import CommandError, call_command
 from evaluations.errors import EvaluationError
 from evaluations.learning.encoding import talks_of, turns_of
 from evaluations.learning.sources import NO_REFERENCE, NO_SCORE, contexts_of, read
-from evaluations.learning.studying import idle_forms
-from evaluations.tables.opening import opened
+from evaluations.learning.study import idle_forms
 from evaluations.tables.rows import Row
+from evaluations.tables.sources import opened
 from metrics.catalogue import metric
-from metrics.learned.adem.splitting import folds, split
-from metrics.learned.chosen import with_models
+from metrics.learned.adem.splits import folds, split
+from metrics.learned.profile_models import with_models
 from metrics.meta.columns import p_of_correlation
 from metrics.meta.lengthbias import CUT
 from metrics.profiles import profile

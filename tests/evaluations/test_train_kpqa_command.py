@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.training import telling
-from evaluations.training.stopping import stopping
+from evaluations.training import progress
+from evaluations.training.interrupts import stopping
 from metrics.learned.folders import opened
-from metrics.learned.kpqa.training.learning import Step
+from metrics.learned.kpqa.training.epochs import Step
 from releases.source import silent
 from tests.metrics.learned import tiny
 
@@ -93,7 +93,7 @@ def test_the_facts_of_a_run_as_json(folder, trained) -> None:
 def test_ctrl_c_keeps_the_training_and_says_how_to_go_on(folder, trained, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
     before = signal.getsignal(signal.SIGINT)
-    step = telling.TrainingProgress.step
+    step = progress.TrainingProgress.step
 
     def interrupted(self, at: Step) -> None:
         step(self, at)
@@ -101,7 +101,7 @@ def test_ctrl_c_keeps_the_training_and_says_how_to_go_on(folder, trained, tmp_pa
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(telling.TrainingProgress, "step", interrupted)
+        patch.setattr(progress.TrainingProgress, "step", interrupted)
         said, status = refused(folder, out)
     assert status == 130
     assert said == (
@@ -210,15 +210,15 @@ def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
     lines: list[str] = []
     step = Step(1, 5, 40, 800, 0.31234, 45.4, 190.0)
     rare, often = (
-        telling.TrainingProgress(silent, lines.append),
-        telling.TrainingProgress(silent, lines.append, every=0),
+        progress.TrainingProgress(silent, lines.append),
+        progress.TrainingProgress(silent, lines.append, every=0),
     )
     rare.step(step)
     assert lines == []
     often.step(step)
     assert lines == ["epoch 1 of 5, loss 0.3123, 45 examples/s, step 40 of 800, 3.2 min left"]
     shown: list[tuple[int, int, str]] = []
-    bar = telling.TrainingProgress(lambda *at: shown.append(at), lines.append, every=0)
+    bar = progress.TrainingProgress(lambda *at: shown.append(at), lines.append, every=0)
     bar.step(step)
     bar.epoch({"epoch": 1, "train_loss": 0.3, "dev": {"loss": 0.25, "f1": 0.5}, "seconds": 1})
     bar.read(Path("data[b].json"), 1000)
@@ -232,4 +232,4 @@ def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
 
 @pytest.mark.parametrize(("seconds", "said"), [(4.4, "4 s"), (90, "1.5 min"), (5400, "1.5 h")])
 def test_durations(seconds, said) -> None:
-    assert telling.duration(seconds) == said
+    assert progress.duration(seconds) == said

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Answer
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Stage
-from crowd.services.publishing import publish_pending
+from crowd.services.publication import publish_pending
 from judgments.models import ShownReferences
 from judgments.rules.likeness import most_central
 from judgments.units import of_candidate

@@ -19,7 +19,7 @@ from judgments.desk import urls
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.live import live
 from judgments.selectors.ratings import pseudonym, ratings_of_stage, seconds_per_assignment
-from judgments.services import filtering, reporting
+from judgments.services import filter_runs, reports
 from projects.models import Event
 from projects.services import set_role
 from tests.judgments.desk_world import (
@@ -92,11 +92,11 @@ def parts(place):
 
 def apply(place, recipe="default"):
     owner = User.objects.get(username="owner")
-    return filtering.apply(stage=place.stage, recipe=recipe, parameters={}, actor=owner)
+    return filter_runs.apply(stage=place.stage, recipe=recipe, parameters={}, actor=owner)
 
 
 def make_report(place):
-    return reporting.keep(reporting.make(place.stage, lambda *_: None))
+    return reports.keep(reports.make(place.stage, lambda *_: None))
 
 
 # Who may
@@ -262,28 +262,28 @@ def test_a_report_is_worked_out_once_for_the_same_judgments(place):
 def test_while_judgments_come_in_the_report_is_made_again_by_itself(place, monkeypatch):
     from jobs import runner
 
-    monkeypatch.setattr(reporting, "FIRST", 18)
-    assert reporting.keep_fresh(place.stage)
-    assert not reporting.keep_fresh(place.stage)
+    monkeypatch.setattr(reports, "FIRST", 18)
+    assert reports.keep_fresh(place.stage)
+    assert not reports.keep_fresh(place.stage)
     runner.run(job_id=Job.objects.get().pk)
     judge(place, [(f"q1/{name}", "A9", 3) for name in "ab"])
-    assert not reporting.keep_fresh(place.stage)
+    assert not reports.keep_fresh(place.stage)
     judge(place, [(f"q{number}/{name}", "A8", 3) for number in (1, 2) for name in "ab"])
     assert kind_of(place.stage).settle(place.stage) == {"report": "asked for"}
     assert Job.objects.count() == 2
 
 
 def test_with_filters_in_force_later_judgments_ask_for_no_report(place, monkeypatch):
-    monkeypatch.setattr(reporting, "FIRST", 1)
+    monkeypatch.setattr(reports, "FIRST", 1)
     apply(place)
     Job.objects.all().delete()
-    assert not reporting.keep_fresh(place.stage)
+    assert not reports.keep_fresh(place.stage)
 
 
 def test_the_job_makes_the_report(place):
     from jobs import runner
 
-    job = reporting.ask(stage=place.stage)
+    job = reports.ask(stage=place.stage)
     runner.run(job_id=job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == ("done", "")
@@ -422,7 +422,7 @@ def test_of_two_who_apply_filters_the_second_keeps_theirs_or_edits_on(place):
 def test_filters_that_were_undone_meanwhile_are_compared_too(place):
     run = apply(place, "none")
     form = sent(place)
-    filtering.undo(run, "Not yet.", User.objects.get(username="owner"))
+    filter_runs.undo(run, "Not yet.", User.objects.get(username="owner"))
     answer = as_("manager").post(at(place, "apply_filter"), form)
     assert versions(answer) == {"Recipe": ("default v1, changed: rules", "(no filters)")}
 

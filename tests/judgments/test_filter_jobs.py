@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowd.models import HitUnit, Stage
-from crowd.selectors import keeping
-from crowd.services import publishing
+from crowd.selectors import cached_figures
+from crowd.services import publication
 from jobs import runner, services
 from jobs.models import Job, JobState
 from judgments.models import FilterRun, Verdict
-from judgments.services import filtering, filterjobs
+from judgments.services import filter_runs, filterjobs
 from projects.models import Event
 from tests.judgments.desk_world import as_, check, judge, make_place, people
 from tests.saving import versions
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def place(monkeypatch):
     """An open stage that counts as large, with a judge who fails every check."""
-    monkeypatch.setattr(keeping, "LARGE", 3)
+    monkeypatch.setattr(cached_figures, "LARGE", 3)
     place = make_place(status="open", redundancy=4)
     people(place)
     scores = (("q1", 5), ("q2", 1))
@@ -154,7 +154,7 @@ def overtaken(place):
 
 
 def other(place):
-    return filtering.apply(
+    return filter_runs.apply(
         stage=place.stage, recipe="none", parameters={}, actor=User.objects.get(username="owner")
     )
 
@@ -290,14 +290,14 @@ def test_killed_half_way_the_next_attempt_spends_no_more_than_was_confirmed(
 ):
     applied(place)
     press_top_up(place)
-    real = publishing._plan_batch
+    real = publication._plan_batch
 
     def first_only(stage, owner, batch):
         real(stage, owner, batch[:1])
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, "_plan_batch", first_only)
+        patch.setattr(publication, "_plan_batch", first_only)
         with pytest.raises(SystemExit):
             work()
     assert asked(place) == 1
@@ -320,9 +320,9 @@ def test_what_costs_more_by_now_fails_in_words(place):
 
 def test_a_preview_that_cannot_be_worked_out_says_so_and_does_not_wait_for_ever(place, monkeypatch):
     def fail(key, *_):
-        keeping.figures.set(f"{key}:error", "OSError: no disk", 60)
+        cached_figures.figures.set(f"{key}:error", "OSError: no disk", 60)
 
-    monkeypatch.setattr(keeping, "_make_aside", fail)
+    monkeypatch.setattr(cached_figures, "_make_aside", fail)
     address = f"{at(place, 'filters')}?recipe=default&look=1&rules=checks"
     first = as_("owner").get(address)
     assert first.headers["Refresh"] == "3"

@@ -12,10 +12,10 @@ from crowd.selectors.progress import stage_progress
 from jobs.models import Job
 from judgments.errors import FilteringError
 from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
-from judgments.selectors.enough import missing_of
 from judgments.selectors.ratings import newer_than, ratings_of_stage
+from judgments.selectors.redundancy import missing_of
 from judgments.selectors.stamps import stamp_of
-from judgments.services import filtering
+from judgments.services import filter_runs
 from judgments.units import of_candidate
 from projects.models import Event
 from tests.judgments.desk_world import Place, candidate_of, check, judge, make_place, worker_of
@@ -44,11 +44,11 @@ def place() -> Place:
 
 
 def preview(place, recipe="default", **parameters):
-    return filtering.preview(place.stage, recipe, parameters)
+    return filter_runs.preview(place.stage, recipe, parameters)
 
 
 def apply(place, me, recipe="default", *, seen=None, once="", **parameters):
-    return filtering.apply(
+    return filter_runs.apply(
         stage=place.stage, recipe=recipe, parameters=parameters, actor=me, seen=seen, once=once
     )
 
@@ -149,7 +149,7 @@ def test_all_parameters_are_stored_so_that_the_run_can_be_made_again(place, me):
         "rules": ["checks", "kappa"], "checks_failed": 2, "checks_least": 4, "kappa_below": 0.1,
         "kappa_least": 10, "kappa_weights": "quadratic", "kappa_reference": "pooled",
     }  # fmt: skip
-    again = filtering.preview(place.stage, run.recipe, run.parameters)
+    again = filter_runs.preview(place.stage, run.recipe, run.parameters)
     assert again.title == "default v1, changed: kappa_below"
 
 
@@ -225,13 +225,13 @@ def test_who_looked_before_somebody_else_applied_is_told(place, me):
 def test_undoing_needs_a_reason_and_happens_once(place, me):
     run = apply(place, me)
     with pytest.raises(FilteringError, match="needs a reason"):
-        filtering.undo(run, "  ", me)
-    filtering.undo(run, "too strict", me)
+        filter_runs.undo(run, "  ", me)
+    filter_runs.undo(run, "too strict", me)
     run.refresh_from_db()
     assert (run.state, run.reason, run.ended_by) == ("undone", "too strict", me)
     assert Event.objects.get(action="filter.undone").details == {"run": run.pk, "why": "too strict"}
     with pytest.raises(FilteringError, match="no longer in force"):
-        filtering.undo(run, "again", me)
+        filter_runs.undo(run, "again", me)
     assert run.verdicts.count() == 6
 
 
@@ -244,7 +244,7 @@ def test_the_run_notes_the_newest_judgment_that_it_saw(place, me):
 
 def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
     first = apply(place, me, "none")
-    stored = filtering.verdicts.store_scores
+    stored = filter_runs.verdicts.store_scores
 
     def dies(*given):
         stored(*given)
@@ -252,7 +252,7 @@ def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
         assert Score.objects.exclude(run=first).exists()
         raise RuntimeError("power cut")
 
-    monkeypatch.setattr(filtering.verdicts, "store_scores", dies)
+    monkeypatch.setattr(filter_runs.verdicts, "store_scores", dies)
     with pytest.raises(RuntimeError):
         apply(place, me)
     first.refresh_from_db()
@@ -269,7 +269,7 @@ def test_applying_asks_for_the_report_to_be_made_again(place, me):
 
 def test_topping_up_needs_an_open_stage_and_the_confirmed_amount(place, me):
     with pytest.raises(FilteringError, match="only an open one asks for more"):
-        filtering.top_up(stage=place.stage, most_cents=100, actor=me)
+        filter_runs.top_up(stage=place.stage, most_cents=100, actor=me)
 
 
 def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(place, me):
@@ -277,8 +277,8 @@ def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(p
     place.stage.refresh_from_db()
     apply(place, me)
     with pytest.raises(FilteringError, match=r"It costs 0\.24 by now, more than the 0\.23"):
-        filtering.top_up(stage=place.stage, most_cents=23, actor=me)
-    assert filtering.top_up(stage=place.stage, most_cents=24, actor=me) == 2
+        filter_runs.top_up(stage=place.stage, most_cents=23, actor=me)
+    assert filter_runs.top_up(stage=place.stage, most_cents=24, actor=me) == 2
     asked = HitUnit.objects.filter(hit__stage=place.stage, hit__state="planned").values_list(
         "unit", flat=True
     )
@@ -286,7 +286,7 @@ def test_what_filters_removed_is_asked_again_for_the_amount_that_was_confirmed(p
     event = Event.objects.get(action="stage.topped_up")
     assert (event.actor, event.details) == (me, {"hits": 2, "cents": 24})
     with pytest.raises(FilteringError, match="Nothing is missing"):
-        filtering.top_up(stage=place.stage, most_cents=24, actor=me)
+        filter_runs.top_up(stage=place.stage, most_cents=24, actor=me)
 
 
 def test_a_stage_that_decides_item_by_item_is_previewed_by_its_own_rule(place):

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Recount, Stage
-from crowd.selectors import keeping
+from crowd.selectors import cached_figures
 from crowd.services import decisions
 from crowd.services.recounts import reconsider
 from jobs import runner
@@ -18,7 +18,7 @@ from jobs.models import Job
 from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdict
 from judgments.selectors.live import live
 from judgments.selectors.stamps import stamp_of
-from judgments.services import filtering, filterjobs, recounts, reporting
+from judgments.services import filter_runs, filterjobs, recounts, reports
 from projects.models import Event, Project
 from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
 
@@ -40,7 +40,7 @@ def place() -> Place:
     Stage.objects.filter(pk=place.stage.pk).update(reserved_cents=10_000)
     Project.objects.filter(pk=place.project.pk).update(reserved_cents=10_000)
     place.stage.refresh_from_db()
-    filtering.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
+    filter_runs.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
     return place
 
 
@@ -114,9 +114,9 @@ def test_pages_that_were_drawn_in_between_do_not_keep_the_old_scores(place):
 def test_the_report_of_agreement_is_asked_for_and_agrees(place):
     reject(work_of(place, "C"))
     reconsider(place.stage)
-    row = reporting.make(place.stage, lambda *_: None)
+    row = reports.make(place.stage, lambda *_: None)
     assert row.report["differs"] == 0
-    asked = Job.objects.filter(kind=reporting.REPORT, effect__endswith=row.stamp)
+    asked = Job.objects.filter(kind=reports.REPORT, effect__endswith=row.stamp)
     assert asked.count() == 1
     assert not AgreementReport.objects.exists()
 
@@ -137,7 +137,7 @@ def test_later_judgments_are_not_filtered_by_the_way(place):
 
 
 def test_without_a_run_in_force_nothing_is_made_again(place):
-    filtering.undo(FilterRun.objects.get(), "too strict", User.objects.get(username="owner"))
+    filter_runs.undo(FilterRun.objects.get(), "too strict", User.objects.get(username="owner"))
     reject(work_of(place, "C"))
     reconsider(place.stage)
     assert not remade().exists()
@@ -155,7 +155,7 @@ def test_the_last_judgments_may_go(place):
 def test_killed_before_the_commit_it_is_done_again_and_only_once(place, monkeypatch):
     reject(work_of(place, "C"))
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt), transaction.atomic():
-        patched.setattr(reporting, "ask", _killed)
+        patched.setattr(reports, "ask", _killed)
         reconsider(place.stage)
     assert (score(place)[0], Recount.objects.count(), remade().count()) == (4, 1, 0)
     reconsider(place.stage)
@@ -181,7 +181,7 @@ class TestALargeStage:
 
     @pytest.fixture(autouse=True)
     def large(self, place, monkeypatch):
-        monkeypatch.setattr(keeping, "LARGE", 3)
+        monkeypatch.setattr(cached_figures, "LARGE", 3)
 
     def run_jobs(self):
         for job in Job.objects.filter(kind=filterjobs.REMAKE, state="queued").order_by("pk"):
@@ -227,7 +227,7 @@ class TestALargeStage:
 
 
 def test_work_that_is_rejected_while_filters_are_applied_is_looked_at_once_more(place, monkeypatch):
-    decide = filtering.decide
+    decide = filter_runs.decide
 
     def slow(stage, recipe):
         found = decide(stage, recipe)
@@ -235,8 +235,8 @@ def test_work_that_is_rejected_while_filters_are_applied_is_looked_at_once_more(
         reconsider(stage)
         return found
 
-    monkeypatch.setattr(filtering, "decide", slow)
-    filtering.apply(stage=place.stage, recipe="none", parameters={}, actor=None)
+    monkeypatch.setattr(filter_runs, "decide", slow)
+    filter_runs.apply(stage=place.stage, recipe="none", parameters={}, actor=None)
     assert score(place)[0] == 4
     runner.run(job_id=Job.objects.get(kind=filterjobs.REMAKE).pk)
     assert score(place)[0] == 3

@@ -375,7 +375,7 @@ def test_a_field_or_column_that_is_not_there_is_named(run, oak):
 
 
 def test_a_column_of_answers_taken_for_systems_is_noticed(run, oak, monkeypatch):
-    monkeypatch.setattr("judgments.importing.sorting.MOST_SYSTEMS", 3)
+    monkeypatch.setattr("judgments.importing.line_sorter.MOST_SYSTEMS", 3)
     lines = [{"query_id": "q1", "system": f"s{number}", "answer": "A."} for number in range(4)]
     with pytest.raises(ImportRefusedError, match="names more than 3 systems"):
         run(lines)
@@ -388,7 +388,7 @@ def test_the_size_of_batches_changes_nothing(project, oak, rome, tmp_path, monke
     ]
     path = write(tmp_path, "a.jsonl", lines)
     whole = import_candidates(project=project, path=path, dry_run=True)
-    monkeypatch.setattr("judgments.importing.sorting.BATCH", 3)
+    monkeypatch.setattr("judgments.importing.line_sorter.BATCH", 3)
     monkeypatch.setattr("judgments.importing.queries._MOST", 2)
     monkeypatch.setattr("judgments.services.importing._BATCH", 2)
     small = import_candidates(project=project, path=path)

@@ -8,13 +8,13 @@ from crowd.desk.stageform import StageForm
 from crowd.errors import CrowdError
 from crowd.kinds import kind_named
 from crowd.models import Hit, Stage
-from crowd.services.quoting import quote
+from crowd.services.quotes import quote
 from crowd.services.stages import change_stage, open_stage
-from crowd.study.applying import apply
+from crowd.study.application import apply
 from crowd.study.planning import plan
 from crowd.study.problems import StudyError
-from crowd.study.reading import read
-from crowd.study.writing import study_toml
+from crowd.study.reader import read
+from crowd.study.writer import study_toml
 from judgments.models import Candidate
 from projects.models import Project
 from tests.annotation.world import make_project

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 from crowd.errors import CrowdError
 from crowd.kinds import config_of, kind_of
 from crowd.models import Assignment, Worker
-from crowd.services.quoting import quote
+from crowd.services.quotes import quote
 from crowd.simulation.answers import SimulatedPerson, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
-from crowd.study.reading import read
-from crowd.study.writing import study_toml
+from crowd.study.reader import read
+from crowd.study.writer import study_toml
 from judgments.errors import FilteringError
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.kinds.judging_simulation import true_score
@@ -29,11 +29,11 @@ from judgments.selectors.judge import histogram, time_plot
 from judgments.selectors.judges import judges
 from judgments.selectors.live import live
 from judgments.selectors.ratings import scale_of
-from judgments.services import filtering, reporting
+from judgments.services import filter_runs, reports
 from judgments.units import of_candidate, of_check
 from quality.scale import Scale
 from releases.options import Options
-from releases.services import building
+from releases.services import build
 from tests.judgments import desk_world
 from tests.judgments.judging_world import (
     make_candidate,
@@ -291,7 +291,7 @@ def test_figures_while_judgments_come_in_are_in_points_of_the_scale(halves):
 
 
 def test_the_report_names_the_scale_and_its_halves(halves):
-    report = reporting.make(halves.stage, lambda *_: None).report
+    report = reports.make(halves.stage, lambda *_: None).report
     assert (report["scale"], report["step"]) == ([1, 5], 0.5)
     assert report["scores"]["before"]["4.5"] == 4
     before = report["alpha"]["before"]
@@ -300,7 +300,7 @@ def test_the_report_names_the_scale_and_its_halves(halves):
 
 
 def test_filters_store_scores_in_points(halves):
-    filtering.apply(stage=halves.stage, recipe="none", parameters={}, actor=None)
+    filter_runs.apply(stage=halves.stage, recipe="none", parameters={}, actor=None)
     found = Score.objects.get(candidate=halves.candidates["q1/unilm"])
     assert (found.mean, found.median) == (4.5, 4.5)
     assert found.sd == pytest.approx(0.408248, abs=1e-6)
@@ -308,7 +308,7 @@ def test_filters_store_scores_in_points(halves):
 
 def test_pages_and_files_show_halves(halves, client, admin_user):
     client.force_login(admin_user)
-    reporting.keep(reporting.make(halves.stage, lambda *_: None))
+    reports.keep(reports.make(halves.stage, lambda *_: None))
     fixed = {"project": halves.project.slug, "stage": halves.stage.slug}
 
     def page(name, **more):
@@ -358,8 +358,8 @@ def test_sliders_are_filtered_and_reported():
         for worker, score in good.items()
     ]
     desk_world.judge(place, rows)
-    filtering.apply(stage=place.stage, recipe="kpqa-2021", parameters={}, actor=None)
-    report = reporting.make(place.stage, lambda *_: None).report
+    filter_runs.apply(stage=place.stage, recipe="kpqa-2021", parameters={}, actor=None)
+    report = reports.make(place.stage, lambda *_: None).report
     assert (report["scale"], report["step"]) == ([0, 100], 1)
     assert Score.objects.filter(run__stage=place.stage, mean__gt=5).exists()
 
@@ -368,8 +368,8 @@ def test_a_scale_of_very_many_scores_has_no_response_filter():
     place = desk_world.make_place(config={"scale": "slider", "scale_step": 0.1})
     desk_world.judge(place, [("q/a", "A1", 703), ("q/a", "A2", 706)])
     with pytest.raises(FilteringError, match="takes scales of at most 201 scores"):
-        filtering.apply(stage=place.stage, recipe="kpqa-2021", parameters={}, actor=None)
-    filtering.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
+        filter_runs.apply(stage=place.stage, recipe="kpqa-2021", parameters={}, actor=None)
+    filter_runs.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
     assert Score.objects.get().mean == pytest.approx(70.45)
 
 
@@ -401,9 +401,9 @@ def test_a_release_has_halves_with_their_scale(tmp_path):
     stage.refresh_from_db()
     folder = tmp_path / "release"
     formats = ("jsonl", "csv", "parquet")
-    release = building.plan(project=world.project, options=Options(formats=formats))
-    done = building.build(release, folder=folder)
-    building.finish(release, done)
+    release = build.plan(project=world.project, options=Options(formats=formats))
+    done = build.build(release, folder=folder)
+    build.finish(release, done)
     ratings, scores = lines(folder, "ratings"), lines(folder, "scores")
     assert {row["score"] for row in ratings} <= {1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5}
     assert next(row for row in ratings if row["rating_id"] == f"r{first.pk}")["score"] == 4.5

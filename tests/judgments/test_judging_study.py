@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from crowd.models import Stage
-from crowd.study.applying import apply
+from crowd.study.application import apply
 from crowd.study.planning import plan
 from crowd.study.problems import StudyError
-from crowd.study.reading import read
+from crowd.study.reader import read
 from judgments.kinds.judging_config import judging_config
 from judgments.kinds.training import passing
 from judgments.kinds.training_config import training_config

@@ -10,7 +10,7 @@ from crowd.models import Assignment, Stage
 from crowd.selectors.people import people as people_of
 from judgments.models import FilterRun, Score
 from judgments.selectors.funnel import JudgedQueries, judged
-from judgments.services import filtering, reporting
+from judgments.services import filter_runs, reports
 from tests.judgments.desk_world import (
     Place,
     as_,
@@ -123,7 +123,7 @@ def test_a_row_of_agreement_comes_from_the_stored_report(place):
     judge(place, ROWS)
     before = agreements.rows([place.stage])[place.stage.pk]
     assert (before.now, before.note) == (None, "no report was made yet")
-    reporting.keep(reporting.make(place.stage, lambda *_: None))
+    reports.keep(reports.make(place.stage, lambda *_: None))
     row = agreements.rows([place.stage])[place.stage.pk]
     assert row.items == 30
     assert row.after is None
@@ -134,8 +134,8 @@ def test_a_row_of_agreement_comes_from_the_stored_report(place):
 def test_after_removing_workers_both_numbers_stand_in_the_row(place):
     judge(place, ROWS)
     check(place, "A3", [False] * 6)
-    filtering.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
-    reporting.keep(reporting.make(place.stage, lambda *_: None))
+    filter_runs.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
+    reports.keep(reports.make(place.stage, lambda *_: None))
     row = agreements.rows([place.stage])[place.stage.pk]
     assert row.after == pytest.approx(1.0)
     assert row.before < 0.9

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from judgments.models import FilterRun, Score, Verdict
-from judgments.services import filtering, verdicts
-from judgments.services.deciding import decide, recipe_named
+from judgments.services import filter_runs, verdicts
+from judgments.services.filter_decisions import decide, recipe_named
 from tables import bulk
 from tests.judgments.desk_world import check, judge, make_place
 
@@ -97,7 +97,7 @@ def test_rows_are_those_of_one_instance_per_row(seed):
     removed = set()
     for name, parameters in RECIPES.items():
         recipe = name if not parameters.get("rules") else "default"
-        run = filtering.apply(stage=place.stage, recipe=recipe, parameters=parameters, actor=me)
+        run = filter_runs.apply(stage=place.stage, recipe=recipe, parameters=parameters, actor=me)
         decided = decide(place.stage, recipe_named(recipe, parameters))
         rows = Verdict.objects.filter(run=run).order_by("pk")
         assert list(

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from marketplace import ids
 from marketplace.models import HIT, Requester, Worker
-from marketplace.services import people, publishing
-from marketplace.services.publishing import TypeProperties
+from marketplace.services import hits, people
+from marketplace.services.hits import TypeProperties
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
@@ -49,10 +49,10 @@ def make_hit(requester: Requester, *, places: int = 1, lifetime_s: int = 3600, *
         "auto_approval_s": 3600,
         "requirements": [],
     } | properties
-    hit_type = publishing.create_hit_type(
+    hit_type = hits.create_hit_type(
         requester=requester, properties=TypeProperties(**values), now=timezone.now()
     )
-    return publishing.create_hit(
+    return hits.create_hit(
         hit_id=ids.new_entity_id(),
         hit_type=hit_type,
         question=QUESTION,

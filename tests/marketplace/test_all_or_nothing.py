@@ -11,7 +11,7 @@ from django.utils import timezone
 from marketplace import ids, ledger
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Place
-from marketplace.services import assignments, publishing
+from marketplace.services import assignments, hits
 
 from .conftest import QUESTION, make_hit, make_worker
 
@@ -77,7 +77,7 @@ def test_publishing(requester):
 
     @transaction.atomic  # as calls of the protocol are
     def publish():
-        publishing.create_hit(
+        hits.create_hit(
             hit_id=ids.new_entity_id(),
             hit_type=hit_type,
             question=QUESTION,

@@ -10,7 +10,7 @@ from django.db import connections
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, LedgerEntry, Worker
-from marketplace.services import assignments, closing, review
+from marketplace.services import account_closure, assignments, review
 from tests.site import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,7 +41,7 @@ def test_a_closed_worker_never_holds_a_hit_however_fast_they_accept():
         hits = [world.post(group) for _ in range(4)]
         world.take(rosa, hits[0])
         together(
-            lambda rosa=rosa: closing.close(worker=rosa),
+            lambda rosa=rosa: account_closure.close(worker=rosa),
             *(lambda rosa=rosa, hit=hit: assignments.accept(worker=rosa, hit=hit) for hit in hits[1:]),
         )
         assert Worker.objects.get(pk=rosa.pk).closed_at
@@ -57,7 +57,7 @@ def test_work_that_is_submitted_meanwhile_is_kept_or_returned_never_lost():
         holding = world.take(rosa, world.post(group))
         holding = Holding.objects.select_related("hit__hit_type", "worker").get(pk=holding.pk)
         together(
-            lambda rosa=rosa: closing.close(worker=rosa),
+            lambda rosa=rosa: account_closure.close(worker=rosa),
             lambda holding=holding: assignments.submit(holding=holding, fields=[("answer", "Blue.")]),
         )
         holding.refresh_from_db()
@@ -76,7 +76,7 @@ def test_requesters_decide_while_the_account_is_closed_without_waiting_in_a_ring
         for group in groups:
             world.take(rosa, world.post(group))
         results = together(
-            lambda rosa=rosa: closing.close(worker=rosa),
+            lambda rosa=rosa: account_closure.close(worker=rosa),
             *(lambda holding=holding: world.approve(holding) for holding in done),
             *(lambda holding=holding: world.bonus(holding, 5) for holding in done),
         )
@@ -90,8 +90,8 @@ def test_requesters_decide_while_the_account_is_closed_without_waiting_in_a_ring
 def test_two_who_close_the_same_account_close_it_once():
     rosa = world.make_worker()
     world.take(rosa, world.post(world.make_group(world.make_requester())))
-    results = together(*[lambda: closing.close(worker=rosa)] * 3)
-    assert len([each for each in results if isinstance(each, closing.ClosedAccount)]) == 1
+    results = together(*[lambda: account_closure.close(worker=rosa)] * 3)
+    assert len([each for each in results if isinstance(each, account_closure.ClosedAccount)]) == 1
     assert Worker.objects.get().returned_count == 1
 
 
@@ -100,7 +100,7 @@ def test_a_rejection_can_still_be_turned_into_an_approval():
     rosa = world.make_worker()
     done = world.do(rosa, world.post(world.make_group(lab, reward_cents=35)))
     world.reject(done, "No.")
-    closing.close(worker=rosa)
+    account_closure.close(worker=rosa)
     review.approve(holding=done, feedback=None, override=True, now=clock.now())
     assert LedgerEntry.objects.get(worker=rosa, credit="workers").cents == 35
     assert ledger.audit() == []

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.acting import Actor, acting_as
+from accounts.actors import Actor, acting_as
 from marketplace import retention
 from marketplace.models import HIT, Activity, CallLog, RefusedCalls, SignedWrite
 from marketplace.protocol import limiter

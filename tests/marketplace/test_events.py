@@ -11,7 +11,7 @@ from django.utils import timezone
 from marketplace.errors import Refusal
 from marketplace.models import HIT, QueuedEvent
 from marketplace.notifications import specification
-from marketplace.services import assignments, endings, publishing, review
+from marketplace.services import assignments, endings, hits, review
 from marketplace.sweep import KEEP_EVENTS, settle, sweep
 
 from .conftest import make_hit, make_worker
@@ -98,7 +98,7 @@ def test_a_hit_takes_its_marks_to_a_type_that_is_told(requester):
     hit, loud = make_hit(requester, lifetime_s=60), make_hit(requester, title="Told")
     tell(loud, "HITExpired")
     with transaction.atomic():
-        publishing.change_type(hit=hit, hit_type=loud.hit_type, now=timezone.now())
+        hits.change_type(hit=hit, hit_type=loud.hit_type, now=timezone.now())
     settle(now=timezone.now() + timedelta(seconds=61))
     assert told() == ["HITExpired"]
 

@@ -12,9 +12,9 @@ from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, LedgerEntry, Requester, TokenUse
 from marketplace.selectors import hit_status
-from marketplace.services import assignments, endings, publishing, review
+from marketplace.services import assignments, endings, hits, review
 from marketplace.services.candidates import next_hit_pk
-from marketplace.services.publishing import dispose_old
+from marketplace.services.hits import dispose_old
 from marketplace.sweep import settle, sweep
 
 from .conftest import make_hit, make_requester, make_worker
@@ -46,12 +46,12 @@ def test_money_is_held_at_publication_and_paid_at_approval(requester, worker):
 def test_an_expired_hit_gives_back_what_its_open_places_held(requester, worker):
     hit = make_hit(requester, places=3)
     assignments.accept(worker=worker, hit=hit)
-    publishing.set_expiration(hit=hit, expires_at=timezone.now() - timedelta(days=1), now=timezone.now())
+    hits.set_expiration(hit=hit, expires_at=timezone.now() - timedelta(days=1), now=timezone.now())
     assert balances(requester) == (9988, 12, 0, 0)
     hit.refresh_from_db()
     assert (hit.open_places, hit_status(hit, timezone.now())) == (2, "Unassignable")
     later = timezone.now() + timedelta(hours=1)
-    publishing.set_expiration(hit=hit, expires_at=later, now=timezone.now())
+    hits.set_expiration(hit=hit, expires_at=later, now=timezone.now())
     assert balances(requester) == (9964, 36, 0, 0)
     assert ledger.audit() == []
 
@@ -103,11 +103,11 @@ def test_dates_at_the_end_of_the_calendar_overflow_nowhere(requester, worker):
     sweep()
     dispose_old(hit_pk=hit.pk, now=timezone.now())
     assert (
-        publishing.set_expiration(hit=hit, expires_at=timezone.now(), now=timezone.now()).expires_at
+        hits.set_expiration(hit=hit, expires_at=timezone.now(), now=timezone.now()).expires_at
         <= timezone.now()
     )
     with pytest.raises(Refusal, match="at most a year"):
-        publishing.set_expiration(hit=hit, expires_at=END_OF_CALENDAR, now=timezone.now())
+        hits.set_expiration(hit=hit, expires_at=END_OF_CALENDAR, now=timezone.now())
 
 
 def test_the_migration_ends_poisoned_hits_within_a_year(requester):
@@ -277,7 +277,7 @@ def test_a_hit_whose_type_changed_meanwhile_is_not_accepted_unseen(requester, wo
     seen = HIT.objects.select_related("hit_type").get(pk=hit.pk)
     cheaper = make_hit(requester, reward_cents=10).hit_type
     with transaction.atomic():
-        publishing.change_type(hit=hit, hit_type=cheaper, now=timezone.now())
+        hits.change_type(hit=hit, hit_type=cheaper, now=timezone.now())
     with pytest.raises(Refusal, match="just changed this HIT"):
         assignments.accept(worker=worker, hit=seen)
     assert not Holding.objects.exists()
@@ -292,7 +292,7 @@ def test_what_was_paid_for_a_piece_of_work_stays_known_when_the_hit_pays_more(re
     review.approve(holding=work[0], feedback=None, override=False, now=timezone.now())
     dearer = make_hit(requester, reward_cents=20).hit_type
     with transaction.atomic():
-        publishing.change_type(hit=hit, hit_type=dearer, now=timezone.now())
+        hits.change_type(hit=hit, hit_type=dearer, now=timezone.now())
     assert [Holding.objects.get(pk=each.pk).pay_cents for each in work] == [10, 20]
     assert ledger.audit() == []
 

@@ -17,7 +17,7 @@ from marketplace.protocol import endpoint, pages, sigv4
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import Flag, IntegerShape, ListOf, Moment, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
-from marketplace.protocol.operations.unsupported import WHY
+from marketplace.protocol.operations.unsupported_operations import WHY
 from marketplace.protocol.shapes import OPERATIONS as SHAPES
 from marketplace.services import people
 

@@ -6,7 +6,7 @@ import pytest
 from django.http import QueryDict
 
 from marketplace.errors import Refusal
-from marketplace.questionform import answering, drawing
+from marketplace.questionform import fields, form_answers
 from marketplace.questionform.parsing import FreeText, Selection, parse_form
 from marketplace.questions import parse_question
 
@@ -61,12 +61,12 @@ def filled(form, **fields):
     for name, value in fields.items():
         key = f"other:{name.removeprefix('other_')}" if name.startswith("other_") else f"answer:{name}"
         post.setlist(key, value if isinstance(value, list) else [value])
-    return answering.read(form, post)
+    return form_answers.read(form, post)
 
 
 def answers(form, given):
     """QuestionIdentifier → what else its Answer holds, as (element, text)."""
-    root = ElementTree.fromstring(answering.answers_xml(form, given))
+    root = ElementTree.fromstring(form_answers.answers_xml(form, given))
     assert root.tag == f"{ANSWERS}QuestionFormAnswers"
     return {
         answer[0].text: [(child.tag.removeprefix(ANSWERS), child.text) for child in answer[1:]]
@@ -252,12 +252,12 @@ def test_the_form_is_drawn_with_what_was_filled_in():
             ask("many", select("x", "y", "z", style="checkbox", most=3)),
         )
     )
-    text, menu, many = (part.field for part in drawing.sheet(form).parts)
+    text, menu, many = (part.field for part in fields.sheet(form).parts)
     assert text.text.value == " as is"
     assert (menu.kind, many.kind) == ("select", "choices")
     assert many.hint == "Choose any number."
     given = filled(form, text="mine", menu="y", many=["x", "z"])
-    text, menu, many = (part.field for part in drawing.sheet(form, given).parts)
+    text, menu, many = (part.field for part in fields.sheet(form, given).parts)
     assert text.text.value == "mine"
     assert [choice.chosen for choice in menu.choices] == [False, True]
     assert [choice.chosen for choice in many.choices] == [True, False, True]

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import MetricError, metric
-from metrics.explaining import explain, explainable, weights
-from metrics.tokens.placing import placed
+from metrics.explanation import explain, explainable, weights
+from metrics.tokens.positions import placed
 from metrics.tokens.registry import tokeniser
 from tests.metrics.answers.drawn import cases, split_on_spaces
 

@@ -4,10 +4,10 @@ import signal
 import numpy as np
 import pytest
 
-from metrics import Answers, MetricError, metric, working
+from metrics import Answers, MetricError, metric, parallel
 from metrics.metric import ChunkValues, Metric, Survey
+from metrics.parallel import GrowingCrew, ProcessMetrics, lighter
 from metrics.scoring import in_chunks, score, score_chunks
-from metrics.working import GrowingCrew, ProcessMetrics, lighter
 from tests.metrics.answers.drawn import WORDS
 
 NAMES = ("bleu-1", "bleu-4", "rouge-1-stem", "rouge-l", "chrf", "exact", "f1", "length")
@@ -151,7 +151,7 @@ def test_long_texts_are_scored_in_lighter_parts_with_the_same_result(monkeypatch
     metrics = [metric(name) for name in (*NAMES, "cider")]
     whole = score(answers, metrics)
 
-    monkeypatch.setattr("metrics.working.HEAVIEST", 300)
+    monkeypatch.setattr("metrics.parallel.HEAVIEST", 300)
     assert len(list(lighter(answers))) > 10
     parts = score(answers, metrics)
 
@@ -163,7 +163,7 @@ def test_long_texts_are_scored_in_lighter_parts_with_the_same_result(monkeypatch
 
 
 def test_an_answer_that_is_too_heavy_is_a_part_of_its_own(monkeypatch):
-    monkeypatch.setattr("metrics.working.HEAVIEST", 10)
+    monkeypatch.setattr("metrics.parallel.HEAVIEST", 10)
 
     parts = list(lighter(Answers(["a" * 30, "b", "c", "d" * 9], [["x"], ["y"], [], []])))
 
@@ -228,7 +228,9 @@ def test_work_that_goes_on_is_done_by_others_after_the_first_chunk():
 
 def test_a_metric_that_cannot_travel_stays_where_the_number_of_processes_is_left_open(monkeypatch):
     asked = []
-    monkeypatch.setattr(working, "_packed", lambda here, pack=working._packed: asked.append(1) or pack(here))
+    monkeypatch.setattr(
+        parallel, "_packed", lambda here, pack=parallel._packed: asked.append(1) or pack(here)
+    )
     at_home = Metric("mine", "Mine", "metric:mine", lambda *given: tell_process(*given))  # noqa: PLW0108
 
     assert processes_of(at_home, patience=0) == [os.getpid()] * 5
@@ -252,8 +254,8 @@ def test_others_that_are_killed_end_the_work_with_an_error():
 
 
 def test_an_open_number_of_processes_gives_the_same_bits(monkeypatch):
-    monkeypatch.setattr(working, "cores", lambda: 2)
-    monkeypatch.setattr(working, "PATIENCE", 0.0)
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "PATIENCE", 0.0)
     answers = answers_of(60, systems=["one", "two"] * 30)
     metrics = [metric("bleu-4"), metric("cider")]
 

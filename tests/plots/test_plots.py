@@ -10,10 +10,10 @@ import vl_convert
 from django.http import Http404
 from django.test import RequestFactory
 
-from crowd.desk import plotting
+from crowd.desk import plot_files
 from plots import charts
-from plots.drawing import specification, svg
 from plots.looks import Look
+from plots.renderer import specification, svg
 
 ROWS = [
     {"system": "human", "step": charts.BEFORE, "mean": 4.2, "low": 4.0, "high": 4.4, "answers": 30},
@@ -73,7 +73,7 @@ def test_a_page_has_its_own_heading_and_a_file_has_a_title():
 
 
 def ask(form, plot=SYSTEMS, **given):
-    return plotting.answer(
+    return plot_files.answer(
         RequestFactory().get("/plot", given.pop("asked", {}), **given), plot, "systems", form
     )
 

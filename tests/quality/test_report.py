@@ -12,8 +12,8 @@ from quality.crowds import CROWDS, Crowd, simulated
 from quality.expected_alpha import expected_alpha
 from quality.halves import splits_of_ratings
 from quality.nulls import null_alpha, permuted
+from quality.quotability import cautions_about
 from quality.quotes import quotes
-from quality.quoting import cautions_about
 from quality.ratings import ratings_of
 from quality.recipes import DEFAULT, KPQA_2021, NONE, with_parameters
 from quality.reliability import split_half

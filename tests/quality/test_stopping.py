@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from quality.stopping import Rule, decision, half_widths, precision
+from quality.stop_rules import Rule, decision, half_widths, precision
 from quality.sums import Sums
 from tests.quality.goldens import golden
 

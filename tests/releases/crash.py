@@ -24,9 +24,9 @@ import django
 
 #: What the process is about to call when it is killed.
 POINTS = {
-    "all is read, nothing written": "releases.services.building.write_formats",
+    "all is read, nothing written": "releases.services.build.write_formats",
     "files are beside their place on the shelf": "storage.shelves.write_to_disk",
-    "files are on the shelf, the row is not committed": "releases.services.building.record",
+    "files are on the shelf, the row is not committed": "releases.services.build.record",
 }
 HOUR = 3601
 
@@ -123,7 +123,7 @@ def forget_all() -> None:
 def main() -> None:
     """What each point leaves, and what the next build makes of it."""
     django.setup()
-    from releases.services import releasing  # noqa: F401 - once, not in each process
+    from releases.services import full_release  # noqa: F401 - once, not in each process
     from tests.releases.world import make_world
 
     make_world()

@@ -11,18 +11,18 @@ from typing import NamedTuple
 import pytest
 from django.db import transaction
 
-from judgments.services import filtering
+from judgments.services import filter_runs
 from releases.errors import ReleaseError
 from releases.models import FrozenError, PrivacyFinding, Release, ReleaseFile
 from releases.options import Options, options_of
 from releases.rows.answers import answer_rows
 from releases.rows.ratings import rating_rows
 from releases.rows.scope import scope_of
-from releases.services import building
+from releases.services import build
 from releases.services.planning import give_up_dead, next_version
-from releases.services.shelving import give_up
+from releases.services.transitions import give_up
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES, Table
-from releases.verifying import verify
+from releases.verification import verify
 from tests.releases.world import (
     EDITORS,
     JUDGES,
@@ -41,10 +41,10 @@ PLAIN = Options()
 SPLIT = Options(formats=("jsonl", "csv", "parquet"), seed=1, shares=(0.6, 0.2, 0.2))
 
 
-def built(world: World, folder: Path, options: Options = PLAIN, **given) -> building.BuiltFiles:
-    release = building.plan(project=world.project, options=options, **given)
-    done = building.build(release, folder=folder)
-    building.finish(release, done)
+def built(world: World, folder: Path, options: Options = PLAIN, **given) -> build.BuiltFiles:
+    release = build.plan(project=world.project, options=options, **given)
+    done = build.build(release, folder=folder)
+    build.finish(release, done)
     return done
 
 
@@ -52,7 +52,7 @@ class Standard(NamedTuple):
     """A release that many tests look at and none changes."""
 
     folder: Path
-    built: building.BuiltFiles
+    built: build.BuiltFiles
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def rows(folder: Path, table: Table) -> list[dict]:
     ]
 
 
-def steps(done: building.BuiltFiles) -> dict[str, dict]:
+def steps(done: build.BuiltFiles) -> dict[str, dict]:
     return {f"{each['what']}: {each['step']}": each for each in done.manifest["steps"]}
 
 
@@ -242,7 +242,7 @@ class TestTheManifest:
 
     def test_it_has_the_recipe_and_no_account_of_a_tester(self, tmp_path):
         world = make_world()
-        world.run = filtering.apply(
+        world.run = filter_runs.apply(
             stage=world.stages["judging"],
             recipe="adem-2017",
             parameters={"rules": "technical,checks", "test_accounts": "AJ4"},
@@ -326,7 +326,7 @@ class TestPlanning:
     def test_versions_follow_each_other(self):
         world = make_world(filtered=False)
         assert next_version(world.project) == "1.0.0"
-        building.plan(project=world.project, version="2.4.1", options=PLAIN)
+        build.plan(project=world.project, version="2.4.1", options=PLAIN)
         assert next_version(world.project) == "2.5.0"
 
     def test_open_findings_stand_in_the_way(self):
@@ -335,30 +335,30 @@ class TestPlanning:
             project=world.project, rule="e-mail", subject="answer:1", excerpt="a@b.c", found_at=THEN
         )
         with pytest.raises(ReleaseError, match="one finding that nobody decided about"):
-            building.plan(project=world.project, options=PLAIN)
+            build.plan(project=world.project, options=PLAIN)
         assert not Release.objects.exists()
 
     @pytest.mark.parametrize("version", ["1", "v1.0.0", "1.0.0-rc1", "01.0.0", "1.0.0/../x", "1.0.0\n2"])
     def test_what_is_no_version_is_refused(self, version):
         with pytest.raises(ReleaseError, match="is no version"):
-            building.plan(project=make_world(filtered=False).project, version=version, options=PLAIN)
+            build.plan(project=make_world(filtered=False).project, version=version, options=PLAIN)
 
     def test_a_version_is_used_once(self, tmp_path):
         world = make_world()
         built(world, tmp_path / "a", version="1.0.0")
         with pytest.raises(ReleaseError, match=r"There is a release 1\.0\.0 already"):
-            building.plan(project=world.project, version="1.0.0", options=PLAIN)
+            build.plan(project=world.project, version="1.0.0", options=PLAIN)
 
     def test_the_version_of_a_build_that_failed_is_free_again(self):
         world = make_world(filtered=False)
-        release = building.plan(project=world.project, options=PLAIN)
+        release = build.plan(project=world.project, options=PLAIN)
         assert give_up(release=release, why="the disk was full")
-        assert building.plan(project=world.project, options=PLAIN).version == "1.0.0"
+        assert build.plan(project=world.project, options=PLAIN).version == "1.0.0"
         assert Release.objects.count() == 1
 
     def test_a_build_that_died_is_said_to_have_failed(self):
         world = make_world(filtered=False)
-        release = building.plan(project=world.project, options=PLAIN)
+        release = build.plan(project=world.project, options=PLAIN)
         assert give_up_dead(world.project) == 0
         Release.objects.update(created_at=THEN)
         assert give_up_dead(world.project) == 1
@@ -386,22 +386,22 @@ class TestPlanning:
 
 class TestFinishing:
     def test_a_release_that_was_given_up_meanwhile_is_not_made_ready(self, tmp_path):
-        release = building.plan(project=make_world().project, options=PLAIN)
-        done = building.build(release, folder=tmp_path / "a")
+        release = build.plan(project=make_world().project, options=PLAIN)
+        done = build.build(release, folder=tmp_path / "a")
         give_up(release=release, why="cancelled")
         with pytest.raises(ReleaseError, match="no longer being built"):
-            building.finish(release, done)
+            build.finish(release, done)
         assert not ReleaseFile.objects.exists()
 
     def test_a_build_that_stops_in_the_middle_leaves_nothing_that_looks_ready(self, tmp_path):
-        release = building.plan(project=make_world().project, options=PLAIN)
+        release = build.plan(project=make_world().project, options=PLAIN)
 
         def stop(done: int, total: int, note: str) -> None:
             if note.startswith(("CSV", "Parquet", "JSON")):
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            building.build(release, folder=tmp_path / "a", progress=stop)
+            build.build(release, folder=tmp_path / "a", progress=stop)
         release.refresh_from_db()
         assert (release.state, release.digest) == ("building", "")
         assert not verify(tmp_path / "a").fine
@@ -409,9 +409,9 @@ class TestFinishing:
 
     def test_a_folder_that_is_not_empty_is_refused(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
-        release = building.plan(project=make_world(filtered=False).project, options=PLAIN)
+        release = build.plan(project=make_world(filtered=False).project, options=PLAIN)
         with pytest.raises(ReleaseError, match="is not empty"):
-            building.build(release, folder=tmp_path)
+            build.build(release, folder=tmp_path)
 
     def test_a_built_release_cannot_be_changed_or_deleted(self, tmp_path):
         built(make_world(), tmp_path / "a")
@@ -475,9 +475,9 @@ def test_a_project_in_which_nothing_was_done_gives_an_empty_release(tmp_path):
     from projects.services import create_project
 
     project = create_project(slug="empty", title="Empty")
-    release = building.plan(project=project, options=PLAIN)
-    done = building.build(release, folder=tmp_path / "a")
-    assert building.finish(release, done).state == "ready"
+    release = build.plan(project=project, options=PLAIN)
+    done = build.build(release, folder=tmp_path / "a")
+    assert build.finish(release, done).state == "ready"
     assert verify(tmp_path / "a").fine
     assert [table["rows"] for table in done.manifest["tables"]] == [{}] * 6
 

@@ -11,7 +11,7 @@ from annotation.importing.detect import open_reader
 from annotation.importing.source import Source
 from releases.formats.registry import FORMATS
 from releases.options import Options
-from releases.services import building
+from releases.services import build
 from tests.releases.test_describing import reads_croissant
 from tests.releases.world import make_world
 
@@ -24,8 +24,8 @@ def release(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Pa
     folder = tmp_path_factory.mktemp("campaign") / "release"
     with django_db_blocker.unblock(), transaction.atomic():
         options = Options(formats=tuple(FORMATS), seed=1, shares=(0.6, 0.2, 0.2))
-        planned = building.plan(project=make_world(hostile=True, simulated=True).project, options=options)
-        building.finish(planned, building.build(planned, folder=folder))
+        planned = build.plan(project=make_world(hostile=True, simulated=True).project, options=options)
+        build.finish(planned, build.build(planned, folder=folder))
         transaction.set_rollback(True)
     yield folder
 

@@ -26,7 +26,7 @@ from releases.describing.facts import (
     Step,
 )
 from releases.formats.registry import format_named
-from releases.formats.writing import write_formats
+from releases.formats.writer import write_formats
 from releases.source import silent
 from tests.releases.literal import answer, candidate, rating, reference, score, source
 

@@ -14,9 +14,9 @@ from django.utils import timezone
 from accounts.keys import keys_of
 from projects.models import Event
 from projects.services import remove_member
-from releases import offering
+from releases import download_files
 from releases.models import Release
-from releases.services.shelving import show, withdraw
+from releases.services.transitions import show, withdraw
 from tests.releases.shelf_world import FILES, as_, make_project, make_release
 
 pytestmark = pytest.mark.django_db
@@ -150,7 +150,7 @@ def test_all_files_come_in_one_archive(release):
 
 def test_a_withdrawn_release_says_why_in_place_of_its_files(release):
     show(release=release, actor=None)
-    address = f"/releases/link/{offering.link_for(release, User.objects.get(username='viewer'))}/{PATH}"
+    address = f"/releases/link/{download_files.link_for(release, User.objects.get(username='viewer'))}/{PATH}"
     withdraw(release=release, reason="A writer asked for it.", actor=User.objects.get(username="owner"))
     for client, path in (
         (as_("owner"), FILE),
@@ -193,7 +193,7 @@ def test_a_public_release_is_downloaded_without_a_log_in_and_a_private_one_is_no
 
 def test_a_signed_address_downloads_as_its_person_while_they_may_look(release):
     viewer = User.objects.get(username="viewer")
-    address = f"/releases/link/{offering.link_for(release, viewer)}/{PATH}"
+    address = f"/releases/link/{download_files.link_for(release, viewer)}/{PATH}"
     response = as_("anonymous").get(address, headers={"range": "bytes=0-3"})
     assert (response.status_code, body(response)) == (206, CONTENT[:4])
     assert downloads() == [(f"1.0.0 {PATH}", "viewer")]
@@ -209,7 +209,7 @@ def test_a_signed_address_downloads_as_its_person_while_they_may_look(release):
 
 def test_a_signed_address_that_its_person_ended_downloads_nothing(release):
     viewer = User.objects.get(username="viewer")
-    address = f"/releases/link/{offering.link_for(release, viewer)}/{PATH}"
+    address = f"/releases/link/{download_files.link_for(release, viewer)}/{PATH}"
     assert body(as_("anonymous").get(address)) == CONTENT
     [key] = keys_of(viewer)
     assert key.name == f"Files of {release.project.title} 1.0.0"

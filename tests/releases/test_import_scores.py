@@ -14,9 +14,9 @@ from django.core.management import CommandError, call_command
 from annotation.models import CuratedPassage, Query, QuerySource
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
 from projects.models import Event, Membership, Project
-from releases.fetching import fetched
 from releases.models import PrivacyFinding, Release
-from releases.verifying import verify
+from releases.stored_files import fetched
+from releases.verification import verify
 
 pytestmark = pytest.mark.django_db
 TWO_SYSTEMS = [

@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 
 from judgments.models import ImportedScore
 from projects.models import Project
-from releases.fetching import fetched
 from releases.models import Release
 from releases.selectors import content_of
+from releases.stored_files import fetched
 from tests.evaluations.reports import evaluate
 
 pytestmark = pytest.mark.django_db

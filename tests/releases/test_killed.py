@@ -17,9 +17,9 @@ from projects.models import Event
 from releases.errors import ReleaseError
 from releases.models import Release
 from releases.options import Options
-from releases.services import building, releasing
+from releases.services import build, full_release
 from releases.services.planning import give_up_dead
-from releases.services.shelving import give_up, stuck
+from releases.services.transitions import give_up, stuck
 from storage import rooms
 from tests.releases.crash import HOUR, POINTS
 from tests.releases.world import make_world
@@ -70,7 +70,7 @@ class TestLease:
     """A build on the command line holds a job while it lives."""
 
     def release(self, world):
-        return building.plan(project=world.project, options=PLAIN)
+        return build.plan(project=world.project, options=PLAIN)
 
     def running(self, world):
         release = self.release(world)
@@ -79,7 +79,7 @@ class TestLease:
         return release
 
     def test_a_build_in_this_process_has_a_job_that_is_done_with_it(self, world):
-        release, built = releasing.release_now(world.project, options=PLAIN, accepting=REASON)
+        release, built = full_release.release_now(world.project, options=PLAIN, accepting=REASON)
         job = Job.objects.get(pk=release.job)
         assert (release.state, built.same, job.state) == ("ready", None, JobState.DONE)
         assert job.result == {"version": "1.0.0", "same": False}
@@ -110,7 +110,7 @@ class TestLease:
             assert give_up(release=Release.objects.get(), why="It was cancelled.")
 
         with pytest.raises(ReleaseError, match=r"The build of 1\.0\.0 was cancelled; nothing is kept"):
-            releasing.release_now(world.project, options=PLAIN, accepting=REASON, copy=cancel)
+            full_release.release_now(world.project, options=PLAIN, accepting=REASON, copy=cancel)
         assert (Release.objects.get().state, Release.objects.get().error) == ("failed", "It was cancelled.")
         assert not (tmp_path / "shelf/capitals/1.0.0").exists()
         assert Job.objects.get().state == JobState.CANCELLED
@@ -120,7 +120,7 @@ class TestLease:
             raise OSError("No space left on device")
 
         with pytest.raises(OSError, match="No space"):
-            releasing.release_now(world.project, options=PLAIN, accepting=REASON, copy=full)
+            full_release.release_now(world.project, options=PLAIN, accepting=REASON, copy=full)
         assert (Job.objects.get().state, Job.objects.get().error) == ("failed", "No space left on device")
         assert Release.objects.get().error == "No space left on device"
 

@@ -13,8 +13,8 @@ from projects.services import create_project
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.privacy import texts
-from releases.privacy.checking import check
-from releases.privacy.deciding import accept, redact, reopen
+from releases.privacy.check import check
+from releases.privacy.decisions import accept, redact, reopen
 from tests.releases.world import World, make_world
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from annotation.models import Query
 from annotation.services import queries
 from annotation.services.holdout import draw
 from annotation.services.importing import ImportRefusedError, import_queries
-from annotation.services.staging import stage as stage_upload
+from annotation.services.staged_files import stage as stage_upload
 from crowd.errors import ReadOnlyError
 from crowd.services.stages import create_stage
 from judgments.models import Candidate, System

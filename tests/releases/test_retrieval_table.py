@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from annotation.models import CandidatePassage
 from releases.options import Options
-from releases.rows.reading import tables_of
+from releases.rows.reader import tables_of
 from releases.rows.scope import scope_of
-from releases.services import building
+from releases.services import build
 from releases.tables import RETRIEVAL
 from retrieval.models import Corpus
 from tests.releases.test_building import built, rows
@@ -115,8 +115,8 @@ def test_all_formats_card_and_description_have_it(world, tmp_path):
 def test_the_same_rows_are_the_same_bytes(world, tmp_path):
     one, other = (
         built(world, tmp_path / "a"),
-        building.build(
-            building.plan(project=world.project, options=Options(formats=("jsonl",))), folder=tmp_path / "b"
+        build.build(
+            build.plan(project=world.project, options=Options(formats=("jsonl",))), folder=tmp_path / "b"
         ),
     )
     assert one.content == other.content

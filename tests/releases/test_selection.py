@@ -18,15 +18,15 @@ from crowd.services.recounts import reconsider
 from judgments.models import Judgment, System
 from projects.services import create_project
 from releases.desk import funnel
-from releases.diffing import diff
+from releases.diff import diff
 from releases.groups import GROUPS, OPTIONAL
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy.checking import check
+from releases.privacy.check import check
 from releases.selectors import content_of
-from releases.services import building
+from releases.services import build
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES
-from releases.wording import difference_lines
+from releases.texts import difference_lines
 from tests.releases.shelf_world import as_, people
 from tests.releases.test_building import built, rows, steps
 from tests.releases.test_shelf_pages import text
@@ -74,7 +74,7 @@ def add_what_is_not_accepted(world: World) -> None:
 
 class BuiltRelease(NamedTuple):
     folder: Path
-    built: building.BuiltFiles
+    built: build.BuiltFiles
 
 
 @pytest.fixture(scope="module")

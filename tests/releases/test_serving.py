@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from releases.archive import zipped
-from releases.serving import OutsideError, part_of
+from releases.range_response import OutsideError, part_of
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from releases import storage
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy.checking import check
-from releases.privacy.deciding import accept
-from releases.services import building
-from releases.services.shelving import give_up, stuck
-from releases.services.starting import begin, begin_again, look_for_findings
-from releases.verifying import verify
+from releases.privacy.check import check
+from releases.privacy.decisions import accept
+from releases.services import build
+from releases.services.job_requests import begin, begin_again, look_for_findings
+from releases.services.transitions import give_up, stuck
+from releases.verification import verify
 from tests.releases.world import World, make_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,7 +85,7 @@ def test_a_build_that_is_killed_leaves_nothing_ready_and_the_next_attempt_makes_
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(building, "finish", killed)
+        patch.setattr(build, "finish", killed)
         with pytest.raises(SystemExit):
             run(job_id=release.job)
     assert fresh(release).state == "building"
@@ -141,7 +141,7 @@ def test_a_build_whose_last_attempt_failed_is_failed_and_says_why(world, monkeyp
     def broken(*_: Any, **__: Any) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(building, "build", broken)
+    monkeypatch.setattr(build, "build", broken)
     run(job_id=release.job)
     assert (fresh(release).state, fresh(release).error) == ("failed", "OSError: No space left on device")
 

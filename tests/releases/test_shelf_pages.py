@@ -14,8 +14,8 @@ from annotation.models import Answer
 from jobs.models import Job, JobState
 from projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
-from releases.privacy.checking import check
-from releases.privacy.deciding import accept
+from releases.privacy.check import check
+from releases.privacy.decisions import accept
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World, make_world
 from tests.saving import revision, versions
@@ -229,9 +229,9 @@ def test_the_preview_shows_rows_as_they_will_be(world):
 
 
 def test_the_preview_of_a_large_project_reads_few_queries(world, monkeypatch):
-    from releases.services import previewing
+    from releases.services import release_preview
 
-    monkeypatch.setattr(previewing, "_FEW", 2)
+    monkeypatch.setattr(release_preview, "_FEW", 2)
     page = text(as_("manager").get(f"{NEW}preview/?formats=jsonl&seed=0&train=80&validation=10&test=10"))
     assert "(decided in the build)" in page
     assert "alpha about q1" in page

@@ -7,10 +7,10 @@ from django.db import connection
 
 from annotation.models import Answer
 from judgments.models import AgreementReport
-from judgments.services import reporting
+from judgments.services import reports
 from releases.options import Options
 from releases.rows.snapshot import ALIAS, snapshot
-from releases.services import building
+from releases.services import build
 from releases.source import silent
 from tests.releases.world import make_answer, make_world
 
@@ -31,12 +31,12 @@ def test_what_is_written_meanwhile_is_not_seen_and_does_not_wait():
 @pytest.mark.django_db(transaction=True)
 def test_progress_is_written_while_a_release_reads(tmp_path):
     world = make_world(filtered=False)
-    release = building.plan(project=world.project, options=Options(formats=("jsonl",)))
+    release = build.plan(project=world.project, options=Options(formats=("jsonl",)))
 
     def progress(done: int, total: int, note: str) -> None:
         type(world.project).objects.filter(pk=world.project.pk).update(title=note)
 
-    done = building.build(release, folder=tmp_path / "a", progress=progress)
+    done = build.build(release, folder=tmp_path / "a", progress=progress)
     assert done.manifest["tables"][4]["rows"] == {"train": 50}
     world.project.refresh_from_db()
     assert world.project.title == "Checksums"
@@ -53,10 +53,10 @@ def test_inside_of_a_transaction_it_is_that_one():
 def test_the_report_of_filters_in_force_is_made_while_a_release_reads(tmp_path):
     world = make_world()
     assert not AgreementReport.objects.exists()
-    release = building.plan(project=world.project, options=Options(formats=("jsonl",)))
-    building.build(release, folder=tmp_path / "made")
-    reporting.keep(reporting.make(world.stages["judging"], silent))
-    building.build(release, folder=tmp_path / "stored")
+    release = build.plan(project=world.project, options=Options(formats=("jsonl",)))
+    build.build(release, folder=tmp_path / "made")
+    reports.keep(reports.make(world.stages["judging"], silent))
+    build.build(release, folder=tmp_path / "stored")
     made, stored = (tmp_path / name / "reports/agreement-judging.json" for name in ("made", "stored"))
     said = json.loads(made.read_text())
     assert (said["stage"], said["recipe"]) == ("judging", "adem-2017")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from releases.manifest import MANIFEST, SUMS, ManifestFile, manifest_of, write_manifest
-from releases.verifying import verify
+from releases.verification import verify
 
 FILES = {
     "README.md": "# Capitals\n",

@@ -36,7 +36,7 @@ from judgments.models import (
     Judgment,
     System,
 )
-from judgments.services import filtering
+from judgments.services import filter_runs
 from projects.models import Project
 from projects.services import create_project
 
@@ -105,7 +105,7 @@ def make_world(
     _judge(world)
     _pay(world)
     if filtered:
-        world.run = filtering.apply(
+        world.run = filter_runs.apply(
             stage=world.stages["judging"], recipe="adem-2017", parameters={}, actor=None, seed=3
         )
     return world

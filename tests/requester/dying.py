@@ -20,7 +20,7 @@ def main() -> None:
 
     from marketplace import clock
     from marketplace.models import Requester
-    from marketplace.services import invoicing, payables
+    from marketplace.services import invoice_records, payables
 
     what, name, point = sys.argv[1], sys.argv[2], int(sys.argv[3])
     requester = Requester.objects.get(name=name)
@@ -51,8 +51,8 @@ def main() -> None:
         payables.make_payable(requester=requester, until=clock.now(), simulated=True)
     else:
         now = clock.now()
-        invoicing.issue(
-            requester=requester, begins=now - timedelta(days=30), ends=now - invoicing.SETTLED_AFTER
+        invoice_records.issue(
+            requester=requester, begins=now - timedelta(days=30), ends=now - invoice_records.SETTLED_AFTER
         )
     reached(4)
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import Deposit, LedgerEntry, Payable
-from marketplace.requester import spending
+from marketplace.requester import spend_chart
 from marketplace.requester.statement import Balances
 from marketplace.services import people, review
 from tests.site import world
@@ -183,10 +183,10 @@ def test_spending_is_summed_by_day(lab, rosa):
     earn(lab, rosa, bonus=5, title="one")
     earn(lab, rosa, title="two")
     LedgerEntry.objects.filter(requester=lab, kind="bonus").update(at=clock.now() - timedelta(days=3))
-    days = spending.spending(lab, now=clock.now())
+    days = spend_chart.spending(lab, now=clock.now())
     assert len(days) == 30
     assert (days[-1].rewards, days[-1].bonuses, days[-4].bonuses) == (30, 0, 5)
-    chart = spending.chart(days)
+    chart = spend_chart.chart(days)
     assert (chart.highest, chart.total.total) == (30, 35)
 
 

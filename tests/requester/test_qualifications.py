@@ -215,7 +215,7 @@ def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_quer
     from marketplace import clock
     from marketplace.models import Worker
     from marketplace.requester.grantfile import lines, open_grants
-    from marketplace.services.granting import grant_many
+    from marketplace.services.bulk_grants import grant_many
 
     now = clock.now()
     Worker.objects.bulk_create(

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from retrieval.engine.cluster import cluster
-from retrieval.engine.embedded import TantivyEngine
 from retrieval.engine.opensearch import OpenSearchEngine
+from retrieval.engine.tantivy_engine import TantivyEngine
 from tests.retrieval.engine.opensearch.server import serving
 
 _numbers = itertools.count()

@@ -168,7 +168,7 @@ corpora.add_passages(corpus=Corpus.objects.get(pk=int(sys.argv[1])), file=open_p
 """
 BUILDING = """
 import sys
-from retrieval.engine import cutting, embedded
+from retrieval.engine import tokenisation, tantivy_engine
 from retrieval.models import Corpus
 from retrieval.services import indexing
 cutting.BATCH, embedded.COMMIT_EVERY, indexing.READ_AT_ONCE = 50, 100, 50

@@ -10,7 +10,7 @@ from retrieval.engine import cluster
 from retrieval.engines import engine_named, engine_of, folder_of
 from retrieval.errors import NotIndexedError
 from retrieval.models import Index, Passage
-from retrieval.searching import search_conversation
+from retrieval.search import search_conversation
 from retrieval.selectors import corpus_facts, searchable
 from retrieval.services import corpora
 from retrieval.services.indexing import build_index

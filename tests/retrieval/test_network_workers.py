@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BUILDING = """
 import sys
 from retrieval.models import Corpus
-from retrieval.network import building
+from retrieval.network import build
 from retrieval.services.networks import build_network
 building.SHARD_PASSAGES = 10
 build_network(corpus=Corpus.objects.get(pk=int(sys.argv[1])), anew=True,

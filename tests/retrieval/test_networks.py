@@ -12,8 +12,8 @@ from retrieval.models import WordNetwork
 from retrieval.networks import network_folder, network_of
 from retrieval.ranking.columns import columns
 from retrieval.services.corpora import delete_passages, remove_corpus, working_on
-from retrieval.services.counting import together
-from retrieval.services.differing import Options
+from retrieval.services.counts import together
+from retrieval.services.network_gaps import Options
 from retrieval.services.networks import build_network
 from retrieval.services.sharding import SHARD, as_many_as_needed, over_workers
 from retrieval.text.titles import with_title
@@ -206,11 +206,11 @@ def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(
 
 
 def test_a_large_corpus_is_counted_in_as_many_shards_as_it_needs(corpus, monkeypatch):
-    monkeypatch.setattr("retrieval.network.building.SHARD_PASSAGES", 15)
+    monkeypatch.setattr("retrieval.network.build.SHARD_PASSAGES", 15)
     build_network(corpus=corpus, counter=as_many_as_needed)
     assert Job.objects.filter(kind=SHARD, state="done").count() == 3
 
-    monkeypatch.setattr("retrieval.network.building.SHARD_PASSAGES", 50)
+    monkeypatch.setattr("retrieval.network.build.SHARD_PASSAGES", 50)
     build_network(corpus=corpus, counter=as_many_as_needed, anew=True)
     assert Job.objects.filter(kind=SHARD).count() == 3
 

@@ -8,7 +8,7 @@ from projects.models import Project
 from projects.services import create_project
 from retrieval.models import Corpus
 from retrieval.reading import open_passages
-from retrieval.searching import search_conversation
+from retrieval.search import search_conversation
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
 

@@ -17,16 +17,16 @@ from annotation.importing.screening import read_words
 from annotation.importing.source import Source
 from crowd.simulation.accounts import SimulationError, accounts_from
 from crowd.study.problems import StudyError
-from crowd.study.reading import read as read_study
+from crowd.study.reader import read as read_study
 from evaluations.errors import EvaluationError
 from evaluations.external.candidates import Candidates
-from evaluations.external.reading import read as read_external_scores
+from evaluations.external.reader import read as read_external_scores
 from evaluations.tables.table import open_table as open_answer_table
 from judgments.importing.formats import FORMATS as ANSWER_FORMATS
 from judgments.importing.formats import open_answers
 from judgments.importing.rating_source import RatingsFileError
 from judgments.importing.ratings import read_ratings
-from marketplace.batches import placeholders, reviewed
+from marketplace.batches import placeholders, reviewed_results
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.html.documents import task_document
@@ -34,8 +34,8 @@ from marketplace.questionform.parsing import parse_form
 from marketplace.questions import parse_question
 from marketplace.requester.grantfile import lines, open_grants
 from metrics.errors import MetricError
-from metrics.learned.kpqa.reading.dropped import DropCounts
-from metrics.learned.kpqa.reading.opening import examples_of
+from metrics.learned.kpqa.reading.drop_counts import DropCounts
+from metrics.learned.kpqa.reading.file_forms import examples_of
 from releases.importing.rows import Scale
 from releases.importing.tables import open_table
 from releases.management.arguments import card
@@ -125,7 +125,7 @@ def _batches(path: Path, chance: random.Random) -> None:
 
 
 def _reviews(path: Path, chance: random.Random) -> None:
-    _sheet(path, chance, reviewed.read)
+    _sheet(path, chance, reviewed_results.read)
 
 
 def _templates(path: Path, chance: random.Random) -> None:

@@ -21,8 +21,8 @@ from marketplace.models import (
 )
 from marketplace.receipts import receipt, worker_of
 from marketplace.services import (
+    account_closure,
     assignments,
-    closing,
     payables,
     people,
     qualification_requests,
@@ -161,7 +161,7 @@ def test_open_work_is_returned_and_offered_to_others(lab, rosa, ben, as_rosa):
 def test_work_whose_time_was_over_is_abandoned_not_returned(lab, rosa):
     with world.in_the_past(hours=2):
         mine = world.take(rosa, world.post(world.make_group(lab, duration_s=60)))
-    assert closing.close(worker=rosa).returned == 1
+    assert account_closure.close(worker=rosa).returned == 1
     mine.refresh_from_db()
     assert mine.state == "abandoned"
 
@@ -186,7 +186,7 @@ def test_undecided_work_is_still_approved_and_payable(lab, rosa, as_rosa):
 def test_a_closed_worker_cannot_accept_even_in_a_request_that_began_before(lab, rosa):
     group = world.make_group(lab)
     hit = world.post(group)
-    closing.close(worker=Worker.objects.get(pk=rosa.pk))
+    account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
     with pytest.raises(Refusal, match="This account is closed"):
         world.take(rosa, hit)
     with pytest.raises(Refusal, match="This account is closed"):
@@ -199,7 +199,7 @@ def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
     world.do(rosa, world.post(group))
     letter = world.write(rosa, lab)
     kind = world.make_qualification(lab, "Reading")
-    closing.close(worker=Worker.objects.get(pk=rosa.pk))
+    account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
     for act in (
         lambda: world.write(rosa, lab, "Another"),
         lambda: world.rate(rosa, group, 5),
@@ -217,7 +217,7 @@ def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
 
 def test_the_token_of_a_scripted_worker_dies(client, db):
     worker, token = people.create_scripted_worker(name="robot")
-    closing.close(worker=worker)
+    account_closure.close(worker=worker)
     answer = client.post("/worker-api/next", headers={"authorization": f"Bearer {token}"})
     assert answer.status_code == 401
 
@@ -246,9 +246,9 @@ def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa,
     close(as_rosa, **({"keep_payment_note": "on"} if keep else {}))
     rosa.refresh_from_db()
     assert payables.payment_note(rosa) == ("account 12 34" if keep else "")
-    assert closing.forget_payment_notes() == 0
+    assert account_closure.forget_payment_notes() == 0
     report = payables.make_payable(requester=lab, until=clock.now())
-    assert closing.forget_payment_notes() == 0
+    assert account_closure.forget_payment_notes() == 0
     payables.mark_paid(report=report)
     nightly()
     rosa.refresh_from_db()
@@ -266,12 +266,12 @@ def test_how_to_be_paid_goes_at_once_where_no_real_money_is_due(lab, rosa, as_ro
 
 def test_the_note_of_somebody_who_is_still_here_is_never_forgotten(rosa):
     payables.set_payment_note(worker=rosa, note="account 12 34")
-    assert closing.forget_payment_notes() == 0
+    assert account_closure.forget_payment_notes() == 0
 
 
 def test_a_closed_worker_asks_for_no_qualification(lab, rosa):
     kind = world.make_qualification(lab, "Reading", on_request=True)
-    closing.close(worker=Worker.objects.get(pk=rosa.pk))
+    account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
     with pytest.raises(Refusal, match="This account is closed"):
         qualification_requests.ask(worker=rosa, qualification_type=kind)
     payables.set_payment_note(worker=rosa, note="account 12 34")
@@ -280,9 +280,9 @@ def test_a_closed_worker_asks_for_no_qualification(lab, rosa):
 
 
 def test_an_account_is_closed_once(rosa):
-    closing.close(worker=rosa)
+    account_closure.close(worker=rosa)
     with pytest.raises(Refusal, match="closed already"):
-        closing.close(worker=rosa)
+        account_closure.close(worker=rosa)
 
 
 def test_a_login_that_serves_something_else_stays(rosa, as_rosa):
@@ -298,17 +298,17 @@ def test_a_login_that_serves_something_else_stays(rosa, as_rosa):
 @pytest.mark.parametrize("right", ["is_staff", "is_superuser"])
 def test_rights_keep_a_login(rosa, right):
     User.objects.update(**{right: True})
-    assert closing.login_stays(Worker.objects.get())
+    assert account_closure.login_stays(Worker.objects.get())
 
 
 def test_owning_a_requester_keeps_a_login(rosa):
     world.make_requester("Hers", owner=rosa.user)
-    assert closing.close(worker=rosa).login_stays
+    assert account_closure.close(worker=rosa).login_stays
 
 
 def test_the_name_can_be_taken_anew_by_somebody_else(rosa, settings):
     settings.MARKETPLACE_REGISTRATION = "open"
-    closing.close(worker=rosa)
+    account_closure.close(worker=rosa)
     form = {"username": "rosa", "password1": "seven green kettles", "password2": "seven green kettles"}
     Client().post("/signup", form)
     assert Worker.objects.filter(name="rosa", closed_at=None).exists()

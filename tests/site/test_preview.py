@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from marketplace.html import policies
 from marketplace.models import QualificationGrant
-from marketplace.questionform.drawing import media_sources
+from marketplace.questionform.fields import media_sources
 from tests.site import world
 
 

@@ -23,14 +23,14 @@ from marketplace.models import (
 from marketplace.requirements import Requirement
 from marketplace.services import (
     assignments,
+    hits,
     people,
-    publishing,
     qualification_requests,
     qualifications,
     review,
     voices,
 )
-from marketplace.services.publishing import TypeProperties
+from marketplace.services.hits import TypeProperties
 from marketplace.services.qualification_tests import QualificationTest
 from tests.clients import external_question
 
@@ -68,7 +68,7 @@ def make_group(
     requirements: list[Requirement] | None = None,
 ) -> HITType:
     """A HIT type without HITs."""
-    return publishing.create_hit_type(
+    return hits.create_hit_type(
         requester=requester,
         properties=TypeProperties(
             title=title,
@@ -96,7 +96,7 @@ def post(
     """A HIT of this type, open to workers."""
     hit_type.requester.refresh_from_db()
     with transaction.atomic():
-        return publishing.create_hit(
+        return hits.create_hit(
             hit_id=ids.new_entity_id(),
             hit_type=hit_type,
             question=question or external_question(url, height=frame_height),

@@ -8,19 +8,19 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.services import staging
+from annotation.services import staged_files
 from evaluations.errors import EvaluationError
 from evaluations.learned import shelf
-from evaluations.learned.pinning import pinned
+from evaluations.learned.pinned_models import pinned
 from evaluations.spreading.pickles import pack, unpack
-from metrics.learned.chosen import ADEM, choice
 from metrics.learned.folders import opened, write
+from metrics.learned.profile_models import ADEM, choice
 from retrieval.copies import copies_folder, working_folder
 from retrieval.engine import lock
 from retrieval.errors import BusyError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import network_of
-from retrieval.searching import search_conversation
+from retrieval.search import search_conversation
 from retrieval.services import sharding
 from retrieval.services.corpora import delete_passages, remove_corpus, working_on
 from retrieval.services.indexing import build_index
@@ -50,7 +50,7 @@ def contents(folder: Path) -> list[bytes]:
 
 
 def stage(project, text=b"id,query\n1,Why?\n"):
-    return staging.stage(project=project, name="queries.csv", pieces=[text])
+    return staged_files.stage(project=project, name="queries.csv", pieces=[text])
 
 
 def test_an_upload_on_one_host_is_imported_on_another(shared, on_host):
@@ -58,13 +58,13 @@ def test_an_upload_on_one_host_is_imported_on_another(shared, on_host):
     project = make_project()
     file = stage(project)
     on_host("jobs")
-    there = staging.staged(project=project, sha256=file.sha256)
+    there = staged_files.staged(project=project, sha256=file.sha256)
     assert there is not None
     assert (there.name, there.path.read_bytes()) == ("queries.csv", b"id,query\n1,Why?\n")
     assert there.path != file.path
-    staging.forget(there)
+    staged_files.forget(there)
     on_host("web")
-    assert staging.staged(project=project, sha256=file.sha256) is None
+    assert staged_files.staged(project=project, sha256=file.sha256) is None
     assert not file.path.exists()
     assert list(shared_store().names("imports")) == []
 
@@ -76,18 +76,18 @@ def test_an_upload_that_is_damaged_in_the_storage_is_not_imported(shared, on_hos
     (tmp_path / "other").write_bytes(b"other")
     shared_store().put(f"imports/{project.pk}/{file.sha256}", tmp_path / "other")
     on_host("jobs")
-    assert staging.staged(project=project, sha256=file.sha256) is None
+    assert staged_files.staged(project=project, sha256=file.sha256) is None
 
 
 def test_uploads_of_a_week_ago_leave_the_storage(shared, on_host, monkeypatch):
     on_host("web")
     project = make_project()
     old = stage(project)
-    monkeypatch.setattr(staging, "KEPT_SECONDS", -60)
+    monkeypatch.setattr(staged_files, "KEPT_SECONDS", -60)
     new = stage(project, b"id,query\n2,How?\n")
     on_host("jobs")
-    assert staging.staged(project=project, sha256=old.sha256) is None
-    assert staging.staged(project=project, sha256=new.sha256) is not None
+    assert staged_files.staged(project=project, sha256=old.sha256) is None
+    assert staged_files.staged(project=project, sha256=new.sha256) is not None
 
 
 def test_an_index_built_on_one_host_is_searched_on_another(shared, on_host, tmp_path):
@@ -226,7 +226,7 @@ def test_an_installation_that_gets_a_second_host_publishes_what_it_has(
     call_command("storage", "publish")
     on_host("two")
     assert search_keys(corpus, "rhine") == ["p1"]
-    assert staging.staged(project=corpus.project, sha256=file.sha256) is not None
+    assert staged_files.staged(project=corpus.project, sha256=file.sha256) is not None
     assert f"{corpus.project.slug}/{corpus.slug}: published" in capsys.readouterr().out
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from crowd.services.endpoints import create_endpoint
 from crowd.study.planning import plan
-from crowd.study.reading import read
+from crowd.study.reader import read
 
 EXAMPLE = Path(__file__).resolve().parent.parent.parent / "examples/poll.toml"
 KEYS = {"LOCAL_ACCESS_KEY": "DSTLAAAA", "LOCAL_SECRET": "a secret"}
@@ -43,7 +43,7 @@ def local(db):
 @pytest.fixture
 def applied(db, write):
     """Applies a text; gives the study."""
-    from crowd.study.applying import apply
+    from crowd.study.application import apply
 
     def applied(text, environment=KEYS):
         study = read(write(text))

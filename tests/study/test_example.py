@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from crowd.study.planning import plan
-from crowd.study.reading import read
+from crowd.study.reader import read
 from tests.server import ROOT, RunningServer
 from tests.study.conftest import EXAMPLE, KEYS
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crowd.study.problems import StudyError
-from crowd.study.reading import LARGEST, read
+from crowd.study.reader import LARGEST, read
 
 GOOD = """\
 [project]

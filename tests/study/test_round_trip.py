@@ -14,9 +14,9 @@ from crowd.services.endpoints import PRESETS, create_endpoint
 from crowd.services.stages import create_stage
 from crowd.study.notation import table
 from crowd.study.planning import plan
-from crowd.study.reading import read
+from crowd.study.reader import read
 from crowd.study.values import duration, seconds
-from crowd.study.writing import study_toml
+from crowd.study.writer import study_toml
 from money.amounts import cents, dollars
 from projects.services import create_project, set_role
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from releases.formats.delimited import _guarded
+from releases.formats.csv_files import _guarded
 from tables.cells import cell, unguarded
 
 #: A text, and the cell that it becomes.

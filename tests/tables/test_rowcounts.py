@@ -17,7 +17,7 @@ from judgments.services.importing import Options, import_candidates
 from marketplace import clock
 from marketplace.models import Worker
 from marketplace.requester.grantfile import lines, open_grants
-from marketplace.services.granting import grant_many
+from marketplace.services.bulk_grants import grant_many
 from releases.importing.rows import Scale
 from releases.importing.spool import Spool
 from releases.importing.tables import open_table

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.retrieving import FETCHED, QUERY_MODELS, RANKERS, SHOWN, Recipe
+from annotation.retrieval_options import FETCHED, QUERY_MODELS, RANKERS, SHOWN, Recipe
 from annotation.selectors.recall import Recall, recall_of
 from annotation.services.candidates import CandidateSupply, provide_for
 from projects.models import Project

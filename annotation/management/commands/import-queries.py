@@ -14,9 +14,9 @@ from accounts.commandline import pairs, user_named
 from annotation.importing.design import DESIGNS, STRATA, Design
 from annotation.importing.detect import FORMATS
 from annotation.importing.records import FileRefusedError
+from annotation.importing.report_texts import differences_in_words, nothing_new
 from annotation.importing.rewrites import read_rewrites
 from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
-from annotation.importing.wording import differences_in_words, nothing_new
 from annotation.services.importing import (
     START_AT,
     ImportRefusedError,

@@ -16,7 +16,7 @@ from crowd.desk.forms import WishForm
 from notices import selectors, services
 from notices.letters import last_sent, post_office
 from notices.models import Notice, Wish
-from revisions.seen import ConflictError
+from revisions.shown_columns import ConflictError
 from tables.grids import page_of
 
 FOLDER = "notices"

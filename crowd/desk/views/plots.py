@@ -4,10 +4,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from crowd.desk import plotting
+from crowd.desk import plot_files
 from crowd.desk.chart import hourly
 from crowd.desk.doors import StageSeat, on_stage
-from crowd.selectors.standing import standing
+from crowd.selectors.stage_status import standing
 from plots import charts
 
 
@@ -19,4 +19,4 @@ def submissions(request: HttpRequest, seat: StageSeat, *, form: str) -> HttpResp
     rows = [{"hour": f"{bar.hour:%Y-%m-%dT%H:%M:%SZ}", "submissions": bar.count} for bar in hours]
     says = f"{sum(bar.count for bar in hours):,} submissions over {len(hours)} hours."
     plot = charts.submissions(rows, says=says, signature="submissions-per-hour|time=UTC")
-    return plotting.answer(request, plot, f"{seat.stage.slug}-submissions", form)
+    return plot_files.answer(request, plot, f"{seat.stage.slug}-submissions", form)

@@ -30,7 +30,7 @@ from crowd.desk.grids import respond
 from projects import services
 from projects.models import Event, Membership, Project
 from projects.services import ProjectError
-from revisions.seen import ConflictError
+from revisions.shown_columns import ConflictError
 from tables.grids import Choices, GridRequest
 
 PROJECT = "desk:project"

@@ -32,14 +32,14 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, Stage
 from crowd.selectors import operations as operation_selectors
-from crowd.selectors.keeping import is_large, kept
-from crowd.selectors.standing import standing
+from crowd.selectors.cached_figures import is_large, kept
+from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
-from crowd.services.publishing import publish_pending
-from crowd.services.quoting import quote
+from crowd.services.publication import publish_pending
+from crowd.services.quotes import quote
 from crowd.study.documents import expected_seconds
-from revisions.seen import ConflictError
+from revisions.shown_columns import ConflictError
 
 STAGE = "desk:stage"
 Status = Stage.Status

@@ -21,7 +21,7 @@ from crowd.desk.views.projects import entered
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, MarketOperation
-from crowd.services import chosen as chosen_work
+from crowd.services import bulk_decisions as chosen_work
 from crowd.services import review
 from money.fees import bonus_fee
 from tables.keys import chosen_keys

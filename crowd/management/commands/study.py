@@ -9,13 +9,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.commandline import user_named
-from crowd.services.quoting import Quote
-from crowd.study import applying, reference
+from crowd.services.quotes import Quote
+from crowd.study import application, reference
+from crowd.study.difference_texts import difference, worded
 from crowd.study.planning import Change, FieldChange, Plan, plan
 from crowd.study.problems import Problem, StudyError
-from crowd.study.reading import Study, read
-from crowd.study.wording import difference, worded
-from crowd.study.writing import study_toml
+from crowd.study.reader import Study, read
+from crowd.study.writer import study_toml
 from money.amounts import dollars
 from projects.models import Project
 
@@ -100,8 +100,8 @@ class Command(BaseCommand):
 
     def _apply(self, options: dict[str, Any], study: Study, found: Plan, actor: Any) -> None:
         try:
-            applied = applying.apply(study, found, os.environ, actor=actor)
-        except applying.ChangedMeanwhileError as error:
+            applied = application.apply(study, found, os.environ, actor=actor)
+        except application.ChangedMeanwhileError as error:
             raise CommandError(
                 "Somebody changed the project meanwhile, and nothing was done. Look at the differences again."
             ) from error
@@ -132,7 +132,11 @@ class Command(BaseCommand):
             return False
 
     def _report(
-        self, options: dict[str, Any], found: Plan, outcome: str, applied: applying.StudyResult | None = None
+        self,
+        options: dict[str, Any],
+        found: Plan,
+        outcome: str,
+        applied: application.StudyResult | None = None,
     ) -> None:
         quotes = applied.quotes if applied else {}
         cautions = applied.cautions if applied else {}

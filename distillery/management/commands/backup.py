@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from distillery.backup.creation import make_backup
 from distillery.backup.folder import BackupError, keys_beside, progress_on
-from distillery.backup.restoring import verify
-from distillery.backup.saving import make_backup
+from distillery.backup.restore import verify
 from storage.errors import StorageUnavailableError
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from distillery.backup.folder import BackupError, keys_beside, progress_on
-from distillery.backup.restoring import restore_backup, verify
+from distillery.backup.restore import restore_backup, verify
 from storage.errors import StorageUnavailableError
 
 _THEN = """Next:

@@ -115,13 +115,13 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _evaluate(self, options: dict[str, Any]) -> None:
-        from evaluations.choosing import choose  # noqa: PLC0415  # numpy
-        from evaluations.evaluating import Options, files_of, run_evaluation  # noqa: PLC0415  # numpy
-        from evaluations.plotted import points_of  # noqa: PLC0415
+        from evaluations.choices import choose  # noqa: PLC0415  # numpy
+        from evaluations.plot_points import points_of  # noqa: PLC0415
         from evaluations.reporting.page import page_of  # noqa: PLC0415
-        from evaluations.tables.opening import opened  # noqa: PLC0415
+        from evaluations.table_evaluation import Options, files_of, run_evaluation  # noqa: PLC0415  # numpy
+        from evaluations.tables.sources import opened  # noqa: PLC0415
         from evaluations.writing.summary import summary  # noqa: PLC0415
-        from judgments.reporting.writing import NotWrittenError, text_of, write_together  # noqa: PLC0415
+        from judgments.reporting.writer import NotWrittenError, text_of, write_together  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
         folder = _folder(options)

@@ -14,7 +14,7 @@ from evaluations import commandline
 from evaluations.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from evaluations.learning.studying import Options, TrainingStudy, Work
+    from evaluations.learning.study import Options, TrainingStudy, Work
     from metrics.learned.adem.settings import Settings
 
 METRICS = ("bleu-1", "bleu-2", "bleu-4", "rouge-l", "meteor")
@@ -97,12 +97,12 @@ class Command(BaseCommand):
         from metrics.learned.extra import needed  # noqa: PLC0415  # not needed to parse arguments
 
         needed("train-adem")
+        from evaluations.learning.baselines import measured  # noqa: PLC0415
         from evaluations.learning.encoding import encoding  # noqa: PLC0415  # numpy and more
-        from evaluations.learning.measuring import measured  # noqa: PLC0415
         from evaluations.learning.sources import read  # noqa: PLC0415
-        from evaluations.learning.studying import Work, study  # noqa: PLC0415
+        from evaluations.learning.study import Work, study  # noqa: PLC0415
         from evaluations.learning.summary import summary  # noqa: PLC0415
-        from evaluations.tables.opening import opened  # noqa: PLC0415
+        from evaluations.tables.sources import opened  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
         began = time.monotonic()
@@ -149,8 +149,8 @@ class Command(BaseCommand):
 
     def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
-        from evaluations.learning.carding import card_of, readme_of  # noqa: PLC0415
-        from evaluations.learning.studying import whole  # noqa: PLC0415
+        from evaluations.learning.model_card import card_of, readme_of  # noqa: PLC0415
+        from evaluations.learning.study import whole  # noqa: PLC0415
         from metrics.learned.adem.model import save  # noqa: PLC0415
 
         model, parts = whole(work) if done.crossed else (done.split.model, done.split.parts)
@@ -164,7 +164,7 @@ class Command(BaseCommand):
         from evaluations.learning.page import page_of  # noqa: PLC0415
         from evaluations.learning.scorefile import parts_of  # noqa: PLC0415
         from evaluations.writing.scorefile import write_csv  # noqa: PLC0415
-        from judgments.reporting.writing import (  # noqa: PLC0415
+        from judgments.reporting.writer import (  # noqa: PLC0415
             NotWrittenError,
             json_of,
             text_of,
@@ -289,7 +289,7 @@ def _settings(options: dict[str, Any], scale: tuple[float, float]) -> "Settings"
 
 
 def _options(options: dict[str, Any]) -> "Options":
-    from evaluations.learning.studying import Options  # noqa: PLC0415  # not needed to parse arguments
+    from evaluations.learning.study import Options  # noqa: PLC0415  # not needed to parse arguments
 
     return Options(
         seed=options["seed"],

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, DjangoHelpFor
 
 from accounts.commandline import natural, outputs
 from evaluations.commandline import positive
-from evaluations.training.stopping import stopping
-from evaluations.training.telling import TrainingProgress, duration, said_of
+from evaluations.training.interrupts import stopping
+from evaluations.training.progress import TrainingProgress, duration, said_of
 from releases.management.terminal import plain
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Command(BaseCommand):
         from metrics.learned.extra import needed  # noqa: PLC0415
 
         needed("Training")
-        from judgments.reporting.writing import NotWrittenError, json_of, write_together  # noqa: PLC0415
+        from judgments.reporting.writer import NotWrittenError, json_of, write_together  # noqa: PLC0415
         from metrics.learned.kpqa.training.checkpoints import refuse_existing  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
@@ -188,11 +188,11 @@ class Command(BaseCommand):
 
     def _model(self, out: Path, options: dict[str, Any], telling: TrainingProgress) -> "ModelFolder":
         from metrics.learned import devices  # noqa: PLC0415
-        from metrics.learned.bert.known import known  # noqa: PLC0415
-        from metrics.learned.kpqa.prepared import prepared  # noqa: PLC0415
-        from metrics.learned.kpqa.training.learning import Watch  # noqa: PLC0415
+        from metrics.learned.bert.encoder_folder import known  # noqa: PLC0415
+        from metrics.learned.kpqa.training.epochs import Watch  # noqa: PLC0415
         from metrics.learned.kpqa.training.settings import Settings, precision_for  # noqa: PLC0415
         from metrics.learned.kpqa.training.train import encoder_for, trained  # noqa: PLC0415
+        from metrics.learned.kpqa.training_files import prepared  # noqa: PLC0415
 
         settings = Settings(
             epochs=options["epochs"],

@@ -88,7 +88,7 @@ class Command(BaseCommand):
         from judgments.importing.rating_source import RatingsFileError  # noqa: PLC0415  # numpy comes with these
         from judgments.importing.ratings import read_ratings  # noqa: PLC0415
         from judgments.reporting.summary import summary  # noqa: PLC0415
-        from judgments.reporting.writing import NotWrittenError, write_together  # noqa: PLC0415
+        from judgments.reporting.writer import NotWrittenError, write_together  # noqa: PLC0415
         from quality.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters  # noqa: PLC0415
         from quality.report import report  # noqa: PLC0415
         from quality.run import run  # noqa: PLC0415
@@ -164,7 +164,7 @@ def _simulated(table: Any) -> list[str]:
 
 def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
     from judgments.reporting.page import page_of  # noqa: PLC0415  # only where asked for
-    from judgments.reporting.writing import csv_of, json_of, text_of  # noqa: PLC0415
+    from judgments.reporting.writer import csv_of, json_of, text_of  # noqa: PLC0415
 
     makers = {
         "report": lambda: json_of(said),

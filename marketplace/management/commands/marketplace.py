@@ -13,7 +13,7 @@ from marketplace.errors import Refusal
 from marketplace.management import batches
 from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
-from marketplace.services import accesskeys, invoicing, payables, people
+from marketplace.services import accesskeys, invoice_records, payables, people
 from marketplace.sweep import settle
 from money.amounts import dollars, entered_cents
 from money.fees import PROFILES
@@ -314,7 +314,7 @@ class Command(BaseCommand):
         if options["last"] >= clock.now():
             raise CommandError("LAST is a day in the past.")
         settle()
-        invoice = invoicing.issue(
+        invoice = invoice_records.issue(
             requester=self.requester(options),
             begins=options["first"],
             ends=options["last"] + timedelta(days=1),

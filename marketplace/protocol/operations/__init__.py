@@ -7,7 +7,7 @@ from marketplace.protocol.operations import (
     policies,
     qualification_requests,
     qualifications,
-    unsupported,
+    unsupported_operations,
     workers,
 )
 
@@ -18,6 +18,6 @@ __all__ = [
     "policies",
     "qualification_requests",
     "qualifications",
-    "unsupported",
+    "unsupported_operations",
     "workers",
 ]

@@ -8,9 +8,9 @@ from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.errors import validation_error
 from marketplace.requirements import normalise
 from marketplace.selectors import reviewable, to_dispose
-from marketplace.services import publishing
-from marketplace.services.extending import LONGEST_LIFE
-from marketplace.services.publishing import TypeProperties
+from marketplace.services import hits
+from marketplace.services.hit_extension import LONGEST_LIFE
+from marketplace.services.hits import TypeProperties
 from marketplace.sweep import settle
 from money.amounts import cents
 
@@ -46,7 +46,7 @@ def _claim_hit_id(call: Call) -> str:
 
 
 def _create(call: Call, hit_id: str, hit_type: HITType) -> Result:
-    row = publishing.create_hit(
+    row = hits.create_hit(
         hit_id=hit_id,
         hit_type=hit_type,
         question=call["Question"],
@@ -69,7 +69,7 @@ def _type_of(call: Call) -> HITType:
     reward_cents = cents(call["Reward"])
     if reward_cents > 100_000_00:
         raise invalid_value("Reward", "it is above 100000.00.")
-    return publishing.create_hit_type(
+    return hits.create_hit_type(
         requester=call.requester,
         properties=TypeProperties(
             title=call["Title"],
@@ -161,7 +161,7 @@ def update_expiration_for_hit(call: Call) -> Result:
     if expires_at > call.now:
         token = f"{row.hit_id}{expires_at:%Y-%m-%dT%H:%M:%SZ}"
         idempotency.claim(call, duplicate=idempotency.already_processed, token=token)
-    publishing.set_expiration(hit=row, expires_at=expires_at, now=call.now)
+    hits.set_expiration(hit=row, expires_at=expires_at, now=call.now)
     return {}
 
 
@@ -171,26 +171,26 @@ def create_additional_assignments_for_hit(call: Call) -> Result:
     _check_range(call, "NumberOfAdditionalAssignments", 1, 1_000_000_000)
     row = lookup.hit(call)
     idempotency.claim(call, duplicate=idempotency.already_processed)
-    publishing.add_places(hit=row, places=call["NumberOfAdditionalAssignments"], now=call.now)
+    hits.add_places(hit=row, places=call["NumberOfAdditionalAssignments"], now=call.now)
     return {}
 
 
 @operation("UpdateHITReviewStatus", writes=True)
 def update_hit_review_status(call: Call) -> Result:
     """Reviewable to Reviewing, or back with Revert."""
-    publishing.set_reviewing(hit=lookup.hit(call), reviewing=not call.get("Revert", False), now=call.now)
+    hits.set_reviewing(hit=lookup.hit(call), reviewing=not call.get("Revert", False), now=call.now)
     return {}
 
 
 @operation("UpdateHITTypeOfHIT", writes=True)
 def update_hit_type_of_hit(call: Call) -> Result:
     """Give a HIT the properties of another type."""
-    publishing.change_type(hit=lookup.hit(call), hit_type=lookup.hit_type(call), now=call.now)
+    hits.change_type(hit=lookup.hit(call), hit_type=lookup.hit_type(call), now=call.now)
     return {}
 
 
 @operation("DeleteHIT", writes=True)
 def delete_hit(call: Call) -> Result:
     """Dispose of a HIT whose work is all decided."""
-    publishing.dispose(hit=lookup.hit(call), now=call.now)
+    hits.dispose(hit=lookup.hit(call), now=call.now)
     return {}

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from jobs.models import Job, JobState
 from marketplace import clock
-from marketplace.batches import drafts, frames, placeholders, publishing, results, selectors
+from marketplace.batches import drafts, frames, placeholders, publication, results, selectors
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import TASK_STATES, Tally
 from marketplace.batches.sheets import Sheet
@@ -24,7 +24,7 @@ from marketplace.requester.batchforms import BatchForm, BatchPropertiesForm, Hos
 from marketplace.requester.doors import Seat, for_requester, respond, show, show_conflict
 from marketplace.selectors import hit_status
 from marketplace.site.fresh import settle_overdue
-from revisions.seen import ConflictError
+from revisions.shown_columns import ConflictError
 from tables.grids import Choices, Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
@@ -205,8 +205,8 @@ def _page(
 
 def _standing(batch: Batch, now: Any) -> dict[str, Any]:
     """What a batch's page and the part of it that renews itself both show."""
-    publishing_job = publishing.job_of(batch, publishing.PUBLISH)
-    cancelling_job = publishing.job_of(batch, publishing.CANCEL)
+    publishing_job = publication.job_of(batch, publication.PUBLISH)
+    cancelling_job = publication.job_of(batch, publication.CANCEL)
     words, tone = WORDS[State(batch.state)]
     tally: Tally = selectors.tallies([batch], now)[batch.pk]
     at_work = _open(publishing_job) or _open(cancelling_job)
@@ -215,8 +215,8 @@ def _standing(batch: Batch, now: Any) -> dict[str, Any]:
         "words": words,
         "tone": tone,
         "tally": tally,
-        "cost": publishing.cost_of(batch),
-        "left": publishing.cost_of(batch, tasks=batch.task_count - batch.published_count),
+        "cost": publication.cost_of(batch),
+        "left": publication.cost_of(batch, tasks=batch.task_count - batch.published_count),
         "publishing": publishing_job,
         "cancelling": cancelling_job,
         "at_work": at_work,
@@ -229,7 +229,7 @@ def _open(job: Job | None) -> bool:
 
 
 def _of_draft(requester: Requester, batch: Batch, page: placeholders.Page) -> dict[str, Any]:
-    cost = publishing.cost_of(batch)
+    cost = publication.cost_of(batch)
     return {
         "hosts": HostsForm(batch=batch, label_suffix=""),
         "unused": placeholders.unused(page, batch.columns),
@@ -333,10 +333,10 @@ def publish(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponseBas
     """Publish a draft after its total was typed, or go on with a batch that stopped."""
     batch = own(seat, number)
     if batch.state == State.DRAFT:
-        form = PublishForm(request.POST, total=publishing.cost_of(batch).total, label_suffix="")
+        form = PublishForm(request.POST, total=publication.cost_of(batch).total, label_suffix="")
         if not form.is_valid():
             return _page(request, seat, batch, form=form)
-    _act(request, lambda: publishing.publish(batch=batch), "The batch is being published.")
+    _act(request, lambda: publication.publish(batch=batch), "The batch is being published.")
     return redirect("requester:batch", seat.requester.customer_id, number)
 
 
@@ -346,7 +346,7 @@ def cancel(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
     """Take a batch off offer."""
     batch = own(seat, number)
     said = "The batch is being taken off offer. Work in progress can still be submitted."
-    _act(request, lambda: publishing.cancel(batch=batch), said)
+    _act(request, lambda: publication.cancel(batch=batch), said)
     return redirect("requester:batch", seat.requester.customer_id, number)
 
 

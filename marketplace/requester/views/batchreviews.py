@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs.models import Job, JobState
-from marketplace.batches import reviewed
+from marketplace.batches import reviewed_results
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch
@@ -25,10 +25,10 @@ REPORT = Grid(
     columns=(
         Column("line", "Line", itemgetter(0), by="line", number=True),
         Column("assignment", "Assignment", itemgetter(1), by="assignment"),
-        Column("outcome", "What became of it", lambda row: reviewed.OUTCOMES[row[2]], by="outcome"),
+        Column("outcome", "What became of it", lambda row: reviewed_results.OUTCOMES[row[2]], by="outcome"),
         Column("why", "Why", itemgetter(3)),
     ),
-    filters=(Choices("outcome", "Outcome", {"all": "All", **reviewed.OUTCOMES}, tabs=True),),
+    filters=(Choices("outcome", "Outcome", {"all": "All", **reviewed_results.OUTCOMES}, tabs=True),),
     order="line",
 )
 
@@ -43,7 +43,7 @@ def upload(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
     if posted and form.is_valid() and (job := _start(form, batch)):
         messages.success(request, f"{len(job.payload['decisions']):,} decisions were read.")
         return redirect("requester:batch_review_report", seat.requester.customer_id, number, job.pk)
-    before = Job.objects.filter(effect__startswith=f"{reviewed.REVIEW}:{batch.pk}:").order_by("-pk")
+    before = Job.objects.filter(effect__startswith=f"{reviewed_results.REVIEW}:{batch.pk}:").order_by("-pk")
     return show(
         request,
         "batch_review.html",
@@ -66,9 +66,9 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
             sheet=given["sheet"],
             limits=RESULTS,
         )
-        return reviewed.start(
+        return reviewed_results.start(
             batch=batch,
-            decisions=reviewed.read(sheet),
+            decisions=reviewed_results.read(sheet),
             file_name=sheet.name,
             override=given["override"],
             once=given["once"].hex,
@@ -88,11 +88,11 @@ def approve_waiting(request: HttpRequest, seat: Seat, *, number: int) -> HttpRes
         messages.error(request, "Nothing was approved: open the batch again and press there.")
         return redirect("requester:batch", seat.requester.customer_id, number)
     given = form.cleaned_data
-    decisions = reviewed.all_waiting(batch, seen=given["seen"])
+    decisions = reviewed_results.all_waiting(batch, seen=given["seen"])
     if not decisions:
         messages.info(request, "Nothing waits for a decision any more.")
         return redirect("requester:batch", seat.requester.customer_id, number)
-    job = reviewed.start(
+    job = reviewed_results.start(
         batch=batch,
         decisions=decisions,
         file_name="All that waited",
@@ -116,7 +116,9 @@ def report(request: HttpRequest, seat: Seat, *, number: int, job: int) -> HttpRe
         return [line for line in lines if asked["outcome"] in ("all", line[2])]
 
     lines: list[Any] = row.result or []
-    counts = [(words, sum(line[2] == key for line in lines)) for key, words in reviewed.OUTCOMES.items()]
+    counts = [
+        (words, sum(line[2] == key for line in lines)) for key, words in reviewed_results.OUTCOMES.items()
+    ]
     return respond(
         request,
         seat,
@@ -128,7 +130,7 @@ def report(request: HttpRequest, seat: Seat, *, number: int, job: int) -> HttpRe
         batch=batch,
         job=row,
         counts=counts,
-        outcomes=reviewed.OUTCOMES,
+        outcomes=reviewed_results.OUTCOMES,
     )
 
 
@@ -147,7 +149,7 @@ def _live(batch: Batch, job: Job) -> dict[str, Any]:
 
 
 def _job(batch: Batch, pk: int) -> Job:
-    row = get_object_or_404(Job, pk=pk, kind=reviewed.REVIEW)
+    row = get_object_or_404(Job, pk=pk, kind=reviewed_results.REVIEW)
     if row.payload.get("batch") != batch.pk:
         raise Http404("There is no such review.")
     return row

@@ -15,7 +15,7 @@ from marketplace.models import Chaos
 from marketplace.requester.controlforms import AdvanceForm, FaultsForm
 from marketplace.requester.doors import Seat, for_requester, show
 from marketplace.templatetags.marketplace_time import span
-from revisions.seen import ConflictError
+from revisions.shown_columns import ConflictError
 
 View = Callable[..., HttpResponseBase]
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding
-from marketplace.requester.acting import act, entered
+from marketplace.requester.actions import act, entered
 from marketplace.requester.doors import Seat, for_requester
 from marketplace.requester.forms import ApproveForm, BonusForm, RejectForm
 from marketplace.requester.lookup import own_hit, own_work, own_worker, visible_work

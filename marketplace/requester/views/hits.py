@@ -12,17 +12,17 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock, frame
 from marketplace.errors import Refusal
 from marketplace.models import HIT
-from marketplace.requester.acting import act, entered
+from marketplace.requester.actions import act, entered
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.fields import OnceForm
 from marketplace.requester.forms import MorePlacesForm, MoreTimeForm
 from marketplace.requester.lookup import own_hit
 from marketplace.requester.selectors import hits as selectors
 from marketplace.selectors import hit_status, is_expired
-from marketplace.services import publishing
-from marketplace.services.extending import LARGE_HIT
-from marketplace.services.once import claim
-from marketplace.site import framing
+from marketplace.services import hits
+from marketplace.services.hit_extension import LARGE_HIT
+from marketplace.services.idempotency import claim
+from marketplace.site import frames
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.selectors.desk import Progress
 from marketplace.submission import site_url
@@ -132,9 +132,9 @@ def question(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
         hit=row,
         frame_url=frame.preview_url(hit=row, base_url=origin),
         frame_height=asked.frame_height,
-        sandbox=framing.sandbox(asked, working=False),
+        sandbox=frames.sandbox(asked, working=False),
     )
-    return framing.with_task(shown, asked, origin=origin)
+    return frames.with_task(shown, asked, origin=origin)
 
 
 Do = Callable[[HIT], str]
@@ -163,7 +163,7 @@ def more_time(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
         until, now = form.until(), clock.now()
         if until <= now:
             raise Refusal("InvalidParameterValue", "That is over already. Ask for more hours.")
-        publishing.set_expiration(hit=row, expires_at=until, now=now)
+        hits.set_expiration(hit=row, expires_at=until, now=now)
         return f"It stays on offer until {until:%-d %b %Y, %H:%M} UTC."
 
     return _act(request, seat, hit_id, do)
@@ -177,7 +177,7 @@ def more_places(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpRespons
     def do(row: HIT) -> str:
         given = entered(MorePlacesForm(request.POST))
         claim(requester=seat.requester, action="add-places", once=given["once"], now=clock.now())
-        publishing.add_places(hit=row, places=given["places"], now=clock.now())
+        hits.add_places(hit=row, places=given["places"], now=clock.now())
         return f"{given['places']:,} place{'s' if given['places'] > 1 else ''} more."
 
     return _act(request, seat, hit_id, do)
@@ -189,7 +189,7 @@ def expire(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     """Take it off offer now; the money for open places comes back."""
 
     def do(row: HIT) -> str:
-        publishing.set_expiration(hit=row, expires_at=clock.now(), now=clock.now())
+        hits.set_expiration(hit=row, expires_at=clock.now(), now=clock.now())
         return "It is off offer. Work that people have begun may still come in."
 
     return _act(request, seat, hit_id, do)
@@ -202,7 +202,7 @@ def reviewing(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
 
     def do(row: HIT) -> str:
         marked = "revert" not in request.POST
-        publishing.set_reviewing(hit=row, reviewing=marked, now=clock.now())
+        hits.set_reviewing(hit=row, reviewing=marked, now=clock.now())
         return "Marked as being reviewed." if marked else "The mark is taken away."
 
     return _act(request, seat, hit_id, do)
@@ -216,7 +216,7 @@ def delete(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     def do(row: HIT) -> str:
         if row.disposed_at:
             raise Refusal("DuplicateRequest", "It was deleted already.")
-        publishing.dispose(hit=row, now=clock.now())
+        hits.dispose(hit=row, now=clock.now())
         return "Deleted. Its work and payments stay on record; rejections in it are final now."
 
     return _act(request, seat, hit_id, do)

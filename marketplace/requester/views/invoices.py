@@ -17,7 +17,7 @@ from marketplace.errors import Refusal
 from marketplace.models import Invoice
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.moneyforms import InvoiceForm
-from marketplace.services import invoicing, people
+from marketplace.services import invoice_records, people
 from marketplace.sweep import settle
 from money.amounts import dollars
 from tables.cells import plain
@@ -67,11 +67,11 @@ def new_invoice(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     lines = None
     if form.is_valid():
         if request.method != "POST":
-            lines = invoicing.lines(seat.requester, form.begins, form.ends)
+            lines = invoice_records.lines(seat.requester, form.begins, form.ends)
         else:
             settle()
             try:
-                invoice = invoicing.issue(
+                invoice = invoice_records.issue(
                     requester=seat.requester,
                     begins=form.begins,
                     ends=form.ends,

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import LedgerEntry
-from marketplace.requester import spending
+from marketplace.requester import spend_chart
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.moneyforms import DepositForm
 from marketplace.requester.statement import KINDS, PERIODS, Balances, entries
@@ -56,7 +56,9 @@ def statement(request: HttpRequest, seat: Seat) -> HttpResponseBase:
             seat.requester, kind=asked["kind"], period=asked["period"], hit_id=asked["hit"], now=now
         )
 
-    chart = None if "format" in request.GET else spending.chart(spending.spending(seat.requester, now=now))
+    chart = (
+        None if "format" in request.GET else spend_chart.chart(spend_chart.spending(seat.requester, now=now))
+    )
     return respond(
         request,
         seat,

@@ -9,7 +9,7 @@ from marketplace.requester import arrivals
 from marketplace.requester.attention import needs
 from marketplace.requester.doors import Seat, for_requester, show
 from marketplace.site.fresh import settle_approvals
-from marketplace.site.paging import numbered
+from marketplace.site.pagination import numbered
 from marketplace.site.selectors import desk
 from marketplace.submission import site_url
 

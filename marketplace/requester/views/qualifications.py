@@ -13,15 +13,15 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import QualificationType, Worker
 from marketplace.requester import grantfile
-from marketplace.requester.acting import act, entered
+from marketplace.requester.actions import act, entered
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.lookup import own_qualification
 from marketplace.requester.qualification_forms import FileForm, GiveForm, RevokeForm, TypeForm
 from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualifications
-from marketplace.services.granting import grant_many
-from revisions.seen import ConflictError
+from marketplace.services.bulk_grants import grant_many
+from revisions.shown_columns import ConflictError
 from tables.rowcounts import sum_in_words
 
 PLACE = "qualifications"

@@ -16,7 +16,7 @@ from marketplace.html.policies import SANDBOX
 from marketplace.models import Template
 from marketplace.requester.batchforms import TemplateForm
 from marketplace.requester.doors import Seat, for_requester, respond, show
-from revisions.seen import ConflictError
+from revisions.shown_columns import ConflictError
 from tables.grids import Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"

@@ -13,14 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Block, Message, QualificationType, Requester, Worker
-from marketplace.requester.acting import act, entered
+from marketplace.requester.actions import act, entered
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
 from marketplace.requester.lookup import own_worker
 from marketplace.requester.pace import pace
 from marketplace.requester.selectors import workers as selectors
 from marketplace.services import people, qualifications
-from marketplace.services.once import claim
+from marketplace.services.idempotency import claim
 
 PLACE = "workers"
 #: Workers of one message, as the protocol has it.

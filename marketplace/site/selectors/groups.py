@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from marketplace.eligibility import Verdict, verdicts
 from marketplace.models import HIT, HITType, Holding, Worker
 from marketplace.selectors import assignable
-from marketplace.site.paging import numbered
+from marketplace.site.pagination import numbered
 from marketplace.site.selectors import ratings
 from marketplace.site.selectors.ratings import Opinion
 

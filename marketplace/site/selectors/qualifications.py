@@ -19,7 +19,7 @@ from marketplace.models import (
 )
 from marketplace.selectors import assignable, hit_types_asking_for
 from marketplace.services.qualification_requests import QualificationStatus
-from marketplace.site.paging import numbered
+from marketplace.site.pagination import numbered
 
 MAX_SEARCH = 200
 MAX_WORDS = 8

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from marketplace import clock, frame
 from marketplace.eligibility import verdict
 from marketplace.services.assignments import next_hit
-from marketplace.site import framing
+from marketplace.site import frames
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.lookup import entity_id, group_named
 from marketplace.site.pages import page
@@ -56,9 +56,9 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
         available=selectors.available(hit_type=hit_type, worker=worker, now=now),
         frame_url=frame.preview_url(hit=hit, base_url=origin) if hit and question else "",
         frame_height=question.frame_height if question else 0,
-        sandbox=framing.sandbox(question, working=False) if question else "",
+        sandbox=frames.sandbox(question, working=False) if question else "",
     )
-    return framing.with_task(shown, question, origin=origin) if question else shown
+    return frames.with_task(shown, question, origin=origin) if question else shown
 
 
 @require_safe

@@ -8,7 +8,7 @@ from marketplace import clock
 from marketplace.site.access import for_researchers
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.pages import page
-from marketplace.site.paging import after, numbered
+from marketplace.site.pagination import after, numbered
 from marketplace.site.people import current_worker
 from marketplace.site.selectors import desk as selectors
 from marketplace.submission import site_url

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
-from marketplace.questionform import answering
-from marketplace.questionform.answering import FormAnswers
-from marketplace.questionform.drawing import media_sources
+from marketplace.questionform import form_answers
+from marketplace.questionform.fields import media_sources
+from marketplace.questionform.form_answers import FormAnswers
 from marketplace.questionform.parsing import Form, parse_form
 from marketplace.services import qualification_requests
 from marketplace.services.qualification_requests import standing
@@ -122,7 +122,7 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
     form = parse_form(begun.test, parameter="Test")
     given: FormAnswers | None = None
     if request.method == "POST":
-        given = answering.read(form, request.POST)
+        given = form_answers.read(form, request.POST)
         if not given.problems:
             return _hand_in(request, begun, given)
     return _draw(request, worker, begun, form, given)

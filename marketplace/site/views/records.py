@@ -10,7 +10,7 @@ from marketplace.site.access import for_workers
 from marketplace.site.chart import bar_chart
 from marketplace.site.fresh import settle_worker
 from marketplace.site.pages import page
-from marketplace.site.paging import numbered
+from marketplace.site.pagination import numbered
 from marketplace.site.selectors import feedback as said_of
 from marketplace.site.selectors import records
 

@@ -12,7 +12,7 @@ from marketplace.services import voices
 from marketplace.site.access import for_workers
 from marketplace.site.lookup import entity_id, group_named
 from marketplace.site.pages import page
-from marketplace.site.paging import numbered
+from marketplace.site.pagination import numbered
 from marketplace.site.selectors import records
 from marketplace.site.selectors.ratings import SHOWN_FROM
 from marketplace.site.voice_forms import LetterForm, RatingForm

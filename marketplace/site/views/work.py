@@ -17,13 +17,13 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
 from marketplace.services import assignments, endings
-from marketplace.site import framing
+from marketplace.site import frames
 from marketplace.site.access import for_workers
 from marketplace.site.fresh import settle_worker
 from marketplace.site.lookup import entity_id, group_named, own_holding, work_url
 from marketplace.site.pages import page
 from marketplace.site.selectors import records
-from marketplace.site.selectors.held import held
+from marketplace.site.selectors.working_page import held
 from marketplace.submission import site_url
 from marketplace.sweep import settle
 
@@ -87,11 +87,11 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             "frame_height": question.frame_height,
             "origin": origin,
             "links": _links(),
-            "sandbox": framing.sandbox(question, working=True),
+            "sandbox": frames.sandbox(question, working=True),
             "opaque": not isinstance(question, ExternalQuestion),
         },
     )
-    return framing.with_task(shown, question, origin=origin)
+    return frames.with_task(shown, question, origin=origin)
 
 
 @cache

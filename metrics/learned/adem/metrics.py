@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.learned import chosen
+from metrics.learned import profile_models
 from metrics.learned.adem.settings import CONTEXT, FORMS, REFERENCE
-from metrics.learned.chosen import Choice
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
+from metrics.learned.profile_models import Choice
 from metrics.metric import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 
 if TYPE_CHECKING:
-    from metrics.learned.adem.encoded import EncodedExamples
+    from metrics.learned.adem.encoded_examples import EncodedExamples
     from metrics.learned.adem.model import Scorer
 
 NO_QUESTION = "there is no question"
@@ -32,7 +32,7 @@ _VERSION = 1
 
 def make(name: str, profile: Profile) -> Metric:
     """A form of ADEM, by the model that the profile's settings choose."""
-    choice = profile.options(chosen.ADEM).get("model")
+    choice = profile.options(profile_models.ADEM).get("model")
     said, lacks = _said(name, choice)
     return Metric(
         name,
@@ -53,11 +53,13 @@ def _said(form: str, choice: Choice | None) -> tuple[dict[str, object], str]:
     try:
         card = read_card(Path(choice.folder))
     except MetricError as error:
-        return {"model": f"{chosen.ADEM}-{choice.digest[:12]}"}, missing() or str(error).removesuffix(".")
+        return {"model": f"{profile_models.ADEM}-{choice.digest[:12]}"}, missing() or str(error).removesuffix(
+            "."
+        )
     settings = card["settings"]
     of_form = settings.get("forms", {}).get(form)
     said = {
-        "model": f"{chosen.ADEM}-{choice.digest[:12]}",
+        "model": f"{profile_models.ADEM}-{choice.digest[:12]}",
         "encoder": f"{card.get('encoder', {}).get('name', '')}-{settings['encoder']['digest'][:12]}",
         "n": of_form["n"] if of_form else "none",
         "refs": "none" if form == CONTEXT else "max",
@@ -82,7 +84,7 @@ def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkVal
 
 
 def _encoded(chunk: Chunk, scorer: "Scorer") -> "EncodedExamples":
-    from metrics.learned.adem.encoded import encode  # noqa: PLC0415
+    from metrics.learned.adem.encoded_examples import encode  # noqa: PLC0415
     from metrics.learned.adem.examples import RatedResponse, turns  # noqa: PLC0415
 
     answers = chunk.answers

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.learned.adem.encoded import EncodedExamples
+from metrics.learned.adem.encoded_examples import EncodedExamples
 from metrics.learned.adem.encoders import TextEncoder, text_encoder
 from metrics.learned.adem.formula import Parameters
 from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.training import TrainedModel, scored
-from metrics.learned.chosen import ADEM, Choice
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder, opened, write
+from metrics.learned.profile_models import ADEM, Choice
 from metrics.metric import Floats
 
 _ENCODER, _LEARNED = "encoder", "adem.safetensors"

@@ -14,15 +14,15 @@ import numpy.typing as npt
 
 from metrics.errors import MetricError
 from metrics.learned.adem.settings import ADEM
-from metrics.learned.adem.splitting import Parts
+from metrics.learned.adem.splits import Parts
 from metrics.meta.adem import OVERLAP, normalised
 from metrics.meta.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare
 from metrics.meta.canonical import chosen
 from metrics.meta.chance import generator
 from metrics.meta.columns import p_of_correlation, related
-from metrics.meta.comparing import compared
-from metrics.meta.judged import Codes, Floats, ScoredAnswers
+from metrics.meta.comparisons import compared
 from metrics.meta.kernels import Statistic
+from metrics.meta.scored_answers import Codes, Floats, ScoredAnswers
 
 Indices = npt.NDArray[np.intp]
 Result = dict[str, Any]

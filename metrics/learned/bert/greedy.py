@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from metrics.learned.batching import spread
+from metrics.learned.batches import spread
 from metrics.learned.bert.vectors import Vectors
 from metrics.metric import Floats
 from metrics.texts import Places

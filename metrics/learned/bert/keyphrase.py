@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from metrics.learned.batching import batches, spread
-from metrics.learned.kpqa.weighing import Weigher, WordWeights
+from metrics.learned.batches import batches, spread
+from metrics.learned.kpqa.word_weights import Weigher, WordWeights
 from metrics.metric import Floats
 
 Pair = tuple[str, str]

@@ -26,9 +26,9 @@ import numpy as np
 from metrics.answers.references import best, measured, owners
 from metrics.errors import MetricError
 from metrics.learned import extra
-from metrics.learned.bert.known import EncoderFolder, known
-from metrics.learned.chosen import BERTSCORE, KPQA, Choice
+from metrics.learned.bert.encoder_folder import EncoderFolder, known
 from metrics.learned.kpqa.metrics import said_of
+from metrics.learned.profile_models import BERTSCORE, KPQA, Choice
 from metrics.metric import ChunkValues, Metric, Survey, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
@@ -158,7 +158,7 @@ def _measure(chunk: Chunk, found: Any, layer: Layer) -> ChunkValues:
 
 def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: WordWeighting) -> ChunkValues:
     from metrics.learned.bert.keyphrase import pieces_weighed  # noqa: PLC0415  # with PyTorch
-    from metrics.learned.kpqa.weighing import on_places, weigher  # noqa: PLC0415
+    from metrics.learned.kpqa.word_weights import on_places, weigher  # noqa: PLC0415
 
     vectors = layer.vectors(chunk)
     by = weigher(weighing.model, weighing.cache, weighing.device)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from metrics.learned import devices
-from metrics.learned.batching import batches, spread
-from metrics.learned.bert.known import EncoderFolder
+from metrics.learned.batches import batches, spread
+from metrics.learned.bert.encoder_folder import EncoderFolder
 from metrics.learned.encoders import encoder
 from metrics.learned.words import Span
 from metrics.metric import Floats

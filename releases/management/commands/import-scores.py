@@ -164,7 +164,7 @@ class Command(BaseCommand):
 def _release(done: ImportResult, options: dict[str, Any], owner: Any, progress: Progress) -> Release:
     """The release that the project has already, or its first."""
     from releases.options import Options as Chosen  # noqa: PLC0415 - not needed to parse arguments
-    from releases.services.releasing import release_now, released  # noqa: PLC0415 - the same
+    from releases.services.full_release import release_now, released  # noqa: PLC0415 - the same
 
     reason = options["accept_findings"] or f"It stands in {done.report['file']}, which was made elsewhere."
     there = released(done.project)

@@ -17,7 +17,7 @@ from retrieval.management.progress import watched_bytes
 from retrieval.models import Corpus
 from retrieval.reading import FORMATS, Layout, open_passages
 from retrieval.reading.fields import NAMES
-from retrieval.reading.looking import read_as
+from retrieval.reading.preview import read_as
 from retrieval.reading.tables import DELIMITERS
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.corpora import (

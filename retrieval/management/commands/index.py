@@ -12,7 +12,7 @@ from projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.management.commands.corpus import project_named, write_table
 from retrieval.management.progress import watched_passages
-from retrieval.searching import FoundAnswer, FoundPassage, search_conversation
+from retrieval.search import FoundAnswer, FoundPassage, search_conversation
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.indexing import build_index
 

@@ -15,8 +15,8 @@ from retrieval.errors import EvaluationError, RetrievalError
 from retrieval.management.progress import watched_passages
 
 if TYPE_CHECKING:
-    from retrieval.evaluation.asking import Haystack, SystemRun
     from retrieval.evaluation.questions import Question
+    from retrieval.evaluation.system_runs import Haystack, SystemRun
 
 _DEFAULT_SYSTEMS = "bm25,crown"
 _MOST_DEPTH = 1_000
@@ -88,13 +88,13 @@ class Command(BaseCommand):
         from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
 
         from retrieval.evaluation import measures as m  # noqa: PLC0415  # numpy comes with it
-        from retrieval.evaluation import writing  # noqa: PLC0415  # the same
+        from retrieval.evaluation import writer  # noqa: PLC0415  # the same
         from retrieval.evaluation.qrels import read_qrels  # noqa: PLC0415
         from retrieval.evaluation.questions import read_questions  # noqa: PLC0415
         from retrieval.evaluation.report import coverage, evaluate, judged_questions  # noqa: PLC0415
         from retrieval.evaluation.runs import check_ids  # noqa: PLC0415
-        from retrieval.evaluation.showing import tables  # noqa: PLC0415
         from retrieval.evaluation.significance import DRAWS  # noqa: PLC0415
+        from retrieval.evaluation.terminal import tables  # noqa: PLC0415
 
         files = outputs(options, ("per_query", "json"), source=options["qrels"], what="the judgments")
         out = _folder(options["run_out"])
@@ -137,14 +137,14 @@ class Command(BaseCommand):
                 **facts,
             },
         )
-        written: dict[Path, writing.Write] = {}
+        written: dict[Path, writer.Write] = {}
         if out is not None:
-            written |= writing.run_files(out, [each.run for each in asked if each.milliseconds])
+            written |= writer.run_files(out, [each.run for each in asked if each.milliseconds])
         if "json" in files:
-            written[files["json"]] = lambda file: writing.write_json(evaluation, file)
+            written[files["json"]] = lambda file: writer.write_json(evaluation, file)
         if "per_query" in files:
-            written[files["per_query"]] = lambda file: writing.write_queries(evaluation, file)
-        writing.write_together(written)
+            written[files["per_query"]] = lambda file: writer.write_queries(evaluation, file)
+        writer.write_together(written)
         console = Console(highlight=False, width=None if self.stdout.isatty() else _WIDTH)
         with console.capture() as words:
             console.print(tables(evaluation))
@@ -159,7 +159,7 @@ class Command(BaseCommand):
         questions: "Sequence[Question]",
         depth: int,
     ) -> "Iterator[SystemRun]":
-        from retrieval.evaluation.asking import ask  # noqa: PLC0415  # tantivy comes with it
+        from retrieval.evaluation.system_runs import ask  # noqa: PLC0415  # tantivy comes with it
 
         for name, ranker in systems:
             with watched_passages(name, len(questions), quiet=not self.stderr.isatty()) as progress:
@@ -198,8 +198,8 @@ def _listed(text: str) -> list[str]:
 
 def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[SystemRun]":
     """Runs under the names of their files."""
-    from retrieval.evaluation.asking import SystemRun  # noqa: PLC0415  # numpy comes with it
     from retrieval.evaluation.runs import Run, read_run  # noqa: PLC0415
+    from retrieval.evaluation.system_runs import SystemRun  # noqa: PLC0415  # numpy comes with it
 
     found: list[SystemRun] = []
     names = set(taken)

@@ -17,8 +17,8 @@ from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_of
 from retrieval.selectors import corpora_of, corpus_called, is_building
 from retrieval.services.corpora import counting_passages
-from retrieval.services.counting import together
-from retrieval.services.differing import Options
+from retrieval.services.counts import together
+from retrieval.services.network_gaps import Options
 from retrieval.services.networks import build_network
 from retrieval.services.sharding import over_workers
 
@@ -142,7 +142,7 @@ class Command(BaseCommand):
 
     def neighbours(self, corpora: list[Corpus], options: dict[str, Any]) -> None:
         """wpn neighbours PROJECT/SLUG WORD…."""
-        from retrieval.network.exploring import associated_words, similar_words  # noqa: PLC0415  # heavy
+        from retrieval.network.neighbours import associated_words, similar_words  # noqa: PLC0415  # heavy
 
         network, k = _network(corpora), options["k"]
         facts = {

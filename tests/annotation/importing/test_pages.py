@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import Query, QuerySource
-from annotation.services import staging
+from annotation.services import staged_files
 from jobs import runner
 from jobs.models import Job
 from tests.desk.conftest import HOSTILE, as_, manager, owner, people, project  # noqa: F401  # fixtures
@@ -62,7 +62,7 @@ def test_upload_look_start_and_report(manager, project):  # noqa: F811
     assert "www.example.com" in report
     assert sorted(Query.objects.values_list("text", "count")) == [("what is it", 2), ("who is he", 3)]
     assert (source.created_by.username, source.options["columns"]["type"]) == ("manager", "")
-    assert list((staging.settings.DATA_DIR / "imports" / str(project.pk)).iterdir()) == []
+    assert list((staged_files.settings.DATA_DIR / "imports" / str(project.pk)).iterdir()) == []
 
 
 def test_looking_again_uses_other_columns_and_starts_nothing(manager, project):  # noqa: F811
@@ -196,10 +196,10 @@ def test_an_empty_upload_and_none_are_refused(manager, project):  # noqa: F811
 
 
 def test_an_upload_beyond_the_limit_is_refused(manager, project, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(staging, "MOST_BYTES", 10)
+    monkeypatch.setattr(staged_files, "MOST_BYTES", 10)
     answer = upload(manager)
     assert (answer.status_code, "import-queries" in text(answer)) == (422, True)
-    assert list((staging.settings.DATA_DIR / "imports" / str(project.pk)).iterdir()) == []
+    assert list((staged_files.settings.DATA_DIR / "imports" / str(project.pk)).iterdir()) == []
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from annotation.importing import delimited, source, tally
+from annotation.importing import csv_rows, source, tally
 from annotation.importing.design import Design
 from annotation.importing.records import FileRefusedError
 from annotation.importing.sampling import Block, draw
@@ -163,7 +163,7 @@ def test_the_size_of_chunks_changes_nothing(write, monkeypatch, block, batch, ho
     )
     whole = sample(path, Design(by="count", size=20))
     monkeypatch.setattr(source, "BLOCK", block)
-    monkeypatch.setattr(delimited, "BATCH", batch)
+    monkeypatch.setattr(csv_rows, "BATCH", batch)
     monkeypatch.setattr(tally, "_HOLD", hold)
     small = sample(path, Design(by="count", size=20))
     assert {text: drawn for text, (drawn, _) in small[0].items()} == {

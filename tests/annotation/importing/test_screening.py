@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.importing.counting import masked
+from annotation.importing.first_pass import masked
 from annotation.importing.screening import RULES, Screen
 from tests.annotation.importing.conftest import sample
 

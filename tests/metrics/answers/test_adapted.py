@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from metrics import Answers, MetricError, metric
-from metrics.answers.adapted import Bonus, hits_of, subsequences_of
+from metrics.answers.adapted_scores import Bonus, hits_of, subsequences_of
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser

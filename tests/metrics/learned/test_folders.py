@@ -6,8 +6,8 @@ import os
 import pytest
 
 from metrics import MetricError
-from metrics.learned.chosen import choice, with_models
 from metrics.learned.folders import CARD, opened, read_card, write
+from metrics.learned.profile_models import choice, with_models
 from metrics.profiles import DEFAULT
 
 

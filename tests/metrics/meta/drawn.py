@@ -5,7 +5,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 
-from metrics.meta.judged import ScoredAnswers
+from metrics.meta.scored_answers import ScoredAnswers
 
 SCORES = st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.3, 0.5, 1.0])
 HUMAN = st.sampled_from([1.0, 1.5, 2.0, 7 / 3, 3.0, 4.0, 5.0])

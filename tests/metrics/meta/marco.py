@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from metrics.meta.judged import ScoredAnswers
+from metrics.meta.scored_answers import ScoredAnswers
 from tests.metrics.goldens import golden
 
 EXPECTED = golden("meta_evaluation")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from metrics.meta.judged import Raters, ScoredAnswers
+from metrics.meta.scored_answers import Raters, ScoredAnswers
 
 
 def study(

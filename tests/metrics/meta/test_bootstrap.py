@@ -9,8 +9,8 @@ import pytest
 from metrics.errors import MetricError
 from metrics.meta.bootstrap import WANTED, bounds, drawn, fisher, intervals, paired, prepare
 from metrics.meta.draws import samples
-from metrics.meta.judged import ScoredAnswers
 from metrics.meta.rows import rows_of
+from metrics.meta.scored_answers import ScoredAnswers
 from metrics.meta.statistics import figure_of
 from tests.metrics.meta.drawn import full, shuffled, without
 from tests.metrics.meta.marco import EXPECTED, METRICS, PAIRS, marco

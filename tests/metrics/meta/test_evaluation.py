@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from metrics.errors import MetricError
 from metrics.meta.evaluation import About, Comparison, CorpusRule, Plan, evaluate
-from metrics.meta.judged import ScoredAnswers
+from metrics.meta.part_runner import processes
 from metrics.meta.protocols import PROTOCOLS
-from metrics.meta.spreading import processes
+from metrics.meta.scored_answers import ScoredAnswers
 from tests.metrics.meta.studies import known, shuffled, study
 
 QUICK = Plan(replicates=50, draws=99)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from metrics.meta.figure import Figure
-from metrics.meta.judged import ScoredAnswers
 from metrics.meta.matching import rank_match
 from metrics.meta.pairs import Pairs, acc_eq, pair_acc
+from metrics.meta.scored_answers import ScoredAnswers
 from metrics.meta.softpairs import pa, spa
 from metrics.meta.ties import acc_eq_cal
 from tests.metrics.goldens import golden

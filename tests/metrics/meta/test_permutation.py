@@ -10,17 +10,17 @@ import pytest
 import scipy.stats
 
 from metrics.errors import MetricError
-from metrics.meta import reswapping
+from metrics.meta import answer_swaps
 from metrics.meta.clusters import clusters
-from metrics.meta.compared import MetricDifference
-from metrics.meta.comparing import compared
+from metrics.meta.comparisons import compared
 from metrics.meta.correlations import correlate, correlation
 from metrics.meta.draws import BLOCK, swaps
 from metrics.meta.holm import holm
+from metrics.meta.metric_difference import MetricDifference
 from metrics.meta.permutation import compare, concluded, counted, prepare
 from metrics.meta.rows import rows_of
+from metrics.meta.score_swaps import standardised
 from metrics.meta.statistics import figure_of
-from metrics.meta.swapping import standardised
 from metrics.meta.williams import williams, williams_p
 from tests.metrics.meta.drawn import full, shuffled, without
 from tests.metrics.meta.marco import EXPECTED, PAIRS, marco
@@ -132,8 +132,8 @@ def test_questions_with_many_answers_are_worked_out_draw_by_draw():
 def test_ways_that_are_too_many_to_keep_are_worked_out_when_needed(monkeypatch):
     judged = full(questions=10, systems=3)
     kept = compare(judged, [("m0", "m1"), ("m1", "m2")], "spearman", "item", "perm_both", draws=100)
-    monkeypatch.setattr(reswapping, "TABLES", 0)
-    monkeypatch.setattr(reswapping, "CELLS", 300)
+    monkeypatch.setattr(answer_swaps, "TABLES", 0)
+    monkeypatch.setattr(answer_swaps, "CELLS", 300)
     assert compare(judged, [("m0", "m1"), ("m1", "m2")], "spearman", "item", "perm_both", draws=100) == kept
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from metrics.meta.learning import table14
+from metrics.meta.learning_curve import table14
 from metrics.meta.plan import CorpusRule
 from metrics.meta.resample import resample_overall
 from tests.metrics.meta.studies import known, study

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.crown.explaining import explain
-from retrieval.crown.marking import marked
+from retrieval.crown.explanation import explain
+from retrieval.crown.highlights import marked
 from retrieval.crown.parameters import defaults
 from tests.retrieval.crown.world import Known
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.engine import cutting
+from retrieval.engine import tokenisation
 from retrieval.engine.analysis import passage_chain, prepared
-from retrieval.engine.cutting import batches, cut, joined
+from retrieval.engine.tokenisation import batches, cut, joined
 
 TEXTS = [
     "The well-known Cats' cafés, in 2020.\n\nNo? Yes!",
@@ -27,7 +27,7 @@ def one_by_one(text, language):
 @pytest.mark.parametrize("language", ["en", "zh", "el", "tr", "pl", "hi"])
 @pytest.mark.parametrize("few", [0, 1_000])
 def test_the_words_are_those_of_the_chain(language, few, monkeypatch):
-    monkeypatch.setattr(cutting, "FEW", few)
+    monkeypatch.setattr(tokenisation, "FEW", few)
     assert [words.split() for words in joined(TEXTS, language)] == [
         one_by_one(text, language) for text in TEXTS
     ]
@@ -35,25 +35,25 @@ def test_the_words_are_those_of_the_chain(language, few, monkeypatch):
 
 @given(st.text(), st.sampled_from(["en", "de", "zh", "tr"]))
 def test_whatever_the_text_is(text, language):
-    words = cutting._by_columns([prepared(text, language)], cutting._forms(language))
+    words = tokenisation._by_columns([prepared(text, language)], tokenisation._forms(language))
     assert words[0].split() == joined([text], language)[0].split() == one_by_one(text, language)
 
 
 def test_passages_keep_their_order_over_batches(monkeypatch):
-    monkeypatch.setattr(cutting, "BATCH", 3)
+    monkeypatch.setattr(tokenisation, "BATCH", 3)
     passages = [(number, f"word{number}") for number in range(20)]
     assert list(cut(passages, "de")) == passages
 
 
 def test_a_batch_of_long_texts_is_closed_early(monkeypatch):
-    monkeypatch.setattr(cutting, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(tokenisation, "MOST_CHARACTERS", 10)
     passages = [(1, "a" * 6), (2, "b" * 6), (3, "c"), (4, "d" * 20)]
     assert [[key for key, _ in batch] for batch in batches(passages)] == [[1, 2], [3, 4]]
 
 
 def test_only_so_many_written_forms_are_remembered_and_no_long_ones(monkeypatch):
-    monkeypatch.setattr(cutting, "MOST_FORMS", 2)
-    forms = cutting._Forms(passage_chain("en").analyze)
+    monkeypatch.setattr(tokenisation, "MOST_FORMS", 2)
+    forms = tokenisation._Forms(passage_chain("en").analyze)
     assert [forms[form] for form in ("Cats", "x" * 70, "dogs", "birds", "Cats")] == [
         "cat",
         "",

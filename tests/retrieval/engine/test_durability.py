@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from retrieval.engine.damage import told
-from retrieval.engine.embedded import TantivyEngine
 from retrieval.engine.files import Pointer
+from retrieval.engine.tantivy_engine import TantivyEngine
 from retrieval.errors import IndexBrokenError, NoRoomError
 from tests.retrieval.engine.test_engine import CATS, found
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 WRITER = """
 import itertools, sys
 from pathlib import Path
-from retrieval.engine import embedded
+from retrieval.engine import tantivy_engine
 embedded.COMMIT_EVERY = 50
 engine = embedded.TantivyEngine(Path(sys.argv[1]), "en")
 def passages(first):
@@ -30,7 +30,7 @@ for first in itertools.count(1, 20):
 FULL = """
 import resource, sys
 from pathlib import Path
-from retrieval.engine.embedded import TantivyEngine
+from retrieval.engine.tantivy_engine import TantivyEngine
 from retrieval.errors import NoRoomError
 engine = TantivyEngine(Path(sys.argv[1]), "en", what="the test index")
 resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, resource.RLIM_INFINITY))

@@ -7,9 +7,9 @@ import os
 import pytest
 import tantivy
 
-from retrieval.engine import embedded, lock
+from retrieval.engine import lock, tantivy_engine
 from retrieval.engine.analysis import passage_chain, prepared
-from retrieval.engine.embedded import schema
+from retrieval.engine.tantivy_engine import schema
 from retrieval.errors import BusyError, IndexBrokenError
 from tests.retrieval.engine.test_engine import CATS, found
 
@@ -134,13 +134,13 @@ def test_what_is_dropped_is_gone(engine):
 
 
 def test_a_process_keeps_only_so_many_indexes_open(engine_for, monkeypatch):
-    monkeypatch.setattr(embedded, "MOST_OPEN", 2)
+    monkeypatch.setattr(tantivy_engine, "MOST_OPEN", 2)
     engines = [engine_for(name=f"index-{number}") for number in range(4)]
     for each in engines:
         each.index([(1, "cat")])
     for each in [*engines, engines[0]]:
         assert found(each, "cat") == [1]
-    assert len(embedded._open) == 2
+    assert len(tantivy_engine._open) == 2
 
 
 def test_a_number_whose_type_tantivy_guesses_is_refused_late_and_ours_is_not(engine):

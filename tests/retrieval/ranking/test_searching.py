@@ -10,7 +10,7 @@ from retrieval.crown.parameters import Parameters
 from retrieval.errors import EmptyQueryError, NotIndexedError, ParametersError
 from retrieval.models import Corpus, Passage
 from retrieval.networks import network_folder
-from retrieval.searching import search_conversation
+from retrieval.search import search_conversation
 from retrieval.selectors import searchable
 from retrieval.services.networks import build_network
 from tests.retrieval.ranking.test_crown import SENTENCES, TURNS

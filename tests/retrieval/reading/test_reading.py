@@ -6,7 +6,7 @@ import json
 import pytest
 
 from retrieval.errors import FileRefusedError
-from retrieval.reading import Layout, open_passages, packing
+from retrieval.reading import Layout, compression, open_passages
 
 
 def file_of(tmp_path, content, name="passages.jsonl"):
@@ -161,7 +161,7 @@ def test_a_line_of_fifty_megabytes_is_refused_without_being_read_whole(tmp_path)
 
 
 def test_a_small_gzip_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(packing, "FREE_GROWTH", 1_000_000)
+    monkeypatch.setattr(compression, "FREE_GROWTH", 1_000_000)
     bomb = gzip.compress((b'{"id": "a", "text": "' + b"x" * 100_000 + b'"}\n') * 100)
     assert "unpacks to more than 200 times its size" in faults(file_of(tmp_path, bomb, "a.jsonl.gz"))[-1][2]
 

@@ -12,8 +12,8 @@ is yes or no are left out, as in the paper.
 from collections.abc import Iterable, Iterator
 
 from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.reading.drop_counts import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import digest, is_yes_or_no, occurrences
 from metrics.learned.kpqa.reading.values import Value
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from metrics.errors import MetricError
 from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.reading.drop_counts import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import Passage, is_yes_or_no, occurrences
 from metrics.learned.kpqa.reading.streams import members
 from metrics.learned.kpqa.reading.values import Value

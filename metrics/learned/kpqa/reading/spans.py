@@ -9,8 +9,8 @@ group stay on one side of the split; without it, those of one answer do.
 from collections.abc import Iterable, Iterator
 
 from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.reading.drop_counts import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import digest, occurrences
 from metrics.learned.kpqa.reading.values import Value
 

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import DropCounts, NoExampleError
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.reading.drop_counts import DropCounts, NoExampleError
 from metrics.learned.kpqa.reading.passages import Passage
 from metrics.learned.kpqa.reading.values import Value
 from metrics.learned.words import Span

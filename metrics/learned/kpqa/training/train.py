@@ -10,18 +10,18 @@ import torch
 
 from metrics.errors import MetricError
 from metrics.learned import devices
-from metrics.learned.chosen import KPQA
 from metrics.learned.encoders import Encoder, encoder
 from metrics.learned.folders import ModelFolder, write
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.network import KeyphraseNetwork, save
-from metrics.learned.kpqa.prepared import TrainingFiles
 from metrics.learned.kpqa.training.card import card_of, readme_of
 from metrics.learned.kpqa.training.checkpoints import begun, refuse_existing
+from metrics.learned.kpqa.training.epochs import Data, Watch, learned
 from metrics.learned.kpqa.training.learner import Learner
-from metrics.learned.kpqa.training.learning import Data, Watch, learned
 from metrics.learned.kpqa.training.pieces import LabelledWindows, labelled
 from metrics.learned.kpqa.training.settings import Settings, precision_for
+from metrics.learned.kpqa.training_files import TrainingFiles
+from metrics.learned.profile_models import KPQA
 
 
 def encoder_for(name: str, settings: Settings, *, download: bool = False) -> Encoder:

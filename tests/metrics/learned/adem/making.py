@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from metrics.learned.adem.encoded import EncodedExamples, encode
+from metrics.learned.adem.encoded_examples import EncodedExamples, encode
 from metrics.learned.adem.examples import RatedResponse
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from metrics.learned.adem.formula import Parameters, Terms, gradient, scores, started
-from metrics.learned.adem.learning import Adam, Part, learn
+from metrics.learned.adem.optimiser import Adam, Part, learn
 from metrics.learned.adem.settings import Settings
 
 N = 4

@@ -11,13 +11,13 @@ import pytest
 from metrics import metric
 from metrics.catalogue import missing
 from metrics.errors import MetricError
-from metrics.learned.adem.encoded import encode
+from metrics.learned.adem.encoded_examples import encode
 from metrics.learned.adem.encoders import text_encoder
 from metrics.learned.adem.examples import RatedResponse
 from metrics.learned.adem.model import load, save
 from metrics.learned.adem.settings import Settings
 from metrics.learned.adem.training import train
-from metrics.learned.chosen import Choice, choice, with_models
+from metrics.learned.profile_models import Choice, choice, with_models
 from metrics.metric import NO_REFERENCE
 from metrics.profiles import DEFAULT
 from tests.metrics.learned import tiny
@@ -197,7 +197,7 @@ def test_a_metric_without_its_model_says_what_is_missing(model, tmp_path, traine
 def test_no_framework_is_loaded_before_a_model_scores(model):
     asked = (
         "import sys; from pathlib import Path; from metrics import metric;"
-        "from metrics.learned.chosen import with_models; from metrics.profiles import DEFAULT;"
+        "from metrics.learned.profile_models import with_models; from metrics.profiles import DEFAULT;"
         f"print(metric('adem', with_models(DEFAULT, [Path({str(model.path)!r})])).lacks);"
         "print({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules))"
     )

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from metrics.errors import MetricError
-from metrics.learned.adem import printed, protocols
-from metrics.learned.adem.splitting import split
+from metrics.learned.adem import paper_figures, protocols
+from metrics.learned.adem.splits import split
 from metrics.meta.adem import normalised, table6
 from metrics.meta.chance import generator
 from metrics.meta.columns import p_of_correlation
-from metrics.meta.judged import ScoredAnswers
+from metrics.meta.scored_answers import ScoredAnswers
 
 SYSTEMS = ("a", "b", "c", "d")
 
@@ -182,7 +182,7 @@ def test_without_overlap_metrics_there_are_no_examples(judged):
 
 
 def test_out_of_fold_each_row_is_scored_by_the_model_of_its_fold(judged, fit):
-    from metrics.learned.adem.splitting import folds
+    from metrics.learned.adem.splits import folds
 
     keys = [judged.question_names[k] for k in judged.questions]
     dealt = folds(keys, 4, 0)
@@ -235,7 +235,7 @@ def test_a_constant_metric_differs_from_none(judged):
 
 
 def test_the_papers_figures_as_they_are_printed():
-    said = printed.said()
+    said = paper_figures.said()
 
     assert said["table3"]["adem"]["test"] == {"spearman": 0.414, "pearson": 0.395}
     assert said["table3"]["c-adem"]["test"] == {"spearman": 0.293, "pearson": 0.303}

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.learned.adem.splitting import folds, split
+from metrics.learned.adem.splits import folds, split
 
 KEYS = [f"q{number % 40}" for number in range(120)]
 

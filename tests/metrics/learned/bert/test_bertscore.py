@@ -11,8 +11,8 @@ import pytest
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned.bert import greedy, vectors
-from metrics.learned.bert.known import known
-from metrics.learned.chosen import with_models
+from metrics.learned.bert.encoder_folder import known
+from metrics.learned.profile_models import with_models
 from metrics.metric import Metric
 from metrics.profiles import profile
 from metrics.scoring import score

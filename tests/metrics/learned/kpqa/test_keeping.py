@@ -6,16 +6,16 @@ import sqlite3
 import numpy as np
 import pytest
 
-from metrics.learned.chosen import choice
-from metrics.learned.kpqa import keeping, weighing
-from metrics.learned.kpqa.keeping import Store, file_of, key
-from metrics.learned.kpqa.weighing import weigher
+from metrics.learned.kpqa import weight_cache, word_weights
+from metrics.learned.kpqa.weight_cache import Store, file_of, key
+from metrics.learned.kpqa.word_weights import weigher
+from metrics.learned.profile_models import choice
 from tests.metrics.learned import tiny
 
 PAIRS = [("How much?", f"It costs {n} euros.") for n in range(5)]
 
 
-def store(file, most=keeping.ON_DISK):
+def store(file, most=weight_cache.ON_DISK):
     """A store as another process has it: nothing in memory."""
     return Store(file=file, most=most)
 
@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
 
 
 def test_a_file_that_another_process_holds_is_left_alone(file, monkeypatch):
-    monkeypatch.setattr(keeping, "_WAIT", 0.05)
+    monkeypatch.setattr(weight_cache, "_WAIT", 0.05)
     store(file).put({b"a": values(1)})
     with sqlite3.connect(file, isolation_level=None) as holder:
         holder.execute("BEGIN EXCLUSIVE")
@@ -181,10 +181,10 @@ def test_a_weigher_computes_nothing_that_is_kept_on_disk(tmp_path, monkeypatch):
     model = tiny.kpqa(tmp_path / "model")
     other = tiny.kpqa(tmp_path / "other", seed=1)
     cache = str(tmp_path / "cache")
-    weighing._load.cache_clear()
+    word_weights._load.cache_clear()
     first = weigher(choice(model.path)[1], cache).weigh(PAIRS)
-    weighing._load.cache_clear()
-    monkeypatch.setattr(weighing.LoadedModel, "weights", lambda *_: pytest.fail("computed again"))
+    word_weights._load.cache_clear()
+    monkeypatch.setattr(word_weights.LoadedModel, "weights", lambda *_: pytest.fail("computed again"))
     again = weigher(choice(model.path)[1], cache).weigh(PAIRS[::-1])
 
     assert all((a.weights == b.weights).all() for a, b in zip(first, again[::-1], strict=True))

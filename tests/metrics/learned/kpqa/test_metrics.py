@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import metrics
-from evaluations.choosing import choose
+from evaluations.choices import choose
 from metrics.catalogue import MAKERS, missing
 from metrics.errors import MetricError
-from metrics.explaining import explainable
-from metrics.learned.chosen import choice, with_models
-from metrics.learned.kpqa import weighing
+from metrics.explanation import explainable
+from metrics.learned.kpqa import word_weights
 from metrics.learned.kpqa.metrics import NAMES, NO_MODEL
-from metrics.learned.kpqa.weighing import on_tokens, weigher
+from metrics.learned.kpqa.word_weights import on_tokens, weigher
+from metrics.learned.profile_models import choice, with_models
 from metrics.metric import NO_REFERENCE
 from metrics.profiles import profile
 from metrics.scoring import in_chunks, score, score_chunks
@@ -49,7 +49,7 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    weighing._load.cache_clear()
+    word_weights._load.cache_clear()
     return tiny.kpqa(tmp_path_factory.mktemp("kpqa") / "model")
 
 
@@ -171,7 +171,7 @@ def test_order_and_company_of_answers_change_no_value(here):
     candidates, references, questions = columns()
     whole = score(Answers(candidates, references, questions), every).values
     for place in (2, 0, 5):
-        weighing._load.cache_clear()
+        word_weights._load.cache_clear()
         alone = score(Answers(*columns([ROWS[place]])[:2], questions=[questions[place]]), every).values
         for name in NAMES:
             assert alone[name][0] == pytest.approx(whole[name][place], abs=1e-6)
@@ -188,11 +188,11 @@ def test_two_processes_give_the_same_values(here):
 
 
 def test_weights_are_computed_once_for_all_metrics(here, monkeypatch):
-    weighing._load.cache_clear()
+    word_weights._load.cache_clear()
     asked = []
-    compute = weighing.LoadedModel.weights
+    compute = word_weights.LoadedModel.weights
     monkeypatch.setattr(
-        weighing.LoadedModel, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
+        word_weights.LoadedModel, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
     )
     candidates, references, questions = columns()
     score(Answers(candidates, references, questions), [metrics.metric(name, here) for name in NAMES])
@@ -283,7 +283,7 @@ def test_nothing_is_asked_of_the_network(here, monkeypatch):
     def refuse(*_args, **_kwargs):
         raise AssertionError("a connection was asked for")
 
-    weighing._load.cache_clear()
+    word_weights._load.cache_clear()
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     assert metrics.metric("bleu-1-kpqa", here).score(["12 euros"], [["12 euros"]], ["How much?"])[0] == 1

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from metrics.errors import MetricError
-from metrics.learned.kpqa.prepared import prepared, united
-from metrics.learned.kpqa.reading import dropped as why
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.training_files import prepared, united
 from tests.metrics.learned.kpqa.published import (
     HOTPOTQA,
     SQUAD_1,

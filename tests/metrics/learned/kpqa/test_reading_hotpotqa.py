@@ -3,9 +3,9 @@ import copy
 import pytest
 
 from metrics.errors import MetricError
-from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import DropCounts
-from metrics.learned.kpqa.reading.opening import examples_of, form_of
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.reading.drop_counts import DropCounts
+from metrics.learned.kpqa.reading.file_forms import examples_of, form_of
 from tests.metrics.learned.kpqa.published import HOTPOTQA, written
 
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import DropCounts
-from metrics.learned.kpqa.reading.opening import examples_of, form_of
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.reading.drop_counts import DropCounts
+from metrics.learned.kpqa.reading.file_forms import examples_of, form_of
 from metrics.learned.kpqa.reading.passages import Passage, occurrences
 from tests.metrics.learned.kpqa.published import HOTPOTQA, SQUAD_1, marco_columns, marco_lines, written
 

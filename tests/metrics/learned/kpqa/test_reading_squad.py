@@ -2,9 +2,9 @@ import pytest
 
 from metrics.errors import MetricError
 from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import dropped as why
-from metrics.learned.kpqa.reading.dropped import DropCounts
-from metrics.learned.kpqa.reading.opening import examples_of, form_of
+from metrics.learned.kpqa.reading import drop_counts as why
+from metrics.learned.kpqa.reading.drop_counts import DropCounts
+from metrics.learned.kpqa.reading.file_forms import examples_of, form_of
 from tests.metrics.learned.kpqa.published import NORMANS, SQUAD_1, SQUAD_2, TESLA, asked, at, squad, written
 
 

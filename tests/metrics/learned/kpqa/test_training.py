@@ -14,11 +14,11 @@ from metrics.learned.encoders import encoder
 from metrics.learned.folders import opened
 from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.network import load
-from metrics.learned.kpqa.prepared import TrainingFiles
 from metrics.learned.kpqa.training.checkpoints import folder_of
+from metrics.learned.kpqa.training.epochs import StoppedError, Watch
 from metrics.learned.kpqa.training.learner import rate
-from metrics.learned.kpqa.training.learning import StoppedError, Watch
 from metrics.learned.kpqa.training.settings import precision_for
+from metrics.learned.kpqa.training_files import TrainingFiles
 from tests.metrics.learned import tiny
 from tests.metrics.learned.kpqa import training_world as world
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[4]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from metrics.learned.kpqa.training.learning import Watch
+from metrics.learned.kpqa.training.epochs import Watch
 from tests.metrics.learned.kpqa import training_world as world
 
 def die(step):

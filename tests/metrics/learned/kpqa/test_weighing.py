@@ -8,11 +8,11 @@ import pytest
 
 from metrics.catalogue import metric
 from metrics.errors import MetricError
-from metrics.learned.chosen import Choice, choice, with_models
-from metrics.learned.kpqa import weighing
+from metrics.learned.kpqa import word_weights
 from metrics.learned.kpqa.network import load
 from metrics.learned.kpqa.pieces import windows
-from metrics.learned.kpqa.weighing import WordWeights, on_places, on_tokens, weigher
+from metrics.learned.kpqa.word_weights import WordWeights, on_places, on_tokens, weigher
+from metrics.learned.profile_models import Choice, choice, with_models
 from metrics.profiles import profile
 from metrics.tokens.registry import TOKENISERS, tokeniser
 from tests.metrics.learned import tiny
@@ -37,7 +37,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    weighing._load.cache_clear()
+    word_weights._load.cache_clear()
 
 
 def chosen(model):
@@ -96,9 +96,9 @@ def test_order_company_and_sizes_of_batches_change_no_weight(model, monkeypatch)
     random.Random(1).shuffle(shuffled)
 
     for budget, at_once in ((1, 1), (64, 100), (1 << 20, 1 << 20)):
-        monkeypatch.setattr(weighing, "ON_CPU", budget)
-        monkeypatch.setattr(weighing, "AT_ONCE", at_once)
-        weighing._load.cache_clear()
+        monkeypatch.setattr(word_weights, "ON_CPU", budget)
+        monkeypatch.setattr(word_weights, "AT_ONCE", at_once)
+        word_weights._load.cache_clear()
         again = weigher(chosen(model)).weigh([PAIRS[place] for place in shuffled])
         for place, weighed in zip(shuffled, again, strict=True):
             assert weighed.weights == pytest.approx(whole[place].weights, abs=1e-6)
@@ -124,9 +124,9 @@ def test_an_answer_without_words_has_no_weights(model):
 
 def test_each_pair_is_computed_once_and_the_question_matters(model, monkeypatch):
     asked = []
-    compute = weighing.LoadedModel.weights
+    compute = word_weights.LoadedModel.weights
     monkeypatch.setattr(
-        weighing.LoadedModel, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
+        word_weights.LoadedModel, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
     )
     by = weigher(chosen(model))
     first = by.weigh([PAIRS[0], PAIRS[1], PAIRS[0]])
@@ -163,7 +163,7 @@ def test_nothing_is_loaded_twice_or_asked_of_the_network(model, monkeypatch):
 
 
 def weighed(text, **weights):
-    spans = weighing.cut(text)
+    spans = word_weights.cut(text)
     return WordWeights(spans, np.array([weights.get(text[slice(*span)], 0.0) for span in spans]))
 
 
@@ -199,7 +199,7 @@ def test_a_token_that_says_something_else_has_the_words_between_its_neighbours()
 
 def test_no_tokeniser_loses_its_way():
     text = 'Say "1 1/2" & £5... -- don\'t! I cannot e.g. see U.S.A. (or naïve Rue) at 12:30, 7 km'
-    given = WordWeights(weighing.cut(text), np.linspace(0.1, 1, len(weighing.cut(text))))
+    given = WordWeights(word_weights.cut(text), np.linspace(0.1, 1, len(word_weights.cut(text))))
     last = given.weights[-1]
 
     for name in TOKENISERS:

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from metrics.learned.bert.known import known
+from metrics.learned.bert.encoder_folder import known
 from metrics.learned.folders import ModelFolder
-from metrics.learned.kpqa.prepared import TrainingFiles
 from metrics.learned.kpqa.training.settings import Settings
 from metrics.learned.kpqa.training.train import encoder_for, trained
+from metrics.learned.kpqa.training_files import TrainingFiles
 from tests.metrics.learned import tiny
 
 

@@ -1,0 +1,471 @@
+"""Collecting: what the marketplace says was submitted and decided, against what we have stored.
+
+Events and arrivals are hints; only the marketplace's own list makes an assignment real. What is listed but
+was never stored here, or stored but never listed, is quarantined and shown to a person, not dropped.
+"""
+
+import logging
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from crowd.adapters import registry
+from crowd.adapters.base import (
+    Listing,
+    Marketplace,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Submission,
+)
+from crowd.budget import Cost
+from crowd.contact import Contact
+from crowd.counted_work import counts
+from crowd.errors import BudgetError
+from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
+from crowd.outbox.planning import NOTHING, plan
+from crowd.pages import by_key
+from crowd.services import bulk_confirm, decisions, receipts, unproven
+from crowd.services.recounts import recount, recount_all
+from crowd.services.stages import settle_closed_hit, settle_closed_hits
+
+logger = logging.getLogger(__name__)
+State = Assignment.State
+#: Submissions reconciled in one transaction; larger HITs are not held in memory whole.
+_BATCH = 200
+#: HITs that are read from the marketplace at the same time, and how many may wait to be reconciled.
+_READERS, _AHEAD = 4, 32
+_Submitted = tuple[Submission, Hit]
+#: An answer that the marketplace has not listed so long after the time allowed was never submitted there.
+_UNLISTED_AFTER = timedelta(hours=1)
+#: HITs in a row that could not be read, after which the marketplace counts as down.
+_PATIENCE = 5
+_SYNC_AGAIN_AFTER = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class _HitReading:
+    """What the marketplace says about a HIT; without its listing where every place was submitted anyway."""
+
+    submissions: Iterable[Submission]
+    listing: Listing | None = None
+    full: bool = False
+
+
+@dataclass(slots=True)
+class _Prefetch:
+    """HITs that are being read, in the order in which they are reconciled, and how many failed in a row."""
+
+    contact: Contact
+    reads: "deque[tuple[Hit, Future[_HitReading]]]" = field(default_factory=deque)
+    failed: int = 0
+
+    def note(self, hit: Hit, error: MarketplaceDownError) -> None:
+        """Go on without this HIT until the next round; raises `error` where the endpoint seems to be down."""
+        self.failed += 1
+        self.contact.note_trouble(f"{hit.external_id} could not be read: {error}")
+        if self.failed >= _PATIENCE:
+            self.contact.is_down = True
+            raise error
+
+    def note_read(self) -> None:
+        """A HIT was read."""
+        self.failed = 0
+        self.contact.note_answer()
+
+
+def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = None) -> int:
+    """Reconcile the stage's HITs that may have news; the number of submissions that changed something.
+
+    The marketplace is read a few HITs ahead, in the order in which they are reconciled; small ones are
+    reconciled several at a time. A HIT that cannot be read waits for the next round; after a few in a row
+    all do. `contact` learns whether the marketplace answers.
+    """
+    market = registry.adapter(stage.endpoint)
+    changed = 0
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
+        ahead = _Prefetch(contact or Contact())
+        hits = islice(by_key(hits_with_news(stage)), limit)
+        try:
+            while True:
+                for hit in islice(hits, 0 if ahead.contact.must_end() else _AHEAD - len(ahead.reads)):
+                    ahead.reads.append((hit, readers.submit(_listed, market, hit)))
+                if not ahead.reads:
+                    break
+                some = _some(stage, ahead)
+                try:
+                    changed += _collected(stage, some)
+                except MarketplaceDownError as error:
+                    ahead.note(some[-1][0], error)
+        except MarketplaceDownError:
+            readers.shutdown(cancel_futures=True)
+    give_up_the_unlisted(stage)
+    return changed
+
+
+def _some(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:
+    """Take HITs that were read: several small ones, or a large one alone. None where the next failed."""
+    found: list[tuple[Hit, _HitReading]] = []
+    submissions = 0
+    while ahead.reads and submissions < _BATCH and (not found or ahead.reads[0][1].done()):
+        hit, reading = ahead.reads[0]
+        error = reading.exception()
+        if found and (isinstance(error, MarketplaceDownError) or not _is_small(reading)):
+            break
+        ahead.reads.popleft()
+        if isinstance(error, MarketplaceDownError):
+            ahead.note(hit, error)
+        elif isinstance(error, MarketplaceRefusedError):
+            logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
+        else:
+            found.append((hit, reading.result()))
+            submissions += hit.places
+            ahead.note_read()
+    return found
+
+
+def _is_small(reading: Future[_HitReading]) -> bool:
+    return reading.exception() is not None or isinstance(reading.result().submissions, list)
+
+
+def hits_with_news(stage: Stage) -> QuerySet[Hit]:
+    """Open HITs with answers to confirm, time that ran out, or decisions that time made.
+
+    `answered` is how many answers we have of each.
+    """
+    now = timezone.now()
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
+    stored = Exists(of_hit.filter(state=State.STORED))
+    auto_approved = Exists(
+        of_hit.filter(state__in=[State.SUBMITTED, State.QUARANTINED], auto_approve_at__lte=now)
+    )
+    over = Q(state=Hit.State.OPEN, expires_at__lte=now) & (
+        Q(synced_at=None) | Q(synced_at__lte=now - _SYNC_AGAIN_AFTER) | Q(synced_at__lte=F("expires_at"))
+    )
+    submitted = of_hit.filter(submitted_at__isnull=False).order_by().values("hit").annotate(n=Count("pk"))
+    full = Q(state=Hit.State.OPEN, places__lte=Coalesce(Subquery(submitted.values("n")), 0))
+    answered = of_hit.filter(stored_at__isnull=False).order_by().values("hit").annotate(n=Count("pk"))
+    return (
+        Hit.objects.filter(stage=stage)
+        .annotate(answered=Coalesce(Subquery(answered.values("n")), 0))
+        .exclude(external_id="")
+        .filter(Q(stored) | Q(auto_approved) | over | full)
+        .order_by("pk")
+    )
+
+
+def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
+    """Reconcile one HIT; the number of submissions that changed something."""
+    return _collected(stage, [(hit, _listed(market, hit))])
+
+
+def _listed(market: Marketplace, hit: Hit) -> _HitReading:
+    """A HIT as the marketplace has it, and its submissions; of a large HIT they are read while used.
+
+    The listing is read before its submissions: once it takes nobody any more and nobody is working, the
+    submissions read afterwards are all there will be. As many are read as it says there are: what came in
+    between comes with the next round, and no empty page is asked for. Where we have answers for all places,
+    the submissions alone usually say that it is full, and the listing is not asked for.
+    """
+    if getattr(hit, "answered", 0) >= hit.places and hit.places <= _BATCH:
+        submissions = list(islice(market.iter_submissions(hit.external_id), hit.places))
+        if len(submissions) == hit.places:
+            return _HitReading(submissions, full=True)
+    listing = market.get_listing(hit.external_id)
+    if listing is None:
+        return _HitReading(())
+    ahead = market.iter_submissions(hit.external_id)
+    if (there := listing.places - listing.available - listing.pending) > 0:
+        ahead = islice(ahead, there)
+    return _HitReading(ahead if listing.places > _BATCH else list(ahead), listing)
+
+
+def _collected(stage: Stage, reads: Sequence[tuple[Hit, _HitReading]]) -> int:
+    changed = 0
+    listed: Counter[int] = Counter()
+    for batch in _batches((submission, hit) for hit, read in reads for submission in read.submissions):
+        changed += _reconcile(stage, batch)
+        listed.update(hit.pk for _, hit in batch)
+    now = timezone.now()
+    full = {hit.pk: listed[hit.pk] for hit, read in reads if read.full}
+    if full:
+        Hit.objects.filter(pk__in=full).update(synced_at=now)
+        settle_closed_hits(stage.pk, full, at=now)
+    for hit, read in reads:
+        if not read.full:
+            _after_listing(stage, hit, read.listing, listed[hit.pk])
+    return changed
+
+
+def _batches(submissions: Iterable[_Submitted]) -> Iterator[list[_Submitted]]:
+    ahead = iter(submissions)
+    while batch := list(islice(ahead, _BATCH)):
+        yield batch
+
+
+def _after_listing(stage: Stage, hit: Hit, listing: Listing | None, listed: int) -> None:
+    """Note what the marketplace says about a HIT, and close its books where it is over."""
+    now = timezone.now()
+    Hit.objects.filter(pk=hit.pk).update(
+        synced_at=now, **({"expires_at": listing.expires_at} if listing else {})
+    )
+    if listing is None:
+        logger.warning("%s of %s is not at the marketplace any more", hit.external_id, stage.slug)
+        if hit.expires_at and hit.expires_at <= now:
+            settle_closed_hit(hit, at=now)
+    elif _all_in(listing, listed):
+        settle_closed_hit(hit, at=now, places=listing.places)
+
+
+def _all_in(listing: Listing, listed: int) -> bool:
+    """Nobody can start or is working, and every submission is listed: some marketplaces show them late."""
+    over = listing.state in ("reviewable", "archived") and not listing.pending
+    return over and listed >= listing.places - listing.available
+
+
+@transaction.atomic
+def _reconcile(stage: Stage, submitted: Sequence[_Submitted]) -> int:
+    known = bulk_confirm.known(stage, [submission for submission, _ in submitted])
+    found = [
+        (submission, hit, known.get((submission.ref, submission.worker))) for submission, hit in submitted
+    ]
+    confirmed = bulk_confirm.confirm(stage, [(said, hit, row) for said, hit, row in found if row is not None])
+    others = [one for one in found if one[2] is None or one[2].pk not in confirmed]
+    rows = _whole([(hit, row.pk) for _, hit, row in others if row is not None], stage)
+    return len(confirmed) + sum(
+        _reconcile_one(stage, hit, submission, rows[row.pk] if row else None)
+        for submission, hit, row in others
+    )
+
+
+def _whole(wanted: Sequence[tuple[Hit, int]], stage: Stage) -> dict[int, Assignment]:
+    """Assignments that need a look at each, with all that is looked at."""
+    if not wanted:
+        return {}
+    found = (
+        Assignment.objects.select_related("worker")
+        .defer("draft", "telemetry")
+        .in_bulk([pk for _, pk in wanted])
+    )
+    for hit, pk in wanted:
+        row = found[pk]
+        if (row.hit_id, row.stage_id) == (hit.pk, stage.pk):
+            row.hit, row.stage = hit, stage
+    return found
+
+
+def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: Assignment | None) -> bool:
+    assignment = assignment or _recover(stage, hit, submission)
+    if assignment is None:
+        _take_unknown(stage, hit, submission)
+        return True
+    changed = False
+    if assignment.submitted_at is None:
+        changed = True
+        _confirm(assignment, submission, hit)
+    if submission.state == "approved":
+        try:
+            with transaction.atomic():
+                changed |= decisions.approved(assignment, at=submission.decided_at or timezone.now())
+        except BudgetError as error:
+            note = f"Approved at the marketplace after its rejection, but not booked here: {error}"
+            Assignment.objects.filter(pk=assignment.pk).update(held=True, note=note[:300])
+    elif submission.state == "rejected":
+        changed |= decisions.rejected(assignment, at=submission.decided_at or timezone.now())
+    elif changed and assignment.state == State.SUBMITTED:
+        approve_by_policy(assignment)
+    return changed
+
+
+def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
+    """The marketplace has it too. Without an answer here, the copy in the receipt is read."""
+    Assignment.objects.filter(pk=assignment.pk).update(
+        submitted_at=submission.submitted_at, auto_approve_at=submission.auto_approve_at
+    )
+    assignment.submitted_at = submission.submitted_at
+    assignment.auto_approve_at = submission.auto_approve_at
+    if assignment.hit_id != hit.pk:
+        # Its money is that of the HIT that lists it, whatever the page's address said.
+        _quarantine(assignment, "Answered on the page of another HIT than the one it was accepted for.")
+        Assignment.objects.filter(pk=assignment.pk).update(hit=hit, stage=hit.stage_id)
+        assignment.hit, assignment.stage = hit, hit.stage
+        return
+    if assignment.response is None:
+        restored = receipts.read_copy(submission.answer, assignment)
+        if restored is None:
+            _quarantine(assignment, "Submitted at the marketplace, but no answer was stored here.")
+            return
+        receipts.store_response(assignment, restored, at=submission.submitted_at)
+    elif submission.answer.get("receipt") != str(assignment.receipt):
+        _quarantine(assignment, "The receipt that came back is not the one that was given out.")
+        return
+    if not _has_its_units(assignment):
+        _quarantine(assignment, "Sent after its time was over, when the worker had begun the same again.")
+        return
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.SUBMITTED, held=False, note="")
+    given_up = assignment.state == State.QUARANTINED
+    assignment.state, assignment.held = State.SUBMITTED, False
+    if given_up and counts(assignment):
+        recount(assignment, "was listed by the marketplace after all")
+    if not assignment.proven:
+        receipts.bar_from_more(assignment)
+
+
+def _has_its_units(assignment: Assignment) -> bool:
+    """Units of work that we gave up are claimed again, unless the worker has them through another HIT now."""
+    own = set(
+        HitUnit.objects.filter(hit=assignment.hit_id, role=HitUnit.Role.UNIT).values_list("unit", flat=True)
+    )
+    claims = Claim.objects.filter(stage=assignment.stage_id, worker=assignment.worker_id, unit__in=own)
+    held = dict(claims.values_list("unit", "assignment_id"))
+    if any(holder != assignment.pk for holder in held.values()):
+        return False
+    Claim.objects.bulk_create(
+        Claim(stage=assignment.stage, worker=assignment.worker, assignment=assignment, unit=unit)
+        for unit in sorted(own.difference(held))
+    )
+    return True
+
+
+def _recover(stage: Stage, hit: Hit, submission: Submission) -> Assignment | None:
+    """Work that was stored here once and that a restored database has lost: its copy carries our receipt.
+
+    A receipt that other work has is a copy of a copy, and recovers nothing.
+    """
+    receipt = receipts.receipt_in(submission.answer)
+    if receipt is None or Assignment.objects.filter(receipt=receipt).exists():
+        return None
+    worker = _worker(stage, submission)
+    others = Assignment.objects.filter(hit=hit, worker=worker)
+    if others.exclude(state__in=[State.ENDED, State.QUARANTINED]).exists():
+        return None
+    assignment = Assignment(
+        stage=stage,
+        hit=hit,
+        worker=worker,
+        external_id=submission.ref,
+        receipt=receipt,
+        arrived_at=submission.accepted_at or submission.submitted_at,
+    )
+    assignment.save(force_insert=True)
+    return assignment
+
+
+def _worker(stage: Stage, submission: Submission) -> Worker:
+    worker, _ = Worker.objects.get_or_create(
+        endpoint=stage.endpoint,
+        external_id=submission.worker,
+        defaults={"first_seen_at": timezone.now()},
+    )
+    return worker
+
+
+def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
+    """Submitted work that never came to our page: kept, in quarantine, for a person to look at."""
+    worker = _worker(stage, submission)
+    Assignment.objects.get_or_create(
+        worker=worker,
+        external_id=submission.ref,
+        defaults={
+            "stage": stage,
+            "hit": hit,
+            "state": State.QUARANTINED,
+            "arrived_at": submission.accepted_at or submission.submitted_at,
+            "submitted_at": submission.submitted_at,
+            "auto_approve_at": submission.auto_approve_at,
+            "held": True,
+            "note": "Submitted at the marketplace without ever opening the task page here.",
+        },
+    )
+
+
+def _quarantine(assignment: Assignment, why: str) -> None:
+    decisions.quarantined(assignment, note=why)
+    assignment.state = State.QUARANTINED
+
+
+def approve_by_policy(assignment: Assignment) -> MarketOperation | None:
+    """Plan the approval of good-faith work, unless a person should look first."""
+    stage = assignment.stage
+    if not stage.approve_at_once or assignment.held:
+        return None
+    if stage.hold_failed_checks and assignment.failed_checks:
+        Assignment.objects.filter(pk=assignment.pk).update(
+            held=True, note="Attention checks failed; a person decides."
+        )
+        return None
+    return plan_decision(assignment, MarketOperation.Kind.APPROVE, "")
+
+
+def plan_decision(
+    assignment: Assignment,
+    kind: MarketOperation.Kind,
+    note: str,
+    *,
+    purpose: str = "",
+    cost: Cost = NOTHING,
+) -> MarketOperation:
+    """Plan approve, reject or unreject of an assignment; each once, and once more after each refusal."""
+    target = f"assignment:{assignment.pk}"
+    refused = MarketOperation.objects.filter(
+        kind=kind, target=target, state=MarketOperation.State.REFUSED
+    ).count()
+    return plan(
+        kind=kind,
+        endpoint=assignment.stage.endpoint,
+        stage=assignment.stage,
+        assignment=assignment,
+        target=target,
+        purpose=purpose or (f"{kind} {refused + 1}" if refused else kind),
+        payload={"ref": assignment.external_id, "note": note},
+        cost=cost,
+    )
+
+
+def give_up_the_unlisted(stage: Stage) -> int:
+    """Answers that the marketplace never listed though it was asked, and work whose time is over."""
+    now = timezone.now()
+    allowed = timedelta(seconds=stage.work_seconds)
+    forged = _quarantine_the_unlisted(
+        Assignment.objects.filter(
+            stage=stage,
+            state=State.STORED,
+            stored_at__lt=now - allowed - _UNLISTED_AFTER,
+            hit__synced_at__gt=F("stored_at") + allowed + _UNLISTED_AFTER,
+        )
+    )
+    overdue = Assignment.objects.filter(
+        stage=stage, state=State.WORKING, arrived_at__lt=now - allowed - _UNLISTED_AFTER
+    )
+    for assignment in by_key(overdue):
+        decisions.ended(assignment)
+    unproven.sweep(stage)
+    return forged
+
+
+@transaction.atomic
+def _quarantine_the_unlisted(forged: QuerySet[Assignment]) -> int:
+    rows = list(forged.select_for_update(of=("self",), no_key=True).select_related("worker"))
+    recount_all(rows, "was never listed by the marketplace")
+    return Assignment.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=State.QUARANTINED,
+        held=True,
+        note="Answered here, but the marketplace never listed it: a forged address or a lost submission.",
+    )
+
+
+def waiting_for_decision(
+    stage: Stage, *, within: timedelta, now: datetime | None = None
+) -> Iterable[Assignment]:
+    """Submitted work that time will approve within `within`, though a person should look first."""
+    moment = (now or timezone.now()) + within
+    return Assignment.objects.filter(
+        stage=stage, state=State.SUBMITTED, held=True, auto_approve_at__lte=moment
+    ).order_by("auto_approve_at")

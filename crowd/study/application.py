@@ -1,0 +1,159 @@
+"""Making the database say what a file says, in one transaction. Opens no stage and spends nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from crowd.errors import CrowdError
+from crowd.kinds import kind_of
+from crowd.models import Endpoint, Stage
+from crowd.services.endpoints import change_endpoint, change_keys, create_endpoint
+from crowd.services.quotes import Quote, quote
+from crowd.services.stages import change_stage, create_stage
+from crowd.study.documents import endpoint_document, resolved_endpoint, stage_columns, stage_document
+from crowd.study.locate import Path
+from crowd.study.planning import Plan, keys_differ, keys_of, plan
+from crowd.study.problems import Problem, StudyError
+from crowd.study.reader import Study
+from crowd.study.schema import EndpointFields, ProjectFields, StageFields
+from projects.models import Membership, Project
+from projects.services import ProjectError, change_project, create_project, set_budget, set_role
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResult:
+    """What was done, and what publishing the drafts would cost, with what their kinds caution about."""
+
+    plan: Plan
+    quotes: Mapping[str, Quote]
+    cautions: Mapping[str, Sequence[str]]
+
+
+class ChangedMeanwhileError(Exception):
+    """Somebody changed the project between the differences that were shown and now; nothing was done."""
+
+
+def apply(study: Study, shown: Plan, environment: Mapping[str, str], *, actor: Any = None) -> StudyResult:
+    """Apply a study exactly as its differences were shown.
+
+    Raises StudyError, or ChangedMeanwhileError; then nothing was changed.
+    """
+    with transaction.atomic():
+        list(Project.objects.select_for_update().filter(slug=study.fields.project.slug))
+        if plan(study, environment, to_apply=True).changes != shown.changes:
+            raise ChangedMeanwhileError
+        _Applier(study, environment, actor).run()
+    drafts = _drafts(study)
+    quotes = {stage.slug: quote(stage) for stage in drafts}
+    return StudyResult(shown, quotes, {stage.slug: kind_of(stage).cautions(stage) for stage in drafts})
+
+
+def _drafts(study: Study) -> list[Stage]:
+    drafts = Stage.objects.select_related("project", "endpoint").filter(
+        project__slug=study.fields.project.slug,
+        slug__in=[stage.slug for stage in study.fields.stages],
+        status=Stage.Status.DRAFT,
+    )
+    return list(drafts)
+
+
+class _Applier:
+    """One run; errors of the services get the place in the file that they are about."""
+
+    def __init__(self, study: Study, environment: Mapping[str, str], actor: Any) -> None:
+        self._study, self._environment, self._actor = study, environment, actor
+        self._at: Path = ()
+
+    def run(self) -> None:
+        fields = self._study.fields
+        try:
+            for name, endpoint in fields.endpoints.items():
+                self._at = ("endpoints", name)
+                self._endpoint(name, endpoint)
+            self._at = ("project",)
+            project = self._project(fields.project)
+            for number, stage in enumerate(fields.stages):
+                self._at = ("stages", number)
+                self._stage(project, stage)
+        except (CrowdError, ProjectError) as error:
+            source = self._study.source
+            raise StudyError(
+                [
+                    Problem(
+                        "refused",
+                        source.name,
+                        source.locator.line(self._at),
+                        ".".join(map(str, self._at)),
+                        str(error),
+                        "Change what the sentence names.",
+                    )
+                ]
+            ) from error
+
+    def _endpoint(self, name: str, fields: EndpointFields) -> None:
+        document, keys = resolved_endpoint(name, fields), keys_of(fields, self._environment)
+        document["fee_profile"] = document.pop("fees")
+        row = Endpoint.objects.filter(name=name).first()
+        if row is None:
+            origins = tuple(document.pop("submit_origins"))
+            create_endpoint(
+                name=name,
+                access_key=keys.access_key,
+                secret=keys.secret,
+                submit_origins=origins,
+                **document,
+            )
+            return
+        if endpoint_document(row) != resolved_endpoint(name, fields):
+            change_endpoint(endpoint=row, changes=document)
+        if keys_differ(row, keys):
+            change_keys(endpoint=row, access_key=keys.access_key, secret=keys.secret)
+
+    def _project(self, fields: ProjectFields) -> Project:
+        project = Project.objects.filter(slug=fields.slug).first()
+        if project is None:
+            project = create_project(
+                slug=fields.slug,
+                title=fields.title,
+                language=fields.language,
+                licence=fields.licence,
+                wage_floor_cents=fields.wage_floor,
+                budget_cents=fields.budget,
+                actor=self._actor,
+            )
+        change_project(
+            project=project,
+            changes={
+                "title": fields.title,
+                "language": fields.language,
+                "licence": fields.licence,
+                "wage_floor_cents": fields.wage_floor,
+            },
+            actor=self._actor,
+        )
+        if project.budget_cents != fields.budget:
+            set_budget(project=project, budget_cents=fields.budget, actor=self._actor)
+            project.refresh_from_db()
+        self._members(project, fields.members)
+        return project
+
+    def _members(self, project: Project, members: Mapping[str, str]) -> None:
+        """Owners first: a project that hands over its last owner keeps one at every moment."""
+        before = dict(Membership.objects.filter(project=project).values_list("user__username", "role"))
+        people = get_user_model().objects.in_bulk(list(members), field_name="username")
+        for name, role in sorted(members.items(), key=lambda member: member[1] != Membership.Role.OWNER):
+            if before.get(name) != role:
+                set_role(project=project, user=people[name], role=role, actor=self._actor)
+
+    def _stage(self, project: Project, fields: StageFields) -> None:
+        columns = stage_columns(fields, Endpoint.objects.get(name=fields.endpoint))
+        stage = Stage.objects.filter(project=project, slug=fields.slug).first()
+        if stage is None:
+            create_stage(project=project, slug=fields.slug, actor=self._actor, **columns)
+            return
+        if stage_document(stage)["config"] == fields.config:
+            del columns["config"]
+        change_stage(stage=stage, changes=columns, actor=self._actor)

@@ -1,0 +1,75 @@
+"""The finished campaign's release: the privacy check decided, built, verified, shown to everybody."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from projects.models import Project
+from releases import storage
+from releases.models import PrivacyFinding
+from releases.options import Options
+from releases.privacy import decisions
+from releases.privacy.check import check
+from releases.services.full_release import build_here
+from releases.services.planning import plan
+from releases.services.transitions import show
+
+NOTES = "The first release: reference answers to queries of a small log, and human scores of two systems."
+REDACTED = "A system made this up; it may still be somebody's."
+ACCEPTED = "Texts of two open textbooks and of simulated people: nobody real can be told from them."
+
+
+#: Answers to the questions of the data card. That about an ethics board stays open: none looked at it.
+CARD = {
+    "summary": "Reference answers to queries about two open textbooks, written by several people each, and "
+    "scores from 1 to 5 of two systems' answers. Everybody in it is simulated.",
+    "authors": "Demo lab",
+    "purpose": "To show what a release of Distillery holds. It is not for training or evaluating systems: "
+    "simulated workers wrote and judged everything.",
+    "source": "Headings and key terms of two open textbooks, and a few queries made up.",
+    "population": "Nobody's: no person typed these queries into a search box.",
+    "passages": "Two OpenStax textbooks, Rice University, under CC BY 4.0; annotation/sample/ATTRIBUTION.md "
+    "names them.",
+    "people": "Scripts with habits: most read, some hurry, some answer without reading.",
+    "consent": "Scripts were told nothing.",
+    "sensitive": "None is known. A rule keeps queries with e-mail addresses from being seen.",
+    "limits": "Simulated people know the truth up to chance mistakes; their agreement says nothing of real "
+    "people.",
+    "maintenance": "Nobody: every demonstration makes it anew.",
+}
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """A release, where its files lie, and the digest of its manifest."""
+
+    version: str
+    path: str
+    digest: str
+    content: str
+    files: int
+    bytes: int
+    findings: int
+    url: str
+
+
+def publish(project: Project, *, owner: User, site: str) -> ReleaseSummary:
+    """Look for what tells who somebody is, decide about it, build, and show the release to everybody."""
+    check(project=project, actor=owner)
+    findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
+    decided = decisions.redact(findings=findings.filter(decisions.HAS_TEXT), reason=REDACTED, actor=owner)
+    decided += decisions.accept(findings=findings, reason=ACCEPTED, actor=owner)
+    release = plan(project=project, notes=NOTES, options=Options(answers=CARD), actor=owner)
+    release, _ = build_here(release, actor=owner)
+    show(release=release, actor=owner)
+    return ReleaseSummary(
+        version=release.version,
+        path=str(storage.folder_of(release) or ""),
+        digest=release.digest,
+        content=release.content,
+        files=release.files.count(),
+        bytes=release.bytes,
+        findings=decided,
+        url=f"{site}{reverse('public_releases:page', args=[project.slug, release.version])}",
+    )

@@ -1,0 +1,113 @@
+"""What is scored, and by how many processes: for the commands and for the job alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluations.errors import EvaluationError
+from evaluations.learned.requests import NO_MODELS, Models
+from evaluations.tables.rows import AnswerTable
+from metrics.catalogue import metric, missing
+from metrics.errors import MetricError
+from metrics.metric import Metric
+from metrics.parallel import cores
+from metrics.profiles import profile as profile_named
+from metrics.tokens.registry import tokeniser as tokeniser_named
+
+#: What a metric may need of a table, by the field of `metrics.texts.Answers`: our field, and in words.
+_NEEDS = {
+    "questions": ("question", "the questions"),
+    "labels": ("label", "the opinions of the answers (Yes, No, Depends)"),
+    "reference_labels": ("labels", "the opinions of the references"),
+    "entities": ("entities", "the gold entities of the questions"),
+}
+_INSTALL = "Install it, or leave the metric out."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricChoice:
+    """Metrics to be scored under a profile, and sentences about those that were left out.
+
+    `models` are what reports say of the models that they score with.
+    """
+
+    metrics: list[Metric]
+    profile: str
+    tokeniser: str
+    notes: list[str]
+    models: list[dict[str, Any]] = field(default_factory=list)
+
+
+def choose(
+    table: AnswerTable,
+    *,
+    metrics: Sequence[str],
+    profile: str,
+    tokeniser: str = "",
+    models: Models = NO_MODELS,
+) -> MetricChoice:
+    """The metrics that are named; without names those of the profile, as far as they can be scored here.
+
+    A `tokeniser` takes the place of all that the profile has. Learned metrics score with `models`.
+    MetricError for a metric, profile or tokeniser that there is not; EvaluationError for a named metric that
+    needs a column which the table has not.
+    """
+    own = profile_named(profile)
+    if tokeniser:
+        others = {
+            family: {key: value for key, value in settings.items() if key != "tokeniser"}
+            for family, settings in own.settings.items()
+        }
+        own = replace(own, tokeniser=tokeniser_named(tokeniser).name, settings=others)
+    own = models.within(own)
+    found: dict[str, Metric] = {}
+    notes = list(models.notes)
+    for name in metrics or own.metrics:
+        try:
+            made = metric(name, own)
+            if why := _lacking(made, table):
+                raise EvaluationError(why)
+            if why := missing(made):
+                remedy = "Or leave the metric out." if made.lacks else _INSTALL
+                raise EvaluationError(f"{made.name} cannot be scored here: {why}. {remedy}")
+        except (MetricError, EvaluationError) as error:
+            if metrics:
+                raise
+            notes.append(f"{name} of the profile {own.name} is left out: {error}")
+            continue
+        found.setdefault(made.name, made)
+    if not found:
+        raise EvaluationError(" ".join(["There is no metric to score.", *notes]))
+    if clash := [name for name in table.external if name in found]:
+        raise EvaluationError(
+            f"--external {clash[0]}: a metric of that name is scored here as well. Rename the column."
+        )
+    used = models.used(list(found))
+    return MetricChoice(list(found.values()), own.name, own.tokeniser, notes, used)
+
+
+def _lacking(metric: Metric, table: AnswerTable) -> str:
+    for need in sorted(metric.needs):
+        ours, words = _NEEDS.get(need, (need, need))
+        if need not in {"references", "candidates"} and ours not in table.has:
+            return (
+                f"{metric.name} needs {words}, and no column of {table.title} holds them. Say which "
+                f"one does: --column {ours}=NAME."
+            )
+    return ""
+
+
+def processes_for(asked: int, *, small: bool) -> int:
+    """How many processes work: as asked; with 0 one for each core that this process may use.
+
+    One for what is `small`: it is done before others have started.
+    """
+    return asked or (1 if small else cores())
+
+
+def scoring_processes(asked: int, chosen: MetricChoice, *, small: bool) -> int:
+    """The same for scoring; 0 leaves it to the scoring, which begins alone.
+
+    Where models score, every process loads them: this one, or the others, but not both.
+    """
+    return processes_for(asked, small=small) if chosen.models else asked

@@ -1,0 +1,324 @@
+"""A study of ADEM on a table: split, training, the tables of the paper, cross-validation."""
+
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version as version_of
+from typing import Any
+
+import numpy as np
+
+from evaluations.learning.baselines import NO_SYSTEMS, StudyScores
+from evaluations.learning.cross_validation import CrossValidation, crossed, said_of_folds
+from evaluations.learning.examples import examples_of
+from evaluations.learning.fit import BEFORE, CONSTANT, COSINE, Model, again, fitting, yardsticks_of
+from evaluations.learning.sources import Material
+from metrics.learned.adem import paper_figures, protocols
+from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
+from metrics.learned.adem.splits import Parts, split
+from metrics.learned.adem.training import EncodedExamples
+from metrics.meta.adem import table4, table6
+from metrics.meta.lengthbias import HUMAN, length_bias
+from metrics.meta.numbers import plain
+from metrics.meta.scored_answers import ScoredAnswers
+from metrics.metric import signature
+
+#: Gives the vectors of all rows; an encoder that is trained itself reads the texts of these rows alone.
+Encode = Callable[[protocols.Indices], EncodedExamples]
+Result = dict[str, Any]
+
+REPORT = 1
+VERSION = 1
+EMBEDDING = "embedding"
+TITLES = {ADEM: "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM", EMBEDDING: "embedding dot product"}
+TITLES |= {f"{form}{BEFORE}": f"{TITLES[form]} before training" for form in FORMS}
+TITLES |= {COSINE: "cosine of the same vectors", CONSTANT: "constant: mean score of the training"}
+NOT_TRAINED = "ADEM itself was not trained"
+VALIDATION = 0.15
+_FEW = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to study. Without `tables` nothing is trained again; `folds` 0 leaves cross-validation out."""
+
+    seed: int = 0
+    replicates: int = 1000
+    draws: int = 9999
+    folds: int = 0
+    tables: bool = True
+    times: int = protocols.TIMES
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """What is studied, and how."""
+
+    material: Material
+    measured: StudyScores
+    encode: Encode
+    settings: Settings
+    options: Options
+    progress: Progress
+
+    @property
+    def keys(self) -> list[str]:
+        """The context of each row."""
+        return [example.key for example in self.material.examples]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """A model that was trained on one part, and all scores beside each other."""
+
+    parts: Parts
+    model: Model
+    judged: ScoredAnswers
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """The forms that the model has."""
+        return tuple(form for form in FORMS if form in self.model.trained.forms)
+
+    @property
+    def lead(self) -> str:
+        """The form that stands for the model."""
+        return self.trained[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingStudy:
+    """The report, the split behind it, and scores out of fold where there was a cross-validation."""
+
+    report: Result
+    split: Split
+    crossed: CrossValidation | None
+
+
+def study(work: Work) -> TrainingStudy:
+    """Train, test, and train again where a table asks for it. MetricError where there is too little."""
+    began = time.monotonic()
+    found = _split(work)
+    seconds = {"training": time.monotonic() - began}
+    report = _made(work, found)
+    report["table3"] = protocols.table3(
+        found.judged,
+        found.parts,
+        found.trained,
+        replicates=work.options.replicates,
+        seed=work.options.seed,
+    )
+    report["history"] = _histories(found.model.trained.history)
+    if work.options.tables:
+        began = time.monotonic()
+        report |= _tables(work, found)
+        seconds["tables"] = time.monotonic() - began
+    beside = None
+    if work.options.folds:
+        began = time.monotonic()
+        beside = crossed(
+            work.keys,
+            work.options.folds,
+            work.encode,
+            work.settings,
+            seed=work.options.seed,
+            progress=work.progress,
+        )
+        report["folds"] = said_of_folds(
+            work.measured.judged, beside, replicates=work.options.replicates, draws=work.options.draws
+        )
+        seconds["cross-validation"] = time.monotonic() - began
+    report["printed"] = paper_figures.said()
+    report["seconds"] = {name: round(value, 1) for name, value in seconds.items()}
+    report["warnings"] = [*work.measured.notes, *_warnings(report)]
+    cleaned: Result = plain(report)
+    return TrainingStudy(cleaned, found, beside)
+
+
+def whole(work: Work) -> tuple[Model, Parts]:
+    """A model of all contexts but those by which its training is stopped."""
+    parts = split(work.keys, work.options.seed, (1 - VALIDATION, VALIDATION, 0.0))
+    fit = fitting(work.encode(parts.train), work.settings, work.progress)
+    return fit(parts.train, parts.validation), parts
+
+
+def split_of(material: Material, parts: Parts) -> dict[str, dict[str, int]]:
+    """Contexts and answers of each part."""
+    return {
+        name: {"contexts": len(np.unique(material.contexts[rows])), "answers": len(rows)}
+        for name, rows in (("train", parts.train), ("validation", parts.validation), ("test", parts.test))
+    }
+
+
+def settings_of(settings: Settings) -> Result:
+    """As JSON has them."""
+    return {
+        "n": list(settings.tried_sizes),
+        "penalty": list(settings.tried_penalties),
+        "rate": list(settings.tried_rates),
+        "batch": settings.batch,
+        "epochs": settings.epochs,
+        "patience": settings.patience,
+        "judge": settings.judge,
+        "seed": settings.seed,
+        "oversample": settings.oversample,
+        "which": list(settings.which),
+    }
+
+
+def chosen_of(model: Model) -> Result:
+    """n, penalty, rate and epoch of each form, and all that was tried."""
+    trained = model.trained
+    return {
+        form: {**trained.chosen[form].said(), "tried": [each.said() for each in trained.tried[form]]}
+        for form in trained.forms
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of what the figures depend on."""
+    packages = ("numpy", "torch", "transformers", "sentence-transformers")
+    return {"python": platform.python_version(), **{name: version_of(name) for name in packages}}
+
+
+def _split(work: Work) -> Split:
+    parts = split(work.keys, work.options.seed)
+    encoded = work.encode(parts.train)
+    model = fitting(encoded, work.settings, work.progress)(parts.train, parts.validation)
+    judged = work.measured.judged
+    every = np.arange(len(judged))
+    scores = {EMBEDDING: model.initial(every)}
+    scores |= {form: model.scores(every, form) for form in FORMS if form in model.trained.forms}
+    return Split(parts, model, replace(judged, metrics={**judged.metrics, **scores}))
+
+
+def _made(work: Work, found: Split) -> Result:
+    """Everything that is no result: what was read, and how it was trained."""
+    material, options, encoder = work.material, work.options, found.model.encoded.encoder
+    return {
+        "report": REPORT,
+        "kind": "train-adem",
+        "title": material.table.title,
+        "source": material.table.said,
+        "distillery": options.version,
+        "versions": versions(),
+        "profile": work.measured.profile,
+        "seed": options.seed,
+        "replicates": options.replicates,
+        "draws": options.draws,
+        "scale": list(work.measured.scale),
+        "n": {
+            "rows": len(material.places),
+            "answers": len(material),
+            "contexts": len(np.unique(material.contexts)),
+            "systems": len(np.unique(found.judged.systems)) if material.has_systems else None,
+        },
+        "left_out": material.left_out,
+        "sources": [source.card() for source in material.sources],
+        "split": split_of(material, found.parts),
+        "encoder": {"kind": encoder.kind, "name": encoder.name, "digest": encoder.digest},
+        "settings": settings_of(work.settings),
+        "chosen": chosen_of(found.model),
+        "model": None,
+        "lead": found.lead,
+        "metrics": {
+            name: {
+                "title": work.measured.titles.get(name) or TITLES.get(name, name),
+                "signature": found.judged.signatures.get(name) or _signature(name, found),
+                "trained": name in found.trained,
+            }
+            for name in found.judged.metrics
+        },
+        "yardsticks": {name: TITLES[name] for name in yardsticks_of(found.trained)},
+    }
+
+
+def _signature(name: str, found: Split) -> str:
+    """What a trained form is; `embedding` is the form that leads, before training."""
+    trained, encoder = found.model.trained, found.model.encoded.encoder
+    chosen = trained.chosen[found.lead if name == EMBEDDING else name]
+    untrained = name == EMBEDDING
+    return signature(
+        name,
+        VERSION,
+        encoder=f"{encoder.kind}-{encoder.digest[:12]}",
+        n=chosen.n,
+        **(
+            {} if untrained else {"penalty": chosen.penalty, "rate": chosen.rate, "epoch": chosen.best.number}
+        ),
+        seed=trained.settings.seed,
+        refs="best",
+    )
+
+
+def _tables(work: Work, found: Split) -> Result:
+    """Tables 4, 5, 6, 8 and 14, the examples, and Figure 7."""
+    options, scale, parts = work.options, work.measured.scale, found.parts
+    test = protocols.of_rows(found.judged, parts.test)
+    none = {"value": None, "reason": NO_SYSTEMS.rstrip(".")}
+    systems = work.material.has_systems
+    said: Result = {
+        "table4": table4(test, scale) if systems else none,
+        "table5": none,
+        "table6": table6(test, scale),
+        "table8": length_bias(
+            test, {**test.metrics, HUMAN: test.human}, draws=options.draws, seed=options.seed
+        ),
+        "examples": examples_of(work.material, test, parts.test, found.lead, scale=scale, seed=options.seed),
+        "watched": _histories(found.model.watched(parts.train, parts.test)),
+    }
+    if found.lead != ADEM:
+        without = {"value": None, "reason": NOT_TRAINED}
+        return {**said, "table5": without, "table14": without}
+    trainings = options.times * len(protocols.SHARES)
+    if systems:
+        trainings += options.times + len(np.unique(found.judged.systems))
+    fit = again(found.model, lambda done: work.progress(done, trainings, "training again for the tables"))
+    if systems:
+        said["table5"] = protocols.table5(found.judged, parts, fit, seed=options.seed, times=options.times)
+    said["table14"] = protocols.table14(
+        found.judged, work.material.contexts, parts, fit, seed=options.seed, times=options.times
+    )
+    return said
+
+
+def _histories(of: Mapping[str, Any]) -> Result:
+    return {form: [epoch.said() for epoch in epochs] for form, epochs in of.items()}
+
+
+def _warnings(report: Mapping[str, Any]) -> list[str]:
+    test = report["split"]["test"]["answers"]
+    said = []
+    if test < _FEW and "folds" not in report:
+        said.append(
+            f"The test set has {test} answers: what is said of it would be different with another seed. "
+            "Cross-validation tests on all answers: --folds 5."
+        )
+    return said + idle_forms(report["folds"]["metrics"]) if "folds" in report else said
+
+
+def idle_forms(metrics: Mapping[str, Any]) -> list[str]:
+    """Of each form to which training added nothing, what does as well without it."""
+    said = []
+    for form in [name for name, of in metrics.items() if of["trained"]]:
+        own = metrics[form]["pearson"]["value"]
+        beaten_by = [
+            f"{TITLES[name]} {value:.3f}"
+            for name in (f"{form}{BEFORE}", COSINE)
+            if (value := metrics[name]["pearson"]["value"]) is not None and (own is None or own <= value)
+        ]
+        if beaten_by:
+            has = "no correlation with people" if own is None else f"Pearson {own:.3f}"
+            said.append(
+                f"Training adds nothing to {TITLES[form]} here: out of fold it has {has}; "
+                f"{', '.join(beaten_by)}."
+            )
+        error, constant = metrics[form]["squared_error"], metrics[CONSTANT]["squared_error"]
+        if error is not None and constant is not None and error >= constant:
+            said.append(
+                f"{TITLES[form]} is no nearer to people's scores than one score for all answers: its squared "
+                f"error is {error:.2f}, that of the mean score {constant:.2f}."
+            )
+    return said

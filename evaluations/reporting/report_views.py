@@ -1,0 +1,191 @@
+"""What templates show of an evaluation: the same in the desk and in the report that stands alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from evaluations.reporting import reader, tables
+from evaluations.reporting.agreement import MOST_MATRICES, test_rows
+from evaluations.reporting.answer import answer
+from evaluations.reporting.cells import Notes, Table, records
+from evaluations.reporting.comparisons import comparisons
+from evaluations.reporting.figures import figures_of
+from evaluations.reporting.labels import labels, plain
+from evaluations.reporting.numbers import listed, short, whole
+from evaluations.reporting.points import NONE, Points
+from evaluations.reporting.protocols import protocol_tables
+from evaluations.reporting.reader import Report, mapping, number
+from evaluations.reporting.signing import MOST_PLOTTED
+from plots.plot import Plot
+
+_NARROW = 200
+_MOST_LISTED = 40
+#: Plots that fit a telephone as they are: theirs are small.
+_SMALL = ("scatter", "systems", "learning")
+#: Plots with a column for each metric or type, and how many columns a telephone has room for.
+_BY_COLUMN = {"significance": "column", "types": "type", "resample-overall": "questions"}
+_MOST_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot with its table; it is drawn when a template asks."""
+
+    plot: Plot
+
+    @property
+    def kind(self) -> str:
+        """The key without its number."""
+        kind, _, number = self.plot.key.rpartition("-")
+        return kind if number.isdigit() else self.plot.key
+
+    @cached_property
+    def drawn(self) -> SafeString:
+        """The plot as an `svg` element."""
+        return _drawing(self.plot)
+
+    @property
+    def broad(self) -> bool:
+        """It has so many columns that a telephone shows a part of it at a time."""
+        column = _BY_COLUMN.get(self.kind)
+        return column is not None and len({row[column] for row in self.plot.rows}) > _MOST_COLUMNS
+
+    @cached_property
+    def narrow(self) -> SafeString:
+        """The same for a telephone; nothing where it fits as it is, or cannot."""
+        small = any(self.kind.startswith(each) for each in _SMALL)
+        return SafeString("") if small or self.broad else _drawing(self.plot, width=_NARROW)
+
+    @cached_property
+    def table(self) -> Table:
+        """The figures that are drawn."""
+        return records(self.plot.title, self.plot.twin)
+
+
+def _drawing(plot: Plot, *, width: int = 0) -> SafeString:
+    from plots.inline import inline  # noqa: PLC0415 - brings a whole engine with it
+
+    # Markup of our own making: a parsed drawing, written again with every text in it escaped.
+    return SafeString(inline(plot, width=width))
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Metrics in groups of which no two differ significantly, best first, by one figure."""
+
+    words: str
+    groups: Sequence[str]
+
+
+def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
+    """The context of `templates/evaluations/parts/report.html` and of its parts.
+
+    `report` as it is, `sentence` (the answer) and `more` (the sentences after it), `figures` by kind with `-`
+    as `_`, the tables, and `notes` on why figures are missing.
+    """
+    report = reader.cleaned(report)
+    points = replace(points, metrics={reader.visible(name): each for name, each in points.metrics.items()})
+    called = labels(report)
+    order = reader.best_first(reader.metrics(report), reader.lead(report))
+    first, *more = answer(report)
+    notes = Notes()
+    shown = {
+        "main": tables.main(report, order, called, notes),
+        "types": tables.types(report, order, called, notes),
+        "systems": tables.systems(report, order, called, notes),
+        "pairs": tables.pairs(report, order, called, notes),
+        "correlations": tables.correlations(report, order, called, notes),
+        "protocols": protocol_tables(report, called, notes),
+        "tests": [
+            records(each.words, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
+        ],
+        "made": tables.made(report, order, called),
+    }
+    return {
+        "report": report,
+        "sentence": first,
+        "more": more,
+        "title": plain(report.get("title") or "Evaluation")
+        + (" (simulated data)" if report.get("simulated") else ""),
+        "figures": by_kind(figures_of(report, points)),
+        "most_plotted": MOST_PLOTTED if len(order) > MOST_PLOTTED else 0,
+        "tables": shown,
+        "clusters": _clusters(report, called),
+        "counts": _counts(report),
+        "facts": _facts(report),
+        "alpha": _alpha(report),
+        "notes": list(notes.reasons),
+    }
+
+
+def by_kind(plots: Sequence[Plot]) -> dict[str, list[Figure]]:
+    """Plots under the kinds of their keys."""
+    found: dict[str, list[Figure]] = {}
+    for plot in plots:
+        figure = Figure(plot)
+        found.setdefault(figure.kind.replace("-", "_"), []).append(figure)
+    return found
+
+
+def _clusters(report: Report, called: Mapping[str, str]) -> list[Cluster]:
+    found = {}
+    for each in comparisons(report):
+        words = reader.said(each.statistic, each.grouping)
+        if each.clusters and words not in found:
+            named = [[called.get(name, plain(name)) for name in group] for group in each.clusters]
+            found[words] = Cluster(words, [listed(names, _MOST_LISTED) for names in named])
+    return list(found.values())
+
+
+def _counts(report: Report) -> list[tuple[str, str]]:
+    n = mapping(report.get("n"))
+    names = ("answers", "scored", "questions", "systems", "ratings")
+    words = {"scored": "with a human score"}
+    return [(words.get(name, name), whole(found)) for name in names if (found := number(n.get(name)))]
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    scale = reader.scale(report)
+    ends = f"{scale[0]:g} to {scale[1]:g}" if scale else ""
+    versions = ", ".join(f"{name} {each}" for name, each in mapping(report.get("versions")).items())
+    said = [
+        ("Data", report.get("source")),
+        ("Profile", report.get("profile")),
+        ("Models", "; ".join(map(_model, reader.rows(report.get("models"))))),
+        ("Scale of the human scores", ends),
+        ("Signature", report.get("signature")),
+        ("Seed", report.get("seed")),
+        ("Bootstrap replicates of each interval", report.get("replicates")),
+        ("Draws of each permutation test", report.get("draws")),
+        ("Distillery", report.get("distillery")),
+        ("Versions", versions),
+    ]
+    return [
+        (name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in said if _is(value)
+    ]
+
+
+def _model(said: Mapping[str, Any]) -> str:
+    """`marco (kpqa-1a2b3c4d5e6f)`, or the encoder of BERTScore."""
+    return f"{plain(said.get('name') or '')} ({plain(said.get('signature') or said.get('kind') or '')})"
+
+
+def _is(value: object) -> bool:
+    return value is not None and value != ""
+
+
+def _alpha(report: Report) -> str:
+    said = mapping(report.get("alpha"))
+    before, after = number(said.get("before")), number(said.get("after"))
+    if before is None and after is None:
+        reason = said.get("reason")
+        return f"Krippendorff's alpha is not known: {reason}." if reason else ""
+    parts = [
+        f"{short(each)} {words}"
+        for each, words in ((before, "before noisy workers were removed"), (after, "after"))
+        if each is not None
+    ]
+    return f"Krippendorff's alpha of the human scores: {', '.join(parts)}."

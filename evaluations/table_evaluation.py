@@ -1,0 +1,195 @@
+"""An evaluation of a table from its first pass to the files of its report."""
+
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib.metadata import version as version_of
+from typing import IO, Any, cast
+
+import numpy as np
+
+from evaluations.answer_scores import MetricScores, scored
+from evaluations.choices import MetricChoice, processes_for, scoring_processes
+from evaluations.tables.first_pass import AnswerColumns, gather
+from evaluations.tables.rows import CHUNK, AnswerTable, batches
+from evaluations.writing.latex import table_of
+from evaluations.writing.scorefile import Part, write_csv
+from judgments.reporting.writer import Write, json_of, text_of
+from metrics.meta.evaluation import evaluate
+from metrics.meta.kernels import STATISTICS, Statistic
+from metrics.meta.part_runner import PartRunner, processes
+from metrics.meta.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
+from metrics.meta.protocols import known
+from metrics.meta.scored_answers import ScoredAnswers
+from metrics.parallel import Crews
+from metrics.tokens.scripts import spacing_warning
+
+Progress = Callable[[int, int, str], None]
+#: Work (answers times metrics) that is done before other processes have started.
+_SMALL = 2_000
+#: The protocol that needs what every single answer adds to corpus scores.
+_NEEDS_ROWS = "resample_overall"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to evaluate; empty means as `Plan` has it. 0 processes: as many as there are cores."""
+
+    seed: int = 0
+    replicates: int = 1000
+    draws: int = 9999
+    statistics: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    gap: float | None = None
+    paired_bootstrap: bool = False
+    processes: int = 0
+    version: str = ""
+
+    def plan(self, scale: tuple[float, float]) -> Plan:
+        """The plan for human scores on a scale; MetricError where a value makes no sense."""
+        known(self.protocols)
+        return Plan(
+            statistics=cast("tuple[Statistic, ...]", self.statistics) or STATISTICS,  # the plan looks
+            replicates=self.replicates,
+            draws=self.draws,
+            seed=self.seed,
+            protocols=self.protocols,
+            scale=scale,
+            gap=self.gap,
+            comparisons=COMPARISONS + (PAIRED_BOOTSTRAP if self.paired_bootstrap else ()),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluationResult:
+    """The report of an evaluation, and the scores behind it."""
+
+    report: dict[str, Any]
+    judged: ScoredAnswers
+    gathered: AnswerColumns
+
+
+def run_evaluation(
+    table: AnswerTable,
+    chosen: MetricChoice,
+    options: Options,
+    *,
+    progress: Progress,
+    crews: Crews | None = None,
+    spread: PartRunner | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> EvaluationResult:
+    """Read, score, compare with people. The same answers in another order give the same report.
+
+    Errors of the file come before anything is scored. Memory holds numbers of all answers, no texts. `crews`
+    and `spread` do the work elsewhere than in processes of this machine; `titles` name scores of other tools.
+    """
+    options.plan((0, 1))
+    progress(0, 0, "Reading")
+    gathered = gather(table)
+    plan = options.plan(gathered.scale)
+    small = len(gathered) * len(chosen.metrics) < _SMALL
+    number = processes_for(options.processes, small=small)
+    found = scored(
+        table,
+        gathered,
+        chosen.metrics,
+        chosen.tokeniser,
+        processes=scoring_processes(options.processes, chosen, small=len(gathered) < 5 * CHUNK),
+        progress=lambda done: progress(done, len(gathered), "Answers scored"),
+        keep_rows=_NEEDS_ROWS in plan.protocols,
+        crews=crews,
+    )
+    judged = gathered.judged(
+        found.values,
+        signatures={metric.name: metric.signature for metric in chosen.metrics},
+        lengths=found.lengths,
+        reference_lengths=found.reference_lengths,
+    )
+    about = _about(table, chosen, gathered, found, options, external=titles or {})
+    with nullcontext(spread) if spread else processes(number) as share:
+        report = evaluate(judged, plan, about, spread=share, progress=progress)
+    return EvaluationResult(report, judged, gathered)
+
+
+def _about(
+    table: AnswerTable,
+    chosen: MetricChoice,
+    gathered: AnswerColumns,
+    found: MetricScores,
+    options: Options,
+    *,
+    external: Mapping[str, str],
+) -> ReportHeader:
+    titles = {metric.name: metric.title for metric in chosen.metrics}
+    return ReportHeader(
+        title=table.title,
+        source=table.said,
+        distillery=options.version,
+        profile=chosen.profile,
+        models=chosen.models,
+        versions={"python": platform.python_version(), "scipy": version_of("scipy")},
+        titles=titles
+        | {name: external.get(name, f"{name} (a column of the table)") for name in gathered.external},
+        corpus=found.systems,
+        undefined=found.undefined
+        | {
+            name: {"the cell is empty": int(np.isnan(values).sum())}
+            for name, values in gathered.external.items()
+        },
+        rules={
+            metric.name: CorpusRule(found.rows[metric.name], metric.corpus)
+            for metric in chosen.metrics
+            if metric.name in found.rows and metric.corpus is not None
+        },
+        inferred=gathered.inferred,
+        alpha=table.alpha,
+        warnings=[
+            *gathered.notes,
+            *chosen.notes,
+            *spacing_warning(gathered.unspaced, len(gathered), chosen.tokeniser),
+        ],
+        simulated=gathered.simulated,
+    )
+
+
+def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
+    """The files of a report by their names."""
+
+    def scores(file: IO[bytes]) -> None:
+        write_csv(file, _parts(table, done))
+
+    return {
+        "report.json": json_of(done.report),
+        "scores.csv": scores,
+        "table.tex": text_of(table_of(done.report)),
+    }
+
+
+def _parts(table: AnswerTable, done: EvaluationResult) -> Iterator[Part]:
+    """Rows of scores.csv: the table is read once more for the names of its rows."""
+    gathered, judged = done.gathered, done.judged
+    begin = 0
+    for some in batches(table.rows(), CHUNK):
+        end = begin + len(some)
+        texts: dict[str, Sequence[str | int | None]] = {"row": range(begin + 1, end + 1)}
+        if table.unit:
+            texts[table.unit] = [row.line for row in some]
+        if "id" in table.has:
+            texts["id"] = [row.id for row in some]
+        questions = gathered.questions[begin:end].tolist()
+        texts["question"] = [gathered.question_names[code] for code in questions]
+        texts["system"] = [gathered.system_names[code] for code in gathered.systems[begin:end].tolist()]
+        if gathered.simulated:
+            texts["simulated"] = ["true" if row.simulated else "false" for row in some]
+        if gathered.types:
+            texts["type"] = [gathered.types[code] for code in questions]
+        yield (
+            texts,
+            {
+                "human": gathered.human[begin:end],
+                **{name: values[begin:end] for name, values in judged.metrics.items()},
+            },
+        )
+        begin = end

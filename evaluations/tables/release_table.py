@@ -1,0 +1,319 @@
+"""A release as a table: the answers of systems, the references of their queries, the scores of a stage."""
+
+import json
+import math
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from evaluations.errors import EvaluationError
+from evaluations.tables.rows import Row
+from evaluations.tables.simulation import simulated_of
+from quality.recipes import Z
+from releases.diff import manifest_in
+from releases.errors import ReleaseError
+from releases.reader import files_of, formats_of, records
+from releases.tables import ELSEWHERE, TABLES, Kind
+from tables.cells import unguarded
+
+#: Columns of the table of scores that may be the human score.
+SCORES = ("mean", "median", "trimmed", "adjusted")
+_FIELDS = frozenset(
+    {"question", "answer", "references", "scores", "ratings", "system", "type", "label", "labels", "entities",
+     "question_id", "id", "response_filter"}
+)  # fmt: skip
+_WITHDRAWN = "withdrawn"
+#: Rules of ratings whose worker no filter removed: kept, or taken out one by one.
+_STANDING = frozenset({"", Z})
+_ONLY_FILTERED = (
+    "the release has only the ratings that its response filter ({}) left, and such a filter makes raters "
+    "agree also where they gave nothing but noise; a ceiling needs the table `ratings`"
+)
+_UNKNOWN_FILTERS = (
+    "The release has no table of all ratings and no report of its filters: the ceiling takes the kept "
+    "ratings as if no filter had removed single ones for being far from the others."
+)
+_ELSEWHERE = (
+    "The ratings were collected elsewhere. The ceiling takes them as if no filter had removed single ones "
+    "for being far from the others."
+)
+_ONE = (Kind.TEXT, Kind.INTEGER, Kind.NUMBER, Kind.FLAG)
+_KINDS = {table.name: {column.name: column.kind for column in table.columns} for table in TABLES}
+
+
+class ReleaseTable:
+    """Candidates of a release in the order in which it has them; withdrawn ones are left out.
+
+    Single ratings are those of workers whom no filter removed, with what a response filter took: from its
+    table of all ratings. Where a release lacks it, the kept ratings stand in for them if no response filter
+    ran.
+
+    Rows come from a temporary database of references and scores, so that memory does not grow with the
+    release. Gold entities of a query are those that were marked in any of its references.
+    """
+
+    external: Sequence[str] = ()
+    unit = ""
+    has: frozenset[str] = _FIELDS
+
+    def __init__(
+        self, folder: Path, room: sqlite3.Connection, *, stage: str, score: str, scored: bool
+    ) -> None:
+        manifest = _manifest(folder)
+        self._folder, self._manifest, self._room = folder, manifest, room
+        self._format = _format(folder, manifest)
+        self.title = f"{manifest.get('name', folder.name)} {manifest.get('version', '')}".strip()
+        self.said = f"release {self.title}, {self._format}"
+        self.notes: list[str] = []
+        self.simulated = simulated_of(manifest)
+        if self.simulated:
+            self.has = _FIELDS | {"simulated"}
+            self.notes.append(self.simulated["what"])
+        self._fill(score)
+        self.stage = self._stage(stage, scored=scored)
+        agreement = _agreement(folder, self.stage)
+        self.scale = _scale(agreement)
+        self.alpha = _alpha(agreement)
+        self.no_ratings = ""
+        self._whole = self._fill_ratings()
+        if not self._whole:
+            self._judge_kept(agreement)
+
+    def rows(self) -> Iterator[Row]:
+        """Every candidate with what belongs to it; those that nobody scored have no human score."""
+        find = (
+            "SELECT query.text, query.type, query.answers, score.mean, score.kept, score.simulated FROM "
+            "(SELECT 1) LEFT JOIN query ON query.id = ? LEFT JOIN score ON score.candidate = ? AND "
+            "score.stage = ?"
+        )
+        for number, each in enumerate(self._records("candidates"), 1):
+            if each.get("aside") == _WITHDRAWN:
+                continue
+            key, query = str(each.get("candidate_id") or ""), str(each.get("query_id") or "")
+            found = self._room.execute(find, (query, key, self.stage)).fetchone()
+            text, kind, answers, mean, kept, simulated = found
+            given = json.loads(answers) if answers else []
+            yield Row(
+                line=number,
+                answer=str(each.get("answer") or ""),
+                references=[answer for answer, _opinion, _entities in given],
+                question=text or "",
+                question_id=query,
+                id=key,
+                system=str(each.get("system") or ""),
+                type=kind or "",
+                label=str(each.get("opinion") or ""),
+                labels=[opinion for _answer, opinion, _entities in given],
+                entities=list(dict.fromkeys(entity for *_rest, entities in given for entity in entities)),
+                human=math.nan if mean is None else mean,
+                ratings=self._ratings(key, kept),
+                simulated=bool(simulated or each.get("simulated")),
+            )
+
+    def _ratings(self, candidate: str, kept: str | None) -> list[tuple[str, float]]:
+        if self._whole:
+            find = "SELECT worker, score FROM rating WHERE candidate = ? ORDER BY place"
+            return self._room.execute(find, (candidate,)).fetchall()
+        if self.no_ratings or not kept:
+            return []
+        return [(worker, score) for worker, score in json.loads(kept)]
+
+    def _fill(self, score: str) -> None:
+        for statement in (
+            "PRAGMA journal_mode=OFF",
+            "PRAGMA synchronous=OFF",
+            "CREATE TABLE query (id TEXT PRIMARY KEY, text TEXT, type TEXT, answers TEXT) WITHOUT ROWID",
+            "CREATE TABLE score (stage TEXT, candidate TEXT, mean REAL, kept TEXT, simulated INTEGER,"
+            " PRIMARY KEY (stage, candidate)) WITHOUT ROWID",
+        ):
+            self._room.execute(statement)
+        with self._readable(), self._room:
+            self._room.executemany(
+                "INSERT OR REPLACE INTO query VALUES (?, ?, ?, ?)",
+                map(_query, self._records("references")),
+            )
+            self._room.executemany(
+                "INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)",
+                (_score(each, score) for each in self._records("scores")),
+            )
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """What the files may hold is read; EvaluationError where they are not those of a release."""
+        try:
+            yield
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise EvaluationError(
+                f"{self._folder}: the files of this release cannot be read: {error}. Check them with: "
+                f"manage.py release verify {self._folder}"
+            ) from error
+
+    def _fill_ratings(self) -> bool:
+        """The stage's ratings by workers who stay; False where the release has no table of ratings."""
+        if not files_of(self._manifest, self._format, "ratings"):
+            return False
+        self._room.execute(
+            "CREATE TABLE rating (candidate TEXT, place INTEGER, worker TEXT, score REAL,"
+            " PRIMARY KEY (candidate, place)) WITHOUT ROWID"
+        )
+        standing = (
+            (str(each["candidate_id"]), place, str(each.get("worker") or place), float(each["score"]))
+            for place, each in enumerate(self._records("ratings"))
+            if each["stage"] == self.stage
+            and (each.get("rule") or "") in _STANDING
+            and each.get("score") is not None
+        )
+        with self._readable(), self._room:
+            self._room.executemany("INSERT INTO rating VALUES (?, ?, ?, ?)", standing)
+        found = self._room.execute("SELECT 1 FROM rating LIMIT 1").fetchone()
+        return found is not None or self.stage != ELSEWHERE
+
+    def _judge_kept(self, agreement: Mapping[str, Any]) -> None:
+        """Whether the kept ratings can stand in for all: not behind a response filter."""
+        details = agreement.get("recipe_details")
+        rules = details.get("rules") if isinstance(details, dict) else None
+        if isinstance(rules, list) and Z in rules:
+            self.no_ratings = _ONLY_FILTERED.format(agreement.get("recipe", Z))
+        elif self.stage == ELSEWHERE:
+            self.notes.append(_ELSEWHERE)
+        elif not isinstance(rules, list):
+            self.notes.append(_UNKNOWN_FILTERS)
+
+    def _records(self, table: str) -> Iterator[Mapping[str, Any]]:
+        files = files_of(self._manifest, self._format, table)
+        rows: Iterable[Mapping[str, Any]] = records(self._folder, self._format, files)
+        if self._format == "csv":
+            return ({name: _of_cell(table, name, cell) for name, cell in row.items()} for row in rows)
+        return iter(rows)
+
+    def _stage(self, wanted: str, *, scored: bool) -> str:
+        """The stage that was asked for, or the newest that has scores."""
+        there = [stage for (stage,) in self._room.execute("SELECT DISTINCT stage FROM score ORDER BY stage")]
+        if not there and not scored and not wanted:
+            return ""
+        if not there:
+            raise EvaluationError(
+                f"{self.title} has no human scores, so nothing can be compared with people. Have answers "
+                "judged, or import scores, and build a release again."
+            )
+        if wanted:
+            if wanted not in there:
+                raise EvaluationError(
+                    f"{self.title} has no scores of a stage {wanted!r}; there are {', '.join(there)}."
+                )
+            return wanted
+        listed = [str(stage.get("stage")) for stage in self._manifest.get("stages") or ()]
+        newest = max(there, key=lambda stage: (listed.index(stage) if stage in listed else -1, stage))
+        if len(there) > 1:
+            self.notes.append(
+                f"The release has scores of several stages ({', '.join(there)}); those of {newest} were "
+                "taken. Another one: --stage NAME."
+            )
+        return str(newest)
+
+
+@contextmanager
+def open_release(
+    folder: Path, *, stage: str = "", columns: Mapping[str, str] | None = None, scored: bool = True
+) -> Iterator[ReleaseTable]:
+    """The folder of a release as a table. EvaluationError where it is none, or has no human scores and
+    `scored` wants them.
+
+    `columns` may name another column of its scores: `scores=median`, `trimmed` or `adjusted`.
+    """
+    score = _score_column(columns or {})
+    with (
+        tempfile.TemporaryDirectory(prefix="evaluation-") as place,
+        closing(sqlite3.connect(Path(place, "rows.sqlite"))) as room,
+    ):
+        yield ReleaseTable(folder, room, stage=stage, score=score, scored=scored)
+
+
+def _score_column(columns: Mapping[str, str]) -> str:
+    for field, column in columns.items():
+        if field not in ("scores", "score") or column not in SCORES:
+            raise EvaluationError(
+                f"--column {field}={column}: a release has its own columns. Only the human score can be "
+                f"chosen: --column scores=NAME, of {', '.join(SCORES)}."
+            )
+    return next(iter(columns.values()), "mean")
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    try:
+        return manifest_in(folder)
+    except ReleaseError as error:
+        raise EvaluationError(
+            f"{error} Give the folder of a release, PROJECT/VERSION, or a file of answers."
+        ) from error
+
+
+def _format(folder: Path, manifest: Mapping[str, Any]) -> str:
+    for name in formats_of(manifest):
+        files = files_of(manifest, name, "candidates")
+        if files and all((folder / str(file["path"])).is_file() for file in files):
+            return name
+    raise EvaluationError(
+        f"{folder} has no answers of systems in a format that can be read here (jsonl, parquet or csv). "
+        "Build the release with one of them, or get its files again."
+    )
+
+
+def _query(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    answers = [
+        (each["text"], each.get("opinion") or "", [one["text"] for one in each.get("entities") or ()])
+        for each in row["answers"] or ()
+        if (each.get("text") or "").strip()
+    ]
+    return row["query_id"], row.get("query") or "", row.get("type") or "", json.dumps(answers)
+
+
+def _score(row: Mapping[str, Any], column: str) -> tuple[str, str, float | None, str, bool]:
+    kept = [
+        (str(each.get("worker") or place), float(each["score"]))
+        for place, each in enumerate(row.get("kept") or (), 1)
+        if each.get("score") is not None
+    ]
+    mean = row.get(column)
+    human, simulated = None if mean is None else float(mean), bool(row.get("simulated"))
+    return row["stage"], row["candidate_id"], human, json.dumps(kept), simulated
+
+
+def _of_cell(table: str, name: str, cell: str) -> Any:
+    """A cell of a release's CSV as the value it was written from."""
+    kind = _KINDS[table].get(name, Kind.TEXT)
+    if kind == Kind.TEXT:
+        return unguarded(cell)
+    if kind == Kind.FLAG:
+        return cell == "true"
+    if kind in _ONE:
+        return float(cell) if cell else None
+    return json.loads(cell) if cell else []
+
+
+def _agreement(folder: Path, stage: str) -> Mapping[str, Any]:
+    """The report of the stage's agreement, empty where the release has none."""
+    try:
+        found = json.loads((folder / "reports" / f"agreement-{stage}.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _scale(agreement: Mapping[str, Any]) -> tuple[float, float] | None:
+    scale = agreement.get("scale")
+    if isinstance(scale, list) and len(scale) == 2 and all(isinstance(each, int | float) for each in scale):
+        return float(scale[0]), float(scale[1])
+    return None
+
+
+def _alpha(agreement: Mapping[str, Any]) -> tuple[float | None, float | None] | None:
+    """Krippendorff's alpha (interval) of all ratings, and after noisy workers were removed."""
+    alpha = agreement.get("alpha")
+    if not isinstance(alpha, dict):
+        return None
+    before, after = ((alpha.get(name) or {}).get("interval") for name in ("before", "after_workers"))
+    return before, after

@@ -1,0 +1,142 @@
+"""What a person names on the command line: a file of answers, a folder of a release, or PROJECT/VERSION."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluations.errors import EvaluationError
+from evaluations.tables.rows import AnswerTable
+
+if TYPE_CHECKING:
+    from releases.models import Release
+
+#: Tables of a release that say what answers and scores there are, each by its file's name before the split.
+_TABLES = ("candidates", "scores", "ratings", "references", "answers")
+_MANIFEST = "manifest.json"
+_WHOLE = (
+    "The file is a table of a release; all of the release is read, with the answers, references and scores "
+    "of its other files and splits."
+)
+#: How far below the folder of a release its tables may lie.
+_DEEP = 4
+
+
+@contextmanager
+def opened(
+    given: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = "",
+    quotes: bool = True,
+    external: Sequence[str] = (),
+    scale: tuple[float, float] | None = None,
+    stage: str = "",
+    scored: bool = False,
+    response_filter: str | None = None,
+) -> Iterator[AnswerTable]:
+    """The table of that name. `scored`: it must have human scores. EvaluationError says what is wrong.
+
+    A database is looked into only where there is no file and no folder of that name.
+    """
+    path = Path(given)
+    whole = _release_of(path) if path.is_file() and not columns else None
+    if whole is not None:
+        path, given = whole, str(whole)
+    if path.is_file():
+        from evaluations.tables.table import open_table  # noqa: PLC0415  # only what is needed
+
+        if stage:
+            raise EvaluationError(f"--stage {stage}: {given} is a file; only releases have stages.")
+        yield open_table(
+            path,
+            columns=columns,
+            encoding=encoding,
+            quotes=quotes,
+            external=external,
+            scale=scale,
+            scored=scored,
+            response_filter=response_filter,
+        )
+        return
+    if response_filter is not None:
+        raise EvaluationError(
+            f"--response-filter {response_filter}: a release says itself what its filters removed."
+        )
+    if external:
+        raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
+    from evaluations.tables.release_table import open_release  # noqa: PLC0415  # the same
+
+    with (
+        _folder(given, path) as folder,
+        open_release(folder, stage=stage, columns=columns, scored=scored) as table,
+    ):
+        if scale is not None:
+            table.scale = scale
+        if whole is not None:
+            table.notes.append(_WHOLE)
+        yield table
+
+
+def _release_of(path: Path) -> Path | None:
+    """The folder of the release that a file is a table of: its answers and scores lie in several files."""
+    if path.name.split(".")[0].split("-")[0] not in _TABLES:
+        return None
+    for folder in list(path.resolve().parents)[:_DEEP]:
+        if not (folder / _MANIFEST).is_file():
+            continue
+        try:
+            files = json.loads((folder / _MANIFEST).read_bytes())["files"]
+            listed = {str(each["path"]) for each in files}
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        if path.resolve().relative_to(folder).as_posix() in listed:
+            return folder
+    return None
+
+
+@contextmanager
+def _folder(given: str, path: Path) -> Iterator[Path]:
+    """The folder of a release, on disk or out of its storage."""
+    if path.is_dir():
+        yield path
+        return
+    slug, _sign, version = given.replace("@", "/").partition("/")
+    if path.suffix in {".csv", ".tsv", ".jsonl", ".json", ".gz", ".txt"} or "/" in version or not slug:
+        raise EvaluationError(f"There is no file {given}.")
+    from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415  # only for releases
+    from django.db import DatabaseError  # noqa: PLC0415
+
+    from releases.errors import ReleaseError  # noqa: PLC0415
+    from releases.stored_files import fetched  # noqa: PLC0415
+
+    try:
+        release = _release(slug, version, given)
+    except (DatabaseError, ImproperlyConfigured) as error:
+        raise EvaluationError(
+            f"There is no file or folder {given}, and no database in which to look for a release: {error}."
+        ) from error
+    try:
+        with fetched(release) as folder:
+            yield folder
+    except ReleaseError as error:
+        raise EvaluationError(str(error)) from error
+
+
+def _release(slug: str, version: str, given: str) -> "Release":
+    """The release of that version, or the newest one that is ready."""
+    from releases.models import Release  # noqa: PLC0415  # only with a database
+
+    ready = Release.objects.select_related("project").filter(project__slug=slug, state=Release.State.READY)
+    found = ready.filter(version=version) if version else ready
+    release = found.order_by("-pk").first()
+    if release is not None:
+        return release
+    versions = ", ".join(ready.order_by("pk").values_list("version", flat=True))
+    if versions:
+        raise EvaluationError(f"{slug} has no release {version!r}; there are {versions}.")
+    raise EvaluationError(
+        f"There is no file or folder {given}, and no project {slug!r} with a release. Give a file of "
+        "answers, the folder of a release, or PROJECT/VERSION."
+    )

@@ -1,0 +1,161 @@
+"""What becomes of each line of a file: the first pass of an import, which only reads the database."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annotation.importing.records import FileRefusedError
+from annotation.quotes import quoted
+from judgments.exact import exact_form
+from judgments.importing.first_answers import FirstAnswers
+from judgments.importing.formats import Answers
+from judgments.importing.queries import KnownQueries, ProjectQuery, UnknownQueryError
+from judgments.importing.rows import Row, RowRefusedError
+from judgments.importing.tally import Tally
+from judgments.models import Candidate, System
+from projects.models import Project
+
+BATCH = 1000
+#: More systems than that no comparison has; it is the wrong column.
+MOST_SYSTEMS = 1000
+_ONE_EACH = "A system has one answer per query; give a second answer to a system of another name."
+
+
+class CandidateLine(NamedTuple):
+    """A line that becomes a candidate; as JSON it is a list."""
+
+    line: int
+    system: str
+    query: int
+    text: str
+    opinion: str
+    entities: list[Any]
+    aside: str
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredAnswer:
+    """What the database has of a system and a query."""
+
+    digest: bytes
+    text: str
+    line: int | None
+    file: str
+
+
+class LineSorter:
+    """Decides about rows by batches; memory holds one batch and the queries that were looked up last."""
+
+    def __init__(self, project: Project, answers: Answers, tally: Tally, *, keep_exact: bool) -> None:
+        self._answers, self._tally, self._keep_exact = answers, tally, keep_exact
+        self._queries = KnownQueries(project)
+        self._systems = dict(System.objects.filter(project=project).values_list("name", "pk"))
+        self._numbers: dict[str, int] = {}
+        self.out = self.without_reference = 0
+
+    def run(self, room: Path) -> Iterator[CandidateLine]:
+        """The lines that become candidates, in the order of the file; everything is counted meanwhile."""
+        rows = self._answers.rows(self._tally.refuse)
+        with FirstAnswers(room) as seen:
+            while batch := list(islice(rows, BATCH)):
+                yield from self._batch(batch, seen)
+
+    def _batch(self, rows: list[Row], seen: FirstAnswers) -> Iterator[CandidateLine]:
+        self._queries.learn(rows)
+        fresh = [each for row in rows if (each := self._first(row, seen)) is not None]
+        there = self._stored([(row, query) for row, query, _ in fresh])
+        for row, query, digest in fresh:
+            stored = there.get((self._systems.get(row.system, 0), query.pk))
+            if stored is None:
+                yield self._new(row, query)
+            elif stored.digest == digest:
+                self._tally.count("unchanged", row.line, row.system, row.text)
+            else:
+                where = f"in line {stored.line} of {stored.file}" if stored.file else "stored already"
+                self._conflict(row, where, same_text=stored.text == row.text)
+
+    def _first(self, row: Row, seen: FirstAnswers) -> tuple[Row, ProjectQuery, bytes] | None:
+        """The row with its query, if the file had no answer of this system to this query before."""
+        try:
+            query = self._queries.of(row)
+        except RowRefusedError as error:
+            rule = "unknown" if isinstance(error, UnknownQueryError) else "refused"
+            self._tally.refuse(
+                row.line, error.field, error.reason, error.remedy, rule=rule, system=self._counted(row.system)
+            )
+            return None
+        digest = _digest(row.text, row.opinion, row.entities)
+        before = seen.first(self._number(row.system), query.pk, row.line, digest)
+        if before is None:
+            return row, query, digest
+        line, first = before
+        if first == digest:
+            self._tally.count("repeated", row.line, row.system, row.text)
+        else:
+            self._conflict(row, f"in {self._answers.unit} {line}", same_text=None)
+        return None
+
+    def _counted(self, system: str) -> str:
+        """The system's name where its counts are kept."""
+        self._number(system)
+        return system
+
+    def _number(self, system: str) -> int:
+        number = self._numbers.setdefault(system, len(self._numbers))
+        if number >= MOST_SYSTEMS:
+            raise FileRefusedError(
+                f"{self._answers.source.name} names more than {MOST_SYSTEMS:,} systems. Look whether another "
+                "column holds the system."
+            )
+        return number
+
+    def _stored(self, wanted: Sequence[tuple[Row, ProjectQuery]]) -> dict[tuple[int, int], _StoredAnswer]:
+        """What the database has of these systems and queries, by both keys."""
+        by_system: dict[int, set[int]] = {}
+        for row, query in wanted:
+            if row.system in self._systems:
+                by_system.setdefault(self._systems[row.system], set()).add(query.pk)
+        found: dict[tuple[int, int], _StoredAnswer] = {}
+        for system, queries in by_system.items():
+            rows = Candidate.objects.filter(system=system, query__in=queries, answer=None)
+            for query_pk, text, opinion, entities, line, file in rows.values_list(
+                "query", "text", "opinion", "entities", "line", "source__name"
+            ):
+                digest = _digest(text, opinion, entities)
+                found[system, query_pk] = _StoredAnswer(digest, text, line, file or "")
+        return found
+
+    def _conflict(self, row: Row, where: str, *, same_text: bool | None) -> None:
+        what = "the same answer with another label or other entities" if same_text else "another answer"
+        self._tally.refuse(
+            row.line,
+            "text",
+            f"The system {quoted(row.system)} has {what} to this query, {where}.",
+            _ONE_EACH,
+            rule="conflict",
+            system=row.system,
+        )
+
+    def _new(self, row: Row, query: ProjectQuery) -> CandidateLine:
+        rule, aside, kept = "new", "", False
+        if not row.text:
+            rule, aside = "empty", Candidate.UnjudgedReason.EMPTY.value
+        elif query.forms and exact_form(row.text) in query.forms:
+            kept = self._keep_exact
+            rule, aside = ("kept", "") if kept else ("exact", Candidate.UnjudgedReason.EXACT.value)
+        self.out += query.out
+        self.without_reference += not query.forms
+        self._tally.count(rule, row.line, row.system, row.text)
+        return CandidateLine(
+            row.line, row.system, query.pk, row.text, row.opinion, list(row.entities), aside, kept
+        )
+
+
+def _digest(text: str, opinion: str, entities: Sequence[Any]) -> bytes:
+    spans = [[each["start"], each["end"]] for each in entities] if entities else []
+    return hashlib.blake2b(json.dumps([text, opinion, spans]).encode(), digest_size=16).digest()

@@ -1,0 +1,232 @@
+"""Filters over a stage's judgments: what they would do, applying them, undoing that, asking again.
+
+A filter never changes a judgment: it writes verdicts into a `FilterRun`. One run of a stage is in force at
+most, which the database holds; what is stored is stored whole or not at all.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.utils import timezone
+
+from crowd.models import LedgerEntry, Stage
+from crowd.services.publication import publish_pending
+from crowd.services.quotes import quote
+from judgments.errors import FilteringError, FiltersChangedError, NothingMissingError
+from judgments.models import FilterRun
+from judgments.selectors.stamps import stamp_of
+from judgments.services import filterjobs, reports, verdicts
+from judgments.services.filter_decisions import FilterDecision, decide, recipe_named, stored_parameters
+from judgments.services.filter_preview import Preview, preview
+from money.amounts import dollars
+from projects.services import record
+
+if TYPE_CHECKING:
+    from quality.recipes import Recipe
+
+__all__ = ["Preview", "apply", "check_seen", "preview", "top_up", "undo"]
+
+State = FilterRun.State
+_STEPS = 3
+#: Says how far it is: steps done, of how many, and what is done now.
+Progress = Callable[[int, int, str], object]
+
+
+def silent(_done: int, _total: int, _what: str) -> None:
+    """Nobody wants to know."""
+
+
+def apply(
+    *,
+    stage: Stage,
+    recipe: str,
+    parameters: Mapping[str, Any],
+    actor: Any,
+    seed: int = 0,
+    seen: int | None = None,
+    once: str = "",
+    progress: Progress = silent,
+    commit: Callable[[Callable[[], Any]], Any] | None = None,
+) -> FilterRun:
+    """Run the recipe and put what it decides in force; the run before gives way.
+
+    `once` names this wish: asked for twice, it is done once. `seen` is the run (0: none) that was in force
+    when the person looked; where another is by now, FiltersChangedError says so and nothing is changed.
+    Judgments that arrive meanwhile are not in the run, which notes the newest that it saw. `commit` runs the
+    transaction instead, for a job whose effect it is.
+    """
+    found = recipe_named(recipe, parameters)
+    counted = _what_counts(stage)
+    done = _done_before(stage, once)
+    if done is not None:
+        return done
+    begun = timezone.now()
+    progress(0, _STEPS, "Reading judgments and deciding")
+    decided = decide(stage, found)
+    if not len(decided.columns.ratings):
+        raise FilteringError("There are no judgments yet; filters have nothing to look at.")
+    progress(1, _STEPS, "Working out scores")
+    scores = verdicts.scores_of(decided)
+    progress(2, _STEPS, "Storing what was decided")
+    kept: list[FilterRun] = []
+
+    def store() -> int:
+        kept.append(_stored(stage, found, decided, scores, seed, seen, once, actor, begun))
+        if _what_counts(stage) != counted:
+            # Decided about while we looked, and perhaps reconsidered with the run before: look once more.
+            why = "work was decided about while the filters were being applied"
+            filterjobs.ask_remake(run=kept[-1], why=why, state="at once")
+        return int(kept[-1].pk)
+
+    try:
+        (commit or _in_one_transaction)(store)
+    except IntegrityError as error:
+        raise FiltersChangedError(
+            "Somebody else applied filters at the same moment; look at theirs."
+        ) from error
+    return kept[-1]
+
+
+def _in_one_transaction(store: Callable[[], int]) -> None:
+    with transaction.atomic():
+        store()
+
+
+def _stored(  # noqa: PLR0917 - made in one place
+    stage: Stage,
+    found: "Recipe",
+    decided: FilterDecision,
+    scores: verdicts.Scores,
+    seed: int,
+    seen: int | None,
+    once: str,
+    actor: Any,
+    begun: datetime,
+) -> FilterRun:
+    """The run with everything that was decided, in the transaction of the caller."""
+    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    done = _done_before(stage, once)
+    if done is not None:
+        return done
+    _supersede(stage, seen, actor)
+    run = FilterRun.objects.create(
+        stage=stage,
+        recipe=found.name,
+        parameters=stored_parameters(found),
+        seed=seed,
+        last_judgment=decided.columns.last,
+        summary={"once": once, "title": found.title, "counts": verdicts.counts_of(decided)},
+        created_by=actor,
+        created_at=begun,
+    )
+    verdicts.store_verdicts(decided, run)
+    verdicts.store_scores(scores, decided, run)
+    record(
+        project=stage.project,
+        action="filter.applied",
+        subject=stage.slug,
+        actor=actor,
+        details={"recipe": found.title, "run": run.pk, **run.summary["counts"]},
+    )
+    reports.ask(stage=stage)
+    return run
+
+
+def check_seen(stage: Stage, seen: int, once: str) -> None:
+    """Raise FiltersChangedError where other filters are in force than `seen`, but for the wish `once`."""
+    if _done_before(stage, once) is None:
+        _check_seen(_in_force(stage), seen)
+
+
+def _check_seen(in_force: FilterRun | None, seen: int) -> None:
+    if seen != (in_force.pk if in_force else 0):
+        raise FiltersChangedError(
+            "Somebody applied or undid filters since you looked. Look at the preview again, then decide."
+        )
+
+
+def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
+    """Take the run in force out of force; FiltersChangedError where it is another than the person saw."""
+    if seen is not None:
+        _check_seen(_in_force(stage), seen)
+    FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).update(
+        state=State.SUPERSEDED, ended_by=actor, ended_at=timezone.now()
+    )
+
+
+def undo(run: FilterRun, reason: str, actor: Any) -> FilterRun:
+    """Take a run out of force: all good judgments count again. FilteringError unless it is in force."""
+    if not reason.strip():
+        raise FilteringError("Undoing filters needs a reason; it stays in the log.")
+    with transaction.atomic():
+        changed = FilterRun.objects.filter(pk=run.pk, state=State.IN_FORCE).update(
+            state=State.UNDONE, ended_by=actor, ended_at=timezone.now(), reason=reason.strip()[:300]
+        )
+        if not changed:
+            raise FilteringError("This run is no longer in force; somebody undid or replaced it.")
+        record(
+            project=run.stage.project,
+            action="filter.undone",
+            subject=run.stage.slug,
+            actor=actor,
+            details={"run": run.pk, "why": reason.strip()[:300]},
+        )
+        reports.ask(stage=run.stage)
+    run.refresh_from_db()
+    return run
+
+
+def top_up(*, stage: Stage, most_cents: int, actor: Any, since: datetime | None = None) -> int:
+    """Publish what is missing now, for at most what the person confirmed; the number of HITs.
+
+    What the stage published from `since` on counts towards the amount, so that a job that died half way
+    spends no more when it is done again. Raises FilteringError, NothingMissingError where that is the reason.
+    """
+    if stage.status != Stage.Status.OPEN:
+        raise FilteringError(
+            f"The stage is {stage.status}; only an open one asks for more. Open it again to see the cost."
+        )
+    offer = quote(stage)
+    if not offer.hits:
+        raise NothingMissingError("Nothing is missing.")
+    cents = offer.total_cents + (_published_since(stage, since) if since else 0)
+    if cents > most_cents:
+        raise FilteringError(
+            f"It costs {dollars(cents)} by now, more than the {dollars(most_cents)} that you "
+            "saw. Look again, then decide."
+        )
+    count = publish_pending(stage)
+    record(
+        project=stage.project,
+        action="stage.topped_up",
+        subject=stage.slug,
+        actor=actor,
+        details={"hits": count, "cents": offer.total_cents},
+    )
+    return count
+
+
+def _published_since(stage: Stage, since: datetime) -> int:
+    """Cents that were set aside for HITs of a stage from this moment on, with fees."""
+    entries = LedgerEntry.objects.filter(
+        stage=stage, kind=LedgerEntry.Kind.RESERVE, reason="publish", at__gte=since
+    )
+    totals = entries.aggregate(rewards=Sum("cents"), fees=Sum("fee_cents"))
+    return (totals["rewards"] or 0) + (totals["fees"] or 0)
+
+
+def _what_counts(stage: Stage) -> tuple[int, int]:
+    """Tells which assignments do not count."""
+    stamp = stamp_of(stage)
+    return stamp.spoilt, stamp.spoilt_sum
+
+
+def _in_force(stage: Stage) -> FilterRun | None:
+    return FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).first()
+
+
+def _done_before(stage: Stage, once: str) -> FilterRun | None:
+    return FilterRun.objects.filter(stage=stage, summary__once=once).first() if once else None

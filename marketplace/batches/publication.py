@@ -1,0 +1,201 @@
+"""Publishing a batch, going on where it stopped, and cancelling it: durable jobs, one transaction per task.
+
+A task and its HIT are linked in the transaction that makes the HIT and puts its cost on hold. Whatever dies
+when, a row has no HIT or exactly one, and the money is right. Locks are taken in the order job, batch, HIT.
+"""
+
+from collections.abc import Iterator
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+
+from jobs import services as jobs
+from jobs.errors import PermanentError
+from jobs.models import Job, JobState
+from jobs.runner import JobContext
+from marketplace import clock, ids
+from marketplace.batches import placeholders
+from marketplace.batches.properties import Cost, cost, from_stored
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Batch, BatchTask, HITType, Requester
+from marketplace.questions import html_question_xml
+from marketplace.requirements import normalise
+from marketplace.services.hits import create_hit, create_hit_type, set_expiration
+from money.amounts import dollars
+
+State = Batch.State
+PUBLISH, CANCEL = "marketplace.publish-batch", "marketplace.cancel-batch"
+_AT_ONCE = 200
+
+
+def cost_of(batch: Batch, *, tasks: int | None = None) -> Cost:
+    """What a batch costs at most, or what so many of its tasks do."""
+    return cost(
+        from_stored(batch.properties),
+        tasks=batch.task_count if tasks is None else tasks,
+        fee_profile=batch.requester.fee_profile,
+    )
+
+
+def publish(*, batch: Batch) -> Job:
+    """Publish a draft, or go on with a batch that stopped. Raises Refusal where the money is not there."""
+    with transaction.atomic():
+        batch = _locked(batch)
+        job = job_of(batch, PUBLISH)
+        stopped = batch.state == State.FAILED or (
+            batch.state == State.PUBLISHING and job is not None and job.state == JobState.FAILED
+        )
+        if batch.state != State.DRAFT and not stopped:
+            raise Refusal("InvalidBatchState", f"This batch is {batch.state} already.")
+        if not batch.task_count:
+            raise Refusal("InvalidBatchState", "The file of this batch is still being read.")
+        normalise([dict(each) for each in from_stored(batch.properties).requirements])
+        _check_funds(batch)
+        Batch.objects.filter(pk=batch.pk).update(state=State.PUBLISHING, error="")
+        if job is not None:
+            jobs.retry(job_id=job.pk)
+            return job
+        return jobs.enqueue(kind=PUBLISH, payload={"batch": batch.pk}, effect=_effect(PUBLISH, batch))
+
+
+def _locked(batch: Batch) -> Batch:
+    return Batch.objects.select_for_update(of=("self",)).select_related("requester").get(pk=batch.pk)
+
+
+def _effect(kind: str, batch: Batch) -> str:
+    return f"{kind}:{batch.pk}"
+
+
+def job_of(batch: Batch, kind: str) -> Job | None:
+    """The job that publishes or cancels a batch; there is one of each at most."""
+    return Job.objects.filter(effect=_effect(kind, batch)).first()
+
+
+def _check_funds(batch: Batch) -> None:
+    needed = cost_of(batch, tasks=batch.task_count - batch.published_count).total
+    if (missing := needed - batch.requester.available_cents) > 0:
+        raise Refusal(
+            "InsufficientFunds",
+            f"Publishing puts {dollars(needed)} on hold, and {dollars(batch.requester.available_cents)} is "
+            f"available. Deposit at least {dollars(missing)}, or pay for fewer assignments.",
+        )
+
+
+def work_off(context: JobContext) -> None:
+    """The job: every task without a HIT gets one, in the order of the file."""
+    batch = Batch.objects.select_related("requester").get(pk=context.payload["batch"])
+    done = batch.published_count
+    try:
+        if batch.state == State.PUBLISHING:
+            hit_type = create_hit_type(
+                requester=batch.requester,
+                properties=from_stored(batch.properties).of_type(),
+                now=clock.now(),
+            )
+            page = placeholders.parse(batch.html)
+            for task in _waiting(batch):
+                context.progress(done, batch.task_count, "Publishing")
+                done += _publish_one(batch, hit_type, page, task)
+    except Refusal as refusal:
+        raise PermanentError(_stop(batch, refusal)) from refusal
+    context.commit(lambda: _finish(batch))
+
+
+def _waiting(batch: Batch) -> Iterator[BatchTask]:
+    """Tasks without a HIT, some at a time; one that another attempt takes meanwhile is passed over."""
+    after = 0
+    rows = BatchTask.objects.filter(batch=batch, hit=None).order_by("ordinal")
+    while some := list(rows.filter(ordinal__gt=after)[:_AT_ONCE]):
+        yield from some
+        after = some[-1].ordinal
+
+
+@transaction.atomic
+def _publish_one(batch: Batch, hit_type: HITType, page: placeholders.Page, task: BatchTask) -> int:
+    """One task becomes a HIT; 1, or 0 where it is one already or the batch is no longer to be published.
+
+    The first update locks the batch: no two attempts are here at once, and no cancelling comes between.
+    """
+    counted = Batch.objects.filter(pk=batch.pk, state=State.PUBLISHING).update(
+        published_count=F("published_count") + 1
+    )
+    if not counted or not BatchTask.objects.filter(pk=task.pk, hit=None).exists():
+        transaction.set_rollback(True)
+        return 0
+    properties = from_stored(batch.properties)
+    html = page.fill(dict(zip(batch.columns, task.values, strict=True)))
+    hit = create_hit(
+        hit_id=ids.new_entity_id(),
+        hit_type=hit_type,
+        question=html_question_xml(html, batch.frame_height),
+        batch=batch,
+        max_assignments=properties.places,
+        lifetime_s=properties.lifetime_s,
+        annotation=annotation(batch),
+        now=clock.now(),
+    )
+    BatchTask.objects.filter(pk=task.pk).update(hit=hit)
+    return 1
+
+
+def annotation(batch: Batch) -> str:
+    """RequesterAnnotation of a batch's HITs, as MTurk writes it."""
+    template = f"OriginalHitTemplateId:{batch.template_id};" if batch.template_id else ""
+    return f"BatchId:{batch.number};{template}"
+
+
+def _stop(batch: Batch, refusal: Refusal) -> str:
+    """The batch stands still; the sentence says where and what to do."""
+    batch.refresh_from_db()
+    requester = Requester.objects.get(pk=batch.requester_id)
+    left = batch.task_count - batch.published_count
+    why = refusal.message
+    if refusal.code == "InsufficientFunds":
+        needed = cost_of(batch, tasks=left).total
+        why = (
+            f"The account has {dollars(requester.available_cents)}, and the rest costs {dollars(needed)}. "
+            f"Deposit at least {dollars(max(0, needed - requester.available_cents))} and continue."
+        )
+    sentence = f"Stopped after {batch.published_count:,} of {batch.task_count:,} tasks. {why}"
+    Batch.objects.filter(pk=batch.pk, state=State.PUBLISHING).update(state=State.FAILED, error=sentence)
+    return sentence
+
+
+def _finish(batch: Batch) -> None:
+    waiting = BatchTask.objects.filter(batch=OuterRef("pk"), hit=None)
+    Batch.objects.filter(~Exists(waiting), pk=batch.pk, state=State.PUBLISHING).update(
+        state=State.PUBLISHED, published_at=clock.now()
+    )
+
+
+def cancel(*, batch: Batch) -> Job:
+    """Take a batch off offer: nothing more is published, and all of its HITs expire, by a job.
+
+    Work in progress can still be submitted, and what was submitted is still to be decided.
+    """
+    with transaction.atomic():
+        if publishing := job_of(batch, PUBLISH):
+            jobs.cancel(job_id=publishing.pk)
+        batch = _locked(batch)
+        if batch.state == State.DRAFT:
+            raise Refusal("InvalidBatchState", "This batch is a draft; delete it instead.")
+        Batch.objects.filter(pk=batch.pk).update(state=State.CANCELLED)
+        job = jobs.enqueue(kind=CANCEL, payload={"batch": batch.pk}, effect=_effect(CANCEL, batch))
+        jobs.retry(job_id=job.pk)
+        return job
+
+
+def expire_all(context: JobContext) -> None:
+    """The job of a cancelled batch: every HIT that is still on offer expires."""
+    now = clock.now()
+    hits = HIT.objects.filter(batch=context.payload["batch"], disposed_at=None)
+    total, done, after = hits.count(), 0, 0
+    while some := list(hits.filter(pk__gt=after).order_by("pk")[:_AT_ONCE]):
+        for hit in some:
+            context.progress(done, total, "Taking off offer")
+            if hit.expires_at > now:
+                with transaction.atomic():
+                    set_expiration(hit=hit, expires_at=now, now=now)
+            done += 1
+        after = some[-1].pk
+    context.commit(lambda: {"expired": done})

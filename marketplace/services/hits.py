@@ -1,0 +1,246 @@
+"""HIT types and HITs: making, extending, expiring, disposing."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from marketplace import ids, ledger
+from marketplace.composedqueries import ComposedInsert
+from marketplace.errors import Refusal, invalid_value
+from marketplace.ledger import Kind, Movement
+from marketplace.models import HIT, Batch, HITType, Requester
+from marketplace.notifications.events import emit
+from marketplace.policies import known_answers, plurality
+from marketplace.questions import parse_question
+from marketplace.requirements import Requirement
+from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
+from marketplace.services.hit_events import notice_expiry
+from marketplace.services.hit_extension import LONGEST_LIFE, add_places_locked, lengthen_locked
+from marketplace.services.holds import settle_hold
+from marketplace.services.locking import lock_hit
+from money import fees
+
+
+@dataclass(frozen=True, slots=True)
+class TypeProperties:
+    """What makes a HIT type: two HITs with the same properties belong to one type. Times in seconds."""
+
+    title: str
+    description: str
+    keywords: str
+    reward_cents: int
+    duration_s: int
+    auto_approval_s: int
+    requirements: list[Requirement]
+
+    def digest(self) -> str:
+        """SHA-256 of the normalised values."""
+        canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def create_hit_type(*, requester: Requester, properties: TypeProperties, now: datetime) -> HITType:
+    """The requester's HIT type with these properties, made if there is none yet."""
+    hit_type, _ = HITType.objects.get_or_create(
+        requester=requester,
+        value_digest=properties.digest(),
+        defaults={
+            **asdict(properties),
+            "type_id": ids.new_entity_id(),
+            "group_id": ids.new_entity_id(),
+            "created_at": now,
+        },
+    )
+    return hit_type
+
+
+_NEW = ComposedInsert(HIT)
+
+
+def create_hit(
+    *,
+    hit_id: str,
+    hit_type: HITType,
+    question: str,
+    batch: Batch | None = None,
+    max_assignments: int,
+    lifetime_s: int,
+    annotation: str,
+    now: datetime,
+    assignment_review_policy: dict[str, Any] | None = None,
+    hit_review_policy: dict[str, Any] | None = None,
+) -> HIT:
+    """Publish a HIT and put its whole cost on hold. Must run in a transaction.
+
+    Raises Refusal for a question that cannot be shown, a review policy that cannot be followed, and for
+    missing funds.
+    """
+    parse_question(question)
+    if assignment_review_policy is not None:
+        known_answers.parse(assignment_review_policy)
+    if hit_review_policy is not None:
+        plurality.parse(hit_review_policy)
+    requester = hit_type.requester
+    created = now.replace(microsecond=0)
+    hit = HIT(
+        requester=requester,
+        hit_type=hit_type,
+        hit_id=hit_id,
+        question=question,
+        batch=batch,
+        annotation=annotation,
+        assignment_review_policy=assignment_review_policy,
+        hit_review_policy=hit_review_policy,
+        created_at=created,
+        expires_at=created + timedelta(seconds=lifetime_s),
+        max_assignments=max_assignments,
+        max_at_creation=max_assignments,
+        open_places=max_assignments,
+        held_places=max_assignments,
+        reward_cents=hit_type.reward_cents,
+        fee_profile=requester.fee_profile,
+    )
+    hit.fee_cents = _fee(hit)
+    hit.expiry_watched = watches_expiry(hit)
+    _NEW.run(hit)
+    cost = max_assignments * (hit.reward_cents + hit.fee_cents)
+    ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit)], at=created)
+    emit("HITCreated", hit, at=created)
+    return hit
+
+
+def change_type(*, hit: HIT, hit_type: HITType, now: datetime) -> HIT:
+    """Give a HIT the properties of another type of its requester; what is on hold follows the new price.
+
+    The fee keeps the profile and the size at the HIT's creation. Work that was taken at a price is never paid
+    less: a lower reward is refused while somebody works on the HIT, waits for a decision or was rejected.
+    """
+    hit = lock_hit(hit.pk)
+    _refuse_disposed(hit)
+    if hit.hit_type_id == hit_type.pk:
+        return hit
+    if hit_type.reward_cents < hit.reward_cents and (hit.pending or hit.submitted or hit.rejected):
+        raise invalid_value(
+            "HITTypeId",
+            "it pays less than the HIT does, and people took the HIT at its present reward. "
+            "Expire the HIT and create another one instead.",
+        )
+    notice_expiry(hit, now)
+    before = hit.reward_cents + hit.fee_cents
+    hit.hit_type = hit_type
+    hit.reward_cents = hit_type.reward_cents
+    hit.fee_cents = _fee(hit)
+    hit.expiry_watched = not is_expired(hit, now) and watches_expiry(hit)
+    change = hit.held_places * (hit.reward_cents + hit.fee_cents - before)
+    kind = Kind.HOLD if change > 0 else Kind.RELEASE
+    ledger.post(hit.requester_id, [Movement(kind, abs(change), hit=hit, memo="another HIT type")], at=now)
+    hit.save(update_fields=["hit_type", "reward_cents", "fee_cents", "expiry_watched"])
+    return hit
+
+
+def _fee(hit: HIT) -> int:
+    return fees.reward_fee(
+        hit.fee_profile,
+        reward_cents=hit.reward_cents,
+        max_assignments=hit.max_at_creation,
+        qualification_ids=[item["QualificationTypeId"] for item in hit.hit_type.requirements],
+    )
+
+
+def add_places(*, hit: HIT, places: int, now: datetime) -> HIT:
+    """More places for a HIT, with their cost put on hold unless it has expired."""
+    hit = lock_hit(hit.pk)
+    _refuse_disposed(hit)
+    notice_expiry(hit, now)
+    add_places_locked(hit, places, now)
+    return hit
+
+
+def set_expiration(*, hit: HIT, expires_at: datetime, now: datetime) -> HIT:
+    """Expire a HIT now (a moment that has passed) or later than it would; never earlier in the future.
+
+    Raises Refusal for a moment more than LONGEST_LIFE from now: the calendar ends in the year 9999, and what
+    is reckoned from the end of a HIT's life must stay within it.
+    """
+    if expires_at > now + LONGEST_LIFE:
+        raise invalid_value("ExpireAt", "a HIT stays on offer for at most a year from now.")
+    hit = lock_hit(hit.pk)
+    _refuse_disposed(hit)
+    notice_expiry(hit, now)
+    if expires_at <= now:
+        if not is_expired(hit, now):
+            hit.expires_at = now.replace(microsecond=0)
+            settle_hold(hit, now)
+            hit.save(update_fields=["expires_at", "held_places"])
+            notice_expiry(hit, now)
+    elif expires_at < hit.expires_at:
+        raise invalid_value(
+            "ExpireAt", f"a HIT's life can be ended now or made longer; it already lasts to {hit.expires_at}."
+        )
+    elif expires_at > hit.expires_at:
+        lengthen_locked(hit, expires_at, now)
+        emit("HITExtended", hit, at=now)
+    return hit
+
+
+def set_reviewing(*, hit: HIT, reviewing: bool, now: datetime) -> HIT:
+    """Mark a Reviewable HIT as Reviewing, or back."""
+    hit = lock_hit(hit.pk)
+    wanted = "Reviewable" if reviewing else "Reviewing"
+    if (status := hit_status(hit, now)) != wanted:
+        raise _wrong_state(status, wanted)
+    hit.reviewing = reviewing
+    hit.save(update_fields=["reviewing"])
+    return hit
+
+
+def dispose(*, hit: HIT, now: datetime) -> HIT:
+    """Delete a HIT whose work is all decided; its record stays, its rejections become final."""
+    hit = lock_hit(hit.pk)
+    notice_expiry(hit, now)
+    if not is_reviewable(hit, now) or hit.submitted:
+        raise _wrong_state(hit_status(hit, now), "Reviewing, Reviewable")
+    return _dispose_locked(hit, now, at=now)
+
+
+@transaction.atomic
+def dispose_old(*, hit_pk: int, now: datetime) -> None:
+    """Dispose of a HIT whose time is over, as of that time."""
+    hit = lock_hit(hit_pk)
+    if not hit.disposed_at and not hit.held_places and hit.expires_at <= now - DISPOSE_AFTER:
+        _dispose_locked(hit, now, at=hit.expires_at + DISPOSE_AFTER)
+
+
+def _dispose_locked(hit: HIT, now: datetime, *, at: datetime) -> HIT:
+    hit.disposed_at = at
+    hit.expiry_watched = False
+    settle_hold(hit, now)
+    hit.save(update_fields=["disposed_at", "expiry_watched", "held_places"])
+    emit("HITDisposed", hit, at=at)
+    return hit
+
+
+def _wrong_state(status: str, wanted: str) -> Refusal:
+    return Refusal(
+        "InvalidHITState",
+        f"This HIT is currently in the state '{status}'.  "
+        f"This operation can be called with a status of: {wanted}",
+    )
+
+
+def _refuse_disposed(hit: HIT) -> None:
+    if hit.disposed_at:
+        raise _wrong_state("Disposed", "Assignable, Unassignable, Reviewable, Reviewing")
+
+
+@transaction.atomic
+def end_life(*, hit_pk: int, now: datetime) -> None:
+    """Tell of the expiry of a HIT for which that is due, and give back what is held for its open places."""
+    hit = lock_hit(hit_pk)
+    notice_expiry(hit, now)
+    settle_hold(hit, now)
+    hit.save(update_fields=["held_places"])

@@ -1,0 +1,86 @@
+"""How a worker wants to be paid, their own data as a file, and closing the account."""
+
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.export.archive import exported
+from marketplace.models import Worker
+from marketplace.receipts import receipt
+from marketplace.services import account_closure
+from marketplace.services.payables import payment_note, set_payment_note
+from marketplace.site.access import for_workers
+from marketplace.site.fresh import settle_worker
+from marketplace.site.leaving_forms import CloseForm, PaymentForm
+from marketplace.site.pages import page
+from marketplace.site.selectors.open_work import standing
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters("note")
+@for_workers
+def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """How the worker wants to be paid real money, in their own words."""
+    form = PaymentForm(request.POST or None, initial={"note": payment_note(worker)})
+    if form.is_valid():
+        set_payment_note(worker=worker, note=form.cleaned_data["note"])
+        messages.success(request, "It is kept." if worker.payment_note_sealed else "It is deleted.")
+        return redirect("site:profile")
+    return page(request, "payment.html", worker=worker, now=clock.now(), form=form)
+
+
+@require_POST
+@never_cache
+@for_workers
+def export(request: HttpRequest, worker: Worker) -> StreamingHttpResponse:
+    """Everything about the worker as one archive, sent while it is made."""
+    now = clock.now()
+    answer = StreamingHttpResponse(exported(worker, now=now), content_type="application/zip")
+    name = f"distillery-{worker.worker_id}-{now:%Y-%m-%d}.zip"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters("password")
+@for_workers
+def close(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """What stays and what goes, what is still due, and the form that closes the account."""
+    now = clock.now()
+    settle_worker(worker, now)
+    due = standing(worker)
+    ask = due.real and bool(worker.payment_note_sealed)
+    form = CloseForm(request.POST or None, request=request, worker=worker, ask_about_payment=ask)
+    if form.is_valid():
+        try:
+            keep = bool(form.cleaned_data.get("keep_payment_note"))
+            closed = account_closure.close(worker=worker, keep_payment_note=keep)
+        except Refusal as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            return _gone(request, worker, closed)
+    stays = account_closure.login_stays(worker)
+    return page(request, "close.html", worker=worker, now=now, form=form, due=due, login_stays=stays)
+
+
+def _gone(request: HttpRequest, worker: Worker, closed: account_closure.ClosedAccount) -> HttpResponse:
+    if not closed.login_stays:
+        logout(request)
+    return page(
+        request,
+        "account_closed.html",
+        worker=None,
+        now=clock.now(),
+        worker_id=worker.worker_id,
+        receipt=receipt(worker.worker_id),
+        due=standing(worker),
+        closed=closed,
+    )

@@ -1,0 +1,210 @@
+"""What differs between two releases: rows by id in every table, files, counts, and how they were made.
+
+Pure: two folders in, a description out. Both releases stay as they are.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from releases.errors import ReleaseError
+from releases.manifest import MANIFEST
+from releases.reader import Record, files_of, formats_of, records
+
+#: Columns that name a row of each table.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "references": ("query_id",),
+    "answers": ("answer_id",),
+    "candidates": ("candidate_id",),
+    "scores": ("stage", "candidate_id"),
+    "ratings": ("rating_id",),
+    "retrieval": ("query_id", "passage_id"),
+}
+#: Rows named one by one in each list.
+EXAMPLES = 20
+#: Changed rows of a table of which the columns that changed are counted.
+LOOKED_AT = 10_000
+#: Facts of the manifest that are compared; the rest follows from them.
+_FACTS = ("title", "licence", "language", "simulated", "code", "parameters", "stages", "notes")
+
+
+@dataclass(frozen=True, slots=True)
+class TableDifference:
+    """Rows of one table that only one release has, or that both have with other values; the first of each.
+
+    `columns` counts changed rows (the first 10,000) by the column that changed. Where rows could not be read,
+    only `before` and `after` are known.
+    """
+
+    table: str
+    before: int
+    after: int
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    columns: dict[str, int] = field(default_factory=dict)
+    first_added: tuple[str, ...] = ()
+    first_removed: tuple[str, ...] = ()
+    first_changed: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Nothing differs."""
+        return not (self.added or self.removed or self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """All that differs between two releases, `a` the earlier one. Pairs are (in a, in b)."""
+
+    a: str
+    b: str
+    same_bytes: bool
+    same_content: bool
+    tables: tuple[TableDifference, ...] = ()
+    facts: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    steps: dict[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    files_added: tuple[str, ...] = ()
+    files_removed: tuple[str, ...] = ()
+    files_changed: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Both are the same, byte by byte."""
+        return self.same_bytes
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+
+def manifest_in(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder; ReleaseError where there is none that can be read."""
+    try:
+        found = json.loads((folder / MANIFEST).read_bytes())
+    except OSError as error:
+        raise ReleaseError(f"{folder} is no folder of a release: it has no {MANIFEST}.") from error
+    except ValueError as error:
+        raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}.") from error
+    if not isinstance(found, dict) or not isinstance(found.get("files"), list):
+        raise ReleaseError(f"{folder / MANIFEST} is no manifest of a release.")
+    return found
+
+
+def diff(a: Path, b: Path) -> Difference:
+    """Compare two folders. Rows are compared in a format that both have; without one, only counts are."""
+    one, other = manifest_in(a), manifest_in(b)
+    files, others = _digests(one), _digests(other)
+    both = [name for name in formats_of(one) if name in formats_of(other)]
+    cautions = []
+    if not both:
+        cautions.append(
+            "The two have no format in common from which rows can be read (jsonl, parquet, csv), so only "
+            "counts and files are compared."
+        )
+    counts = _counts(one), _counts(other)
+    names = [name for name in KEYS if name in counts[0] or name in counts[1]]
+    return Difference(
+        a=_name(one, a),
+        b=_name(other, b),
+        same_bytes=(a / MANIFEST).read_bytes() == (b / MANIFEST).read_bytes(),
+        same_content=bool(one.get("content")) and one.get("content") == other.get("content"),
+        tables=tuple(
+            _table(name, (a, one), (b, other), both[0])
+            if both
+            else TableDifference(name, counts[0].get(name, 0), counts[1].get(name, 0))
+            for name in names
+        ),
+        facts={name: (one.get(name), other.get(name)) for name in _FACTS if one.get(name) != other.get(name)},
+        steps=_steps(one, other),
+        files_added=tuple(sorted(others.keys() - files.keys())),
+        files_removed=tuple(sorted(files.keys() - others.keys())),
+        files_changed=tuple(
+            sorted(path for path in files.keys() & others.keys() if files[path] != others[path])
+        ),
+        cautions=tuple(cautions),
+    )
+
+
+def _table(
+    name: str, a: tuple[Path, dict[str, Any]], b: tuple[Path, dict[str, Any]], format: str
+) -> TableDifference:
+    before, after = files_of(a[1], format, name), files_of(b[1], format, name)
+    counts = _counts(a[1]).get(name, 0), _counts(b[1]).get(name, 0)
+    same = {file["path"]: file["sha256"] for file in before} == {
+        file["path"]: file["sha256"] for file in after
+    }
+    if same:
+        return TableDifference(name, *counts)
+    known = {_key(name, row): _digest(row) for row in records(a[0], format, before)}
+    added: list[str] = []
+    n_added = n_changed = 0
+    columns: Counter[str] = Counter()
+    waiting: dict[str, Record] = {}
+    for row in records(b[0], format, after):
+        key = _key(name, row)
+        digest = known.pop(key, None)
+        if digest is None:
+            n_added += 1
+            if len(added) < EXAMPLES:
+                added.append(key)
+        elif digest != _digest(row):
+            n_changed += 1
+            if len(waiting) < LOOKED_AT:
+                waiting[key] = row
+    if waiting:
+        for row in records(a[0], format, before):
+            if (now := waiting.get(_key(name, row))) is not None:
+                columns.update(column for column in {**row, **now} if row.get(column) != now.get(column))
+    return TableDifference(
+        name,
+        *counts,
+        added=n_added,
+        removed=len(known),
+        changed=n_changed,
+        columns=dict(columns.most_common()),
+        first_added=tuple(added),
+        first_removed=tuple(islice(known, EXAMPLES)),
+        first_changed=tuple(waiting)[:EXAMPLES],
+    )
+
+
+def _key(table: str, row: Record) -> str:
+    return "/".join(str(row.get(column)) for column in KEYS[table])
+
+
+def _digest(row: Record) -> bytes:
+    plain = json.dumps(row, sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=12).digest()
+
+
+def _digests(manifest: Mapping[str, Any]) -> dict[str, str]:
+    return {str(file.get("path")): str(file.get("sha256")) for file in manifest["files"]}
+
+
+def _counts(manifest: Mapping[str, Any]) -> dict[str, int]:
+    return {str(table["name"]): sum(table.get("rows", {}).values()) for table in manifest.get("tables", ())}
+
+
+def _steps(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
+    before, after = (
+        {f"{each['what']}: {each['step']}": each["after"] for each in found.get("steps", ())}
+        for found in (one, other)
+    )
+    return {
+        name: (before.get(name), after.get(name))
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    }
+
+
+def _name(manifest: Mapping[str, Any], folder: Path) -> str:
+    name, version = manifest.get("name"), manifest.get("version")
+    return f"{name}@{version}" if name and version else str(folder)

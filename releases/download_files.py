@@ -1,0 +1,179 @@
+"""Which files of a release can be downloaded: the same for the desk, the public page and links."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, BinaryIO
+
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from accounts.keys import Purpose, issue_key, note_use, read_key
+from projects.models import Event
+from projects.services import record
+from releases import range_response, storage
+from releases.archive import zipped
+from releases.manifest import MANIFEST, SUMS
+from releases.models import Release
+
+#: A signed address works for so long, as long as whom it was made for may look.
+LINK = Purpose(salt="releases.link", life=timedelta(days=7))
+#: A part of a file that somebody has begun to download within this time belongs to that download.
+_ONE_DOWNLOAD = timedelta(days=1)
+DOWNLOADED = "release.downloaded"
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadFile:
+    """One file that can be downloaded. `bytes` is None where only the storage knows, `sha256` empty."""
+
+    path: str
+    bytes: int | None
+    rows: int | None
+    sha256: str
+    format: str
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self.path.rpartition("/")[2]
+
+
+def offered(release: Release) -> list[DownloadFile]:
+    """All files of a release, those that describe it first."""
+    rows = release.files.order_by("path").values_list("path", "bytes", "rows", "sha256", "format")
+    files = [DownloadFile(*row) for row in rows]
+    listed = {each.path for each in files}
+    if MANIFEST not in listed:
+        files.append(DownloadFile(MANIFEST, None, None, release.digest, ""))
+    if SUMS not in listed:
+        files.append(DownloadFile(SUMS, None, None, "", ""))
+    return sorted(files, key=lambda each: (bool(each.format), each.path))
+
+
+def find(release: Release, path: str) -> DownloadFile:
+    """The file at a path; Http404 where the release has none."""
+    if path in (MANIFEST, SUMS):
+        return DownloadFile(path, None, None, release.digest if path == MANIFEST else "", "")
+    row = release.files.filter(path=path).values_list("path", "bytes", "rows", "sha256", "format").first()
+    if row is None:
+        raise Http404("The release has no such file.")
+    return DownloadFile(*row)
+
+
+def gone(release: Release) -> HttpResponse | None:
+    """What is said in place of a file of a withdrawn release; Http404 where there are no files yet."""
+    if release.state == Release.State.WITHDRAWN:
+        return HttpResponse(
+            f"Release {release.version} was withdrawn: {release.withdrawn_reason}\n",
+            status=410,
+            content_type="text/plain; charset=utf-8",
+            headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"},
+        )
+    if release.state != Release.State.READY:
+        raise Http404("There is nothing to download yet.")
+    return None
+
+
+def file(request: HttpRequest, release: Release, path: str, *, user: Any = None) -> HttpResponseBase:
+    """The file, or the part of it that the request asks for; one event for each download of a file.
+
+    A download that is resumed in parts is one: a part is logged only where the log has no download of that
+    file by the same person within a day, so that nobody downloads unseen by leaving the first byte out.
+    """
+    if (no := gone(release)) is not None:
+        return no
+    found = find(release, path)
+    etag = f'"{found.sha256 or "sums-" + release.digest}"'
+    if range_response.known(request, etag):
+        return range_response.not_modified(etag)
+    size = found.bytes if found.bytes is not None else _size(release, path)
+    try:
+        part = range_response.wanted(request, etag, size)
+    except range_response.OutsideError:
+        return range_response.outside(size, etag)
+
+    def opened() -> BinaryIO:
+        return _open(release, path)
+
+    answer = range_response.send(request, opened=opened, part=part, name=found.name, etag=etag)
+    if request.method == "GET" and (part.start == 0 or not _has_begun(release, path, user)):
+        _note(release, path, user)
+    return answer
+
+
+def archive(request: HttpRequest, release: Release, *, user: Any = None) -> HttpResponseBase:
+    """All files in one archive."""
+    if (no := gone(release)) is not None:
+        return no
+    name = f"{release.project.slug}-{release.version}"
+    answer: HttpResponseBase
+    if request.method == "HEAD":
+        answer = HttpResponse()
+    else:
+        files = [(each.path, each.bytes or 0) for each in offered(release)]
+        with _open(release, MANIFEST):
+            answer = StreamingHttpResponse(zipped(name, files, lambda path: _open(release, path)))
+        _note(release, "(all files)", user)
+    answer["Content-Type"] = "application/zip"
+    return range_response.headed(answer, name=f"{name}.zip")
+
+
+def link_for(release: Release, user: User) -> str:
+    """A token with which a program downloads files of a release as this person, without a log-in."""
+    return issue_key(purpose=LINK, user=user, name=_link_name(release), given={"release": release.pk})
+
+
+def read_link(token: str) -> tuple[int, User]:
+    """The key of the release and the person of a token; Http404 where it is none, or has ended."""
+    if (read := read_key(LINK, token)) is None:
+        raise Http404("This address is not valid any more.")
+    user, given = read
+    return int(given["release"]), user
+
+
+def note_link_use(*, token: str, release: Release, user: User) -> None:
+    """Remember that an address was used; Http404 where its person has ended it."""
+    if not note_use(purpose=LINK, token=token, user=user, name=_link_name(release)):
+        raise Http404("This address was ended by the person it was made for.")
+
+
+def _link_name(release: Release) -> str:
+    return f"Files of {release.project.title} {release.version}"
+
+
+def _open(release: Release, path: str) -> BinaryIO:
+    try:
+        return storage.open_at(release, path)
+    except FileNotFoundError as error:
+        raise Http404("The file is not where it was put.") from error
+
+
+def _size(release: Release, path: str) -> int:
+    with _open(release, path) as file:
+        return file.seek(0, 2)
+
+
+def _subject(release: Release, path: str) -> str:
+    return f"{release.version} {path}"[:200]
+
+
+def _has_begun(release: Release, path: str, user: Any) -> bool:
+    return Event.objects.filter(
+        project=release.project_id,
+        action=DOWNLOADED,
+        subject=_subject(release, path),
+        actor=user,
+        at__gt=timezone.now() - _ONE_DOWNLOAD,
+    ).exists()
+
+
+def _note(release: Release, path: str, user: Any) -> None:
+    record(
+        project=release.project,
+        action=DOWNLOADED,
+        subject=_subject(release, path),
+        actor=user,
+        details={"release": release.pk, "path": path, "public": user is None},
+    )

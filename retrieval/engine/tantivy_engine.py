@@ -1,0 +1,321 @@
+"""The embedded engine: tantivy, with files in the data folder and one writer per index.
+
+What tantivy does not forgive is kept here: a number is added as unsigned (a guessed type is refused late)
+and deleted by query (deleting by term of an unsigned field does nothing and says nothing); the rules for
+words are registered on every Index object; user text never meets tantivy's query parser; equal scores come
+in the order of segments, so they are sorted again; numbers are read from their column, as no text is stored.
+"""
+
+import math
+import os
+import shutil
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+from tantivy import (
+    Document,
+    Index,
+    IndexWriter,
+    Occur,
+    Query,
+    Schema,
+    SchemaBuilder,
+    Searcher,
+    TextAnalyzer,
+    TextAnalyzerBuilder,
+    Tokenizer,
+)
+
+from retrieval.engine import analysis
+from retrieval.engine.base import ScoredPassage
+from retrieval.engine.damage import damage_told, told
+from retrieval.engine.files import IndexFolder, Pointer
+from retrieval.engine.lock import only_writer
+from retrieval.engine.tokenisation import cut
+from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
+
+#: Memory for passages that are not on disk yet, in bytes, and the threads that share it: enough for a million
+#: passages in fewer segments than tantivy would merge. The other half of the processors cuts passages.
+HEAP = 256_000_000
+WRITERS = max(1, min(4, (os.cpu_count() or 1) // 2))
+#: Passages between two commits of a long run: what a kill may cost.
+COMMIT_EVERY = 500_000
+#: Passages with the score of the last place among which the lowest numbers are looked for: at first, at most.
+SPARE, MOST_TIED = 32, 2_000
+#: What a named tuple's own constructor calls, without the way there: a hundred of them in a search.
+_scored = tuple.__new__
+_CHAIN = "words"
+_DELETE_AT_ONCE = 10_000
+_OPEN_ATTEMPTS = 5
+
+
+@cache
+def schema() -> Schema:
+    """A number and words with their frequencies: no positions, no stored text."""
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("pk", indexed=True, fast=True)
+    builder.add_text_field("body", tokenizer_name=_CHAIN, index_option="freq")
+    return builder.build()
+
+
+@dataclass
+class _Reader:
+    """An open generation, and by what we see that it has changed."""
+
+    index: Index
+    meta: str
+    seen: tuple[int, ...] = ()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+#: Indexes that a process keeps open at most; the ones opened first are let go.
+MOST_OPEN = 64
+#: Open generations of this process, by process number (a fork opens its own), folder and generation.
+_open: dict[tuple[int, Path], tuple[Pointer, _Reader]] = {}
+
+
+class TantivyEngine:
+    """The index of one corpus in one folder; objects are cheap and share what the process has open."""
+
+    def __init__(self, folder: Path, language: str, *, what: str = "this index") -> None:
+        self._files = IndexFolder(folder)
+        self._language = language
+        self._what = what
+
+    # Reading
+
+    def terms(self, text: str) -> list[str]:
+        """Words of a query as the index knows them, each once, in their order."""
+        return analysis.terms(text, self._language)
+
+    def search(self, weights: Mapping[str, float], k: int) -> list[ScoredPassage]:
+        """Best passages for weighted terms, by falling score, then number, whatever the order of segments.
+
+        BM25 with k1 1.2 and b 0.75 (tantivy's constants).
+        """
+        query = self._query(weights)
+        for _ in range(_OPEN_ATTEMPTS - 1):
+            searcher = self._searcher()
+            try:
+                return self._best(searcher, query, k)
+            except IndexBrokenError:
+                # A file that went while it was being opened is missed by tantivy only now.
+                _open.pop((os.getpid(), self._files.path), None)
+        return self._best(self._searcher(), query, k)
+
+    def _best(self, searcher: Searcher, query: Query | None, k: int) -> list[ScoredPassage]:
+        if query is None or k < 1:
+            return []
+        limit, most = k + SPARE, k + MOST_TIED
+        while True:
+            with damage_told(f"{self._what} cannot be searched", self._files.path):
+                hits = searcher.search(query, limit, count=False).hits
+            worst = hits[k - 1][0] if len(hits) > k else -math.inf
+            # Passages as good as the last one may stand beyond the limit, with lower numbers.
+            if len(hits) < limit or hits[-1][0] < worst or limit >= most:
+                break
+            limit = min(limit * 8, most)
+        if len(hits) > k:
+            hits = [hit for hit in hits if hit[0] >= worst]
+        with damage_told(f"{self._what} cannot be searched", self._files.path):
+            numbers = searcher.fast_field_values("pk", [address for _, address in hits])
+        found = sorted(zip([-score for score, _ in hits], cast(list[int], numbers), strict=True))
+        return [_scored(ScoredPassage, (number, -score)) for score, number in found[:k]]
+
+    def count(self) -> int:
+        """How many passages it holds."""
+        return self._searcher().num_docs
+
+    def highest(self) -> int:
+        """Highest number that it holds, 0 for none."""
+        answer = self._searcher().aggregate(Query.all_query(), {"highest": {"max": {"field": "pk"}}})
+        return int(answer["highest"]["value"] or 0)
+
+    def generation(self) -> int:
+        """How often it was built anew; 0 where it never was."""
+        try:
+            return self._files.current().generation
+        except NotIndexedError:
+            return 0
+
+    # Writing
+
+    def index(self, passages: Iterable[tuple[int, str]]) -> int:
+        """Add passages in rising order of number; the first ones make the first generation."""
+        with self._writing():
+            pointer = self._current_or_first()
+            return self._write(self._files.of(pointer.generation), passages)
+
+    def rebuild(self, passages: Iterable[tuple[int, str]]) -> int:
+        """Make a generation of these alone beside the present one, and swap it in when it is complete."""
+        with self._writing():
+            generation = self._files.fresh()
+            folder = self._files.of(generation)
+            try:
+                written = self._write(folder, passages)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self._point(Pointer(generation, analysis.chain_name(self._language)))
+            self._files.remove_others(generation)
+            return written
+
+    def delete(self, ids: Sequence[int]) -> None:
+        """Forget passages. By query: tantivy deletes nothing by a term of an unsigned field."""
+        with self._writing():
+            folder = self._files.of(self._checked().generation)
+            with self._writer(_opened(folder)) as writer:
+                made = schema()
+                for start in range(0, len(ids), _DELETE_AT_ONCE):
+                    some = list(ids[start : start + _DELETE_AT_ONCE])
+                    writer.delete_documents_by_query(Query.term_set_query(made, "pk", some))
+                with damage_told(f"{self._what} cannot be written", folder):
+                    writer.commit()
+
+    def drop(self) -> None:
+        """Remove the files, and the folder where nothing else is in it."""
+        if self._files.path.exists():
+            with self._writing():
+                self._files.remove()
+        _open.pop((os.getpid(), self._files.path), None)
+
+    # Inside
+
+    def _query(self, weights: Mapping[str, float]) -> Query | None:
+        made = schema()
+        clauses = []
+        for term, weight in weights.items():
+            if not math.isfinite(weight) or weight <= 0:
+                continue
+            clause = Query.term_query(made, "body", term, index_option="freq")
+            clauses.append((Occur.Should, clause if weight == 1 else Query.boost_query(clause, weight)))
+        return Query.boolean_query(clauses) if clauses else None
+
+    def _searcher(self) -> Searcher:
+        """A searcher of the newest commit of the current generation."""
+        for attempt in range(_OPEN_ATTEMPTS):
+            pointer = self._checked()
+            try:
+                return self._reader(pointer)
+            except (IndexBrokenError, FileNotFoundError) as error:
+                # Between reading the pointer and opening the files, a newer generation may have replaced it.
+                _open.pop((os.getpid(), self._files.path), None)
+                if attempt + 1 == _OPEN_ATTEMPTS or not self._has_moved_on(pointer):
+                    raise IndexBrokenError(f"The files of {self._what} cannot be read: {error}") from error
+        raise IndexBrokenError(f"The files of {self._what} cannot be read.")
+
+    def _has_moved_on(self, pointer: Pointer) -> bool:
+        return self._checked() != pointer
+
+    def _reader(self, pointer: Pointer) -> Searcher:
+        key, folder = (os.getpid(), self._files.path), self._files.of(pointer.generation)
+        held = _open.get(key)
+        if held is None or held[0] != pointer:
+            held = (pointer, _Reader(_opened(folder), str(folder / "meta.json")))
+            _open.pop(key, None)
+            _open[key] = held
+            for other in list(_open)[:-MOST_OPEN]:
+                _open.pop(other, None)
+        reader = held[1]
+        facts = os.stat(reader.meta)  # noqa: PTH116  # at every search
+        now = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
+        with reader.lock:
+            if reader.seen != now:
+                with damage_told(f"The files of {self._what} cannot be read", folder):
+                    reader.index.reload()
+                reader.seen = now
+            return reader.index.searcher()
+
+    def _checked(self) -> Pointer:
+        """The current generation, if it was made by today's rules for words."""
+        pointer = self._files.current()
+        if pointer.chain != analysis.chain_name(self._language):
+            raise IndexBrokenError(
+                f"{self._what} has words by other rules ({pointer.chain}). Run manage.py index build."
+            )
+        return pointer
+
+    def _current_or_first(self) -> Pointer:
+        try:
+            return self._checked()
+        except NotIndexedError:
+            pointer = Pointer(self._files.fresh(), analysis.chain_name(self._language))
+            folder = self._files.of(pointer.generation)
+            self._write(folder, ())
+            self._point(pointer)
+            return pointer
+
+    def _write(self, folder: Path, passages: Iterable[tuple[int, str]]) -> int:
+        what = f"{self._what} cannot be written"
+        with damage_told(what, folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        written, source = 0, cut(passages, self._language)
+        with self._writer(_opened(folder, create=True)) as writer:
+            while True:
+                added = self._add(writer, islice(source, COMMIT_EVERY), folder)
+                if added or not written:
+                    with damage_told(what, folder):
+                        writer.commit()
+                written += added
+                if not added:
+                    return written
+
+    def _point(self, pointer: Pointer) -> None:
+        with damage_told(f"{self._what} cannot be written", self._files.path):
+            self._files.point(pointer)
+
+    def _add(self, writer: IndexWriter, passages: Iterable[tuple[int, str]], folder: Path) -> int:
+        """Add passages that are cut already."""
+        added = 0
+        for pk, words in passages:
+            document = Document()
+            document.add_unsigned("pk", pk)
+            document.add_text("body", words)
+            try:
+                writer.add_document(document)
+            except ValueError as error:
+                raise told(f"{self._what} cannot be written", error, folder) from error
+            added += 1
+        return added
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with only_writer(self._files.lock, self._what):
+            yield
+
+    @contextmanager
+    def _writer(self, index: Index) -> Iterator[IndexWriter]:
+        """A writer; what was not committed when it ends is forgotten."""
+        try:
+            with damage_told(f"The files of {self._what} cannot be written", self._files.path):
+                writer = index.writer(HEAP, WRITERS)
+        except IndexBrokenError as error:
+            if "LockBusy" in str(error):
+                raise BusyError(f"Something else writes {self._what}. Stop it and try again.") from error
+            raise
+        try:
+            yield writer
+        finally:
+            writer.wait_merging_threads()
+
+
+@cache
+def _cut_already() -> TextAnalyzer:
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+
+
+def _opened(folder: Path, *, create: bool = False) -> Index:
+    """Open the files of a generation, with the rules for words registered; readers never create any."""
+    if not folder.is_dir():
+        raise FileNotFoundError(folder)
+    with damage_told(f"The files in {folder} cannot be opened", folder):
+        index = Index(schema(), path=str(folder), reuse=True) if create else Index.open(str(folder))
+        index.register_tokenizer(_CHAIN, _cut_already())
+        index.config_reader("manual")
+    return index

@@ -1,0 +1,218 @@
+"""A network from passages: shards counted by several processes, merged, word vectors made, swapped in."""
+
+import multiprocessing
+import os
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from retrieval.errors import NetworkBrokenError
+from retrieval.network.calibration import COMMONEST
+from retrieval.network.embedding import embedded
+from retrieval.network.files import NetworkFolder, Pointer
+from retrieval.network.merge import merge
+from retrieval.network.network import Network
+from retrieval.network.rules import rules_of
+from retrieval.network.segment import Segment
+from retrieval.network.shards import count_shard
+from retrieval.network.vectorfiles import LoadedVectors, check, load
+from retrieval.network.vectors import NewVectors, Vectors, write_vectors
+
+#: From so many pairs on, word vectors are made in a process of its own.
+_MANY_PAIRS = 1 << 19
+#: Source of word vectors that are made of the counts.
+OWN = "ppmi-svd"
+Texts = Iterable[tuple[int, str]]
+_Piece = list[tuple[int, str]]
+#: A shard ends with so many passages, or so many characters: 300 MB for the process that counts it.
+SHARD_PASSAGES, SHARD_CHARACTERS = 65_536, 48_000_000
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a build is: in words, and passages counted."""
+
+    step: str
+    passages: int
+
+
+Listener = Callable[[Progress], None]
+
+
+def build(
+    texts: Texts,
+    folder: Path,
+    language: str,
+    *,
+    min_count: int = 1,
+    vectors: Path | None = None,
+    processes: int = 1,
+    progress: Listener = lambda now: None,
+) -> Network:
+    """A network of these passages alone, given as (number, text); swapped in when it is complete.
+
+    Pairs in fewer than `min_count` passages are left out. `vectors` is a file of word vectors to take in
+    place of the network's own. BusyError where somebody else writes there.
+    """
+
+    def count(scratch: Path) -> list[Segment]:
+        return count_here(texts, scratch, language, processes=processes, progress=progress)
+
+    return assemble(count, folder, language, min_count=min_count, vectors=vectors, progress=progress)
+
+
+def assemble(
+    count: Callable[[Path], Sequence[Segment]],
+    folder: Path,
+    language: str,
+    *,
+    min_count: int = 1,
+    vectors: Path | None = None,
+    after: int = 0,
+    progress: Listener = lambda now: None,
+) -> Network:
+    """A network of the shards that `count` makes below a folder that it is given; see `build`.
+
+    Its generation is higher than that of the state that answered, and than `after`.
+    """
+    if vectors is not None:
+        check(vectors)
+    files = NetworkFolder(folder)
+    with files.writing():
+        scratch = files.fresh("s")
+        scratch.mkdir()
+        try:
+            shards = count(scratch)
+            passages = sum(shard.facts.passages for shard in shards)
+            progress(Progress("merging", passages))
+            whole = merge(shards, files.fresh("s"), whole=True, least_count=min_count)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        progress(Progress("word vectors", passages))
+        made = _vectors(whole, files.fresh("v"), vectors)
+        files.point(
+            Pointer(
+                generation=max(files.generation(), after) + 1,
+                language=language,
+                rules=rules_of(language),
+                segments=(whole.folder.name,),
+                vectors=made.folder.name,
+                least_count=min_count,
+            )
+        )
+        progress(Progress("done", passages))
+        return Network.open(folder)
+
+
+def _vectors(whole: Segment, folder: Path, file: Path | None) -> Vectors:
+    """Word vectors of a file, or of the network's own counts.
+
+    Many counts are worked on by a process of its own in which linear algebra has one thread: the bytes do not
+    depend on the number of processors then, and threads that wait for each other do not take a busy machine.
+    """
+    if file is not None:
+        loaded = load(file, whole.spelled(np.arange(whole.facts.words)))
+        return _write(whole, folder, file.name, loaded)
+    if whole.facts.pairs < _MANY_PAIRS or multiprocessing.current_process().daemon:
+        return _own_vectors(whole, folder)
+    alone = ProcessPoolExecutor(
+        1,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=os.putenv,
+        initargs=("OPENBLAS_NUM_THREADS", "1"),
+    )
+    with alone, _ended_process_told():
+        return alone.submit(_own_vectors, whole, folder).result()
+
+
+def _own_vectors(whole: Segment, folder: Path) -> Vectors:
+    return _write(whole, folder, OWN, LoadedVectors(*embedded(whole), by_stem=0))
+
+
+def _write(whole: Segment, folder: Path, source: str, found: LoadedVectors) -> Vectors:
+    commonest = np.argsort(-whole.df[found.places], kind="stable")[:COMMONEST]
+    codes = whole.codes[found.places]
+    return write_vectors(folder, NewVectors(source, codes, found.rows, commonest, found.by_stem))
+
+
+def count_here(
+    texts: Texts,
+    scratch: Path,
+    language: str,
+    *,
+    processes: int = 1,
+    progress: Listener = lambda now: None,
+) -> list[Segment]:
+    """Shards of the passages in their order, counted below `scratch` by this process or several.
+
+    A single shard is counted by this process.
+    """
+    given = _pieces(texts)
+    begun = list(islice(given, 2))
+    pieces = ((piece, scratch / f"{number}") for number, piece in enumerate(_given(begun, given)))
+    found: Iterator[Segment]
+    if processes <= 1 or len(begun) < 2:
+        found = (count_shard(piece, path, language) for piece, path in pieces)
+    else:
+        found = _in_processes(pieces, language, processes)
+    shards, passages = [], 0
+    for shard in found:
+        shards.append(shard)
+        passages += shard.facts.passages
+        progress(Progress("counting", passages))
+    return shards or [count_shard((), scratch / "0", language)]
+
+
+def _pieces(texts: Texts) -> Iterator[_Piece]:
+    piece: _Piece = []
+    characters = 0
+    for pk, text in texts:
+        piece.append((pk, text))
+        characters += len(text)
+        if len(piece) >= SHARD_PASSAGES or characters >= SHARD_CHARACTERS:
+            yield piece
+            piece, characters = [], 0
+    if piece:
+        yield piece
+
+
+def _given(begun: list[_Piece], others: Iterator[_Piece]) -> Iterator[_Piece]:
+    """Those first, then the others; each is let go of when it is given."""
+    while begun:
+        yield begun.pop(0)
+    yield from others
+
+
+def _in_processes(pieces: Iterator[tuple[_Piece, Path]], language: str, processes: int) -> Iterator[Segment]:
+    """Shards in order, with a bounded number of them under way."""
+    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    under_way: deque[Future[Segment]] = deque()
+    try:
+        with _ended_process_told():
+            for piece, path in pieces:
+                under_way.append(pool.submit(count_shard, piece, path, language))
+                if len(under_way) > processes:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ended_process_told() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise NetworkBrokenError(
+            "A process that built the network was ended from outside, most likely because memory ran out. "
+            "Build with fewer processes. The network that was there still answers."
+        ) from error

@@ -1,0 +1,68 @@
+"""A look at a file of passages before it goes in: how it is read, its columns, its first rows."""
+
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from retrieval.errors import FileRefusedError
+from retrieval.reading.file import FOUND_OUT, Layout, PassageFile, open_passages
+from retrieval.reading.row import Row
+from retrieval.reading.splits import LONGEST_DOCUMENT
+from retrieval.reading.tables import DELIMITERS
+
+_FORMATS = {
+    "jsonl": "JSON Lines",
+    "csv": "CSV",
+    "tsv": "TSV",
+    "marco": "MS MARCO's collection.tsv",
+    "car": "TREC CAR's paragraphs",
+    "parquet": "Parquet",
+    "xlsx": "a workbook",
+}
+SHOWN = 8
+
+
+@dataclass(slots=True)
+class Look:
+    """What a file seems to hold. `faults` are those of the first rows, or why there are none."""
+
+    read_as: str = ""
+    format: str = ""
+    sheets: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    mapping: dict[str, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def look(path: Path, *, name: str = "", format: str = "auto", layout: Layout = FOUND_OUT) -> Look:
+    """The first rows of a file as they would be read; never an error."""
+    found = Look()
+    try:
+        file = open_passages(path, format, name=name, layout=layout)
+    except FileRefusedError as error:
+        found.faults = [str(each) for each in error.faults]
+        return found
+    file.longest_text = LONGEST_DOCUMENT
+    found.format = file.format
+    found.sheets = file.workbook.sheets if file.workbook else []
+    rows = file.rows()
+    try:
+        found.rows = list(islice(rows, SHOWN))
+    except FileRefusedError:
+        pass
+    finally:
+        rows.close()
+    found.faults = [str(each) for each in file.faults]
+    found.columns, found.mapping, found.read_as = file.columns, file.mapping, read_as(file)
+    return found
+
+
+def read_as(file: PassageFile) -> str:
+    """How a file is read, in words."""
+    said = _FORMATS[file.format]
+    if file.workbook is not None:
+        return f"{said}, sheet {file.workbook.sheet!r}"
+    if file.format == "csv" and file.delimiter:
+        said += f", separated by {DELIMITERS.get(file.delimiter, repr(file.delimiter))}"
+    return f"{said}, {file.encoding_said}" if file.encoding_said else said

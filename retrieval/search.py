@@ -1,0 +1,193 @@
+"""Searching a project's corpora with a conversation: ranked passages, why, and what must be said of it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from projects.models import Project
+from retrieval.corpus_collections import CorpusCollection
+from retrieval.errors import NetworkBrokenError, NotIndexedError
+from retrieval.models import Corpus, Index, Passage, WordNetwork
+from retrieval.rankers import ranker_named
+from retrieval.selectors import NOTHING_YET, searchable
+
+if TYPE_CHECKING:
+    from retrieval.crown.evidence import Evidence
+    from retrieval.crown.explanation import Explanation
+    from retrieval.crown.parameters import Parameters
+    from retrieval.ranking.base import RankedPassage, Ranker
+
+#: Decimals of what a candidate keeps of its scores.
+_KEPT = 6
+STALE_INDEX = (
+    "Passages of {} came or went since its index was built. Bring it up to date: manage.py index build."
+)
+STALE_NETWORK = "Passages of {} came or went since its network was built. Count them: manage.py wpn build."
+
+
+@dataclass(frozen=True)
+class FoundPassage:
+    """A passage of the answer.
+
+    rank: from 1, without gaps. score: of the ranker; bigger is better; comparable within one answer only.
+    parts: what the score is made of, by name, as shares that the profile's weights multiply (of bm25 alone:
+    its score). raw: the same before they were made comparable. found_at: its rank by BM25 among the
+    candidates; None where rankers are fused. corpus: slug. explanation: words, edges and sentences with their
+    places in `passage.text`; None where nobody asked for explanations.
+    """
+
+    rank: int
+    score: float
+    parts: Mapping[str, float]
+    corpus: str
+    passage: Passage
+    explanation: "Explanation | None" = None
+    raw: Mapping[str, float] = field(default_factory=dict)
+    found_at: int | None = None
+
+
+@dataclass(frozen=True)
+class FoundAnswer:
+    """An answer to the last turn of a conversation, with everything that tells later how it came about.
+
+    ranker: name of what ranked in truth (bm25 where a network is missing). parameters: its options; those of
+    the profiles are `Parameters.as_dict()`. generations: by corpus, {"index": 3, "network": 2, …}. terms:
+    words of the conversational query with their weights. notes: sentences for the person who searches.
+    """
+
+    ranker: str
+    parameters: Mapping[str, Any]
+    generations: Mapping[str, Mapping[str, Any]]
+    terms: Mapping[str, float]
+    results: Sequence[FoundPassage]
+    notes: Sequence[str] = ()
+
+    def provenance(self, found: FoundPassage) -> dict[str, Any]:
+        """What a candidate keeps of its search, as JSON."""
+        kept = {
+            "ranker": self.ranker,
+            "parameters": dict(self.parameters),
+            "generation": dict(self.generations[found.corpus]),
+            "rank": found.rank,
+            "score": round(found.score, _KEPT),
+            "parts": {name: round(value, _KEPT) for name, value in found.parts.items()},
+        }
+        if found.raw:
+            kept["raw"] = {name: round(value, _KEPT) for name, value in found.raw.items()}
+        if found.found_at is not None:
+            kept["found_at"] = found.found_at
+        return kept
+
+
+def search_conversation(
+    where: Project | Sequence[Corpus],
+    turns: Sequence[str],
+    parameters: "Parameters | None" = None,
+    *,
+    ranker: "Ranker | str" = "",
+    results: int | None = None,
+    explain: bool = True,
+) -> FoundAnswer:
+    """The best passages for the last of `turns` (oldest first), of a project's corpora or of some corpora.
+
+    `parameters` choose profile, query model, weights and how many candidates are fetched (None: defaults of
+    `balanced`); `ranker` is another system instead of the profile, as an object or by name (`bm25`,
+    `rrf(bm25+balanced)`, see `ranking.systems`), which takes its own options from its name; `results` is how
+    many passages come back (None: as `parameters` say). Passages come in one query of the database whatever
+    the number of corpora. EmptyQueryError: the last turn has no word. NotIndexedError: nothing to search yet.
+    """
+    from retrieval.crown.parameters import defaults  # noqa: PLC0415  # heavy
+    from retrieval.ranking.crown import Crown  # noqa: PLC0415  # heavy
+
+    corpora = searchable(where) if isinstance(where, Project) else list(where)
+    if not corpora:
+        raise NotIndexedError(NOTHING_YET)
+    parameters = parameters or defaults()
+    collections = _collections(corpora)
+    if isinstance(ranker, str):
+        ranker = ranker_named(ranker) if ranker else Crown(parameters)
+    ranking = ranker.rank(collections, turns, parameters.results if results is None else results)
+    passages = Passage.objects.in_bulk([each.pk for each in ranking.results])
+    # A passage may have been deleted since the index was asked.
+    there = [(each, passages[each.pk]) for each in ranking.results if each.pk in passages]
+    why = _explanations(collections, there, turns, parameters) if explain else {}
+    return FoundAnswer(
+        ranker=ranking.ranker,
+        parameters=ranking.parameters,
+        generations=ranking.generations,
+        terms=ranking.terms,
+        results=[
+            FoundPassage(
+                rank=rank,
+                score=each.score,
+                parts=each.parts,
+                corpus=each.collection,
+                passage=passage,
+                explanation=why.get(each.pk),
+                raw=each.raw,
+                found_at=each.found_at,
+            )
+            for rank, (each, passage) in enumerate(there, 1)
+        ],
+        notes=[*ranking.notes, *_stale(collections)],
+    )
+
+
+def _collections(corpora: Sequence[Corpus]) -> list[CorpusCollection]:
+    """Collections with names that tell them apart: slugs, with the project's before where two are equal."""
+    slugs = Counter(corpus.slug for corpus in corpora)
+    return [
+        CorpusCollection(
+            corpus, name=corpus.slug if slugs[corpus.slug] == 1 else f"{corpus.project.slug}/{corpus.slug}"
+        )
+        for corpus in corpora
+    ]
+
+
+def _explanations(
+    collections: Sequence[CorpusCollection],
+    found: "Sequence[tuple[RankedPassage, Passage]]",
+    turns: Sequence[str],
+    parameters: "Parameters",
+) -> "dict[int, Explanation]":
+    """Why each passage was found, by number; by exact words where there is no network."""
+    from retrieval.crown.explanation import explain  # noqa: PLC0415  # heavy
+    from retrieval.ranking.crown import content_terms  # noqa: PLC0415  # heavy
+
+    explained: dict[int, Explanation] = {}
+    for collection in collections:
+        theirs = [passage for each, passage in found if each.collection == collection.name]
+        if theirs:
+            explanations = explain(
+                [passage.text for passage in theirs],
+                collection.language,
+                content_terms(collection.language, turns, parameters),
+                _evidence(collection),
+                parameters,
+            )
+            explained.update(zip((passage.pk for passage in theirs), explanations, strict=True))
+    return explained
+
+
+def _evidence(collection: CorpusCollection) -> "Evidence":
+    """The network of a collection; exact words where there is none that can be used."""
+    from retrieval.ranking.exact import ExactWords  # noqa: PLC0415  # heavy
+
+    try:
+        return collection.network or ExactWords()
+    except NetworkBrokenError:
+        return ExactWords()
+
+
+def _stale(collections: Sequence[CorpusCollection]) -> list[str]:
+    """What a search may have missed."""
+    notes = []
+    for collection in collections:
+        corpus = collection.corpus
+        if corpus.index.state == Index.State.STALE:
+            notes.append(STALE_INDEX.format(collection.name))
+        network: WordNetwork | None = getattr(corpus, "network", None)
+        if network is not None and network.state == WordNetwork.State.STALE:
+            notes.append(STALE_NETWORK.format(collection.name))
+    return notes
