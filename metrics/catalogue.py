@@ -95,9 +95,9 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
 def _weights(name: str, plain: str, given: str) -> dict[str, float]:
     """Weights of a bonus as they stand behind a metric's name: `alpha=2,beta=0.5)`."""
     if plain not in adapted_scores.NAMES:
+        adapted = ", ".join(adapted_scores.NAMES)
         raise MetricError(
-            f"{name}: only adapted metrics have weights of their own ({', '.join(adapted_scores.NAMES)}). Leave "
-            "the parentheses out."
+            f"{name}: only adapted metrics have weights of their own ({adapted}). Leave the parentheses out."
         )
     found: dict[str, float] = {}
     for part in given.removesuffix(")").split(",") if given.endswith(")") else ("",):
