@@ -126,7 +126,7 @@ def measured(project: Project, repeats: int, only: str, sql_ms: float, wait_s: f
 def _counted(client: Client, address: str, answer: Any, wait_s: float) -> Any:
     """The page itself, once the figures are there that it waits for, or after so long."""
     end = time.perf_counter() + wait_s
-    while answer.status_code in (202, 503) and time.perf_counter() < end:
+    while answer.status_code in (202, 429) and time.perf_counter() < end:
         time.sleep(0.2)
         answer = client.get(address)
         _body(answer)

@@ -44,7 +44,7 @@ def late(rows: QuerySet[Any] | Sequence[Any], keep: Keep = ask) -> Any:
 
 #: Keys that are asked for at once where they may be kept: so many pages cost one question.
 _BLOCK = 100
-#: A count of this age needs no time beside it.
+#: An answer of this age needs no time beside it.
 _RECENT = timedelta(seconds=5)
 
 
@@ -53,6 +53,7 @@ class KeptRows:
 
     def __init__(self, rows: QuerySet[Any], keep: Keep = ask) -> None:
         self._rows, self._keep = rows, keep
+        self._oldest = timezone.now()
 
     @cached_property
     def _name(self) -> str:
@@ -63,22 +64,19 @@ class KeptRows:
             asked = ""
         return hashlib.sha256(asked.encode()).hexdigest()
 
+    def _ask(self, key: str, make: Callable[[], T]) -> T:
+        at, answer = self._keep(self._rows.model, f"{key}:{self._name}", lambda: (timezone.now(), make()))
+        self._oldest = min(self._oldest, at)
+        return answer
+
     @cached_property
-    def _counted(self) -> tuple[datetime, int]:
-        def count() -> tuple[datetime, int]:
-            return timezone.now(), self._rows.order_by().count()
-
-        return self._keep(self._rows.model, f"count:{self._name}", count)
-
-    @property
     def _count(self) -> int:
-        return self._counted[1]
+        return self._ask("count", self._rows.order_by().count)
 
     @property
     def counted_at(self) -> datetime | None:
-        """When the rows were counted, where that was more than a few seconds ago: pages show it."""
-        at = self._counted[0]
-        return at if timezone.now() - at > _RECENT else None
+        """When the oldest answer was made, where that is more than a few seconds ago: pages show it."""
+        return self._oldest if timezone.now() - self._oldest > _RECENT else None
 
     def count(self) -> int:
         """How many rows there are."""
@@ -93,8 +91,8 @@ class KeptRows:
         return bool(self._rows.ordered)
 
     def __getitem__(self, wanted: slice) -> list[Any]:
-        name = f"rows:{self._name}:{wanted.start}:{wanted.stop}"
-        return [copy(row) for row in self._keep(self._rows.model, name, lambda: list(self._rows[wanted]))]
+        rows = self._ask(f"rows:{wanted.start}:{wanted.stop}", lambda: list(self._rows[wanted]))
+        return [copy(row) for row in rows]
 
 
 class LateRows(KeptRows):
@@ -106,10 +104,9 @@ class LateRows(KeptRows):
             return []
         block = start // _BLOCK * _BLOCK
         end = min(self._count, max(block + _BLOCK, stop))
-        name = f"keys:{self._name}:{block}:{end}:{self._count}"
         if self._keep is ask:
             block, end = start, stop
-        several = self._keep(self._rows.model, name, lambda: self._keys(block, end))
+        several = self._ask(f"keys:{block}:{end}:{self._count}", lambda: self._keys(block, end))
         keys = several[start - block : stop - block]
         found = self._whole(keys)
         if len(found) < len(keys) and self._keep is not ask:

@@ -152,8 +152,6 @@ def _figures_are_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached_figures, "FIRST_WAIT_SECONDS", None)
     monkeypatch.setattr(cached_figures, "_estimate_rows", dict)
     cached_figures.figures.clear()
-    if rounds := sys.modules.get("crowd.services.tick"):
-        rounds._next_look.clear()
     cache.clear()
     limits().forget_all()  # type: ignore[attr-defined]  # those of this process
 

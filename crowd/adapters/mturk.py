@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -73,11 +74,13 @@ class Account:
     burst: int = 5
 
 
+@cache
 def _session() -> boto3.Session:
-    """A session of its own whose answers have their times in UTC.
+    """The session of all endpoints, whose answers have their times in UTC.
 
     botocore converts each to the process's local zone, which was a third of the time that a list of
-    assignments took to read.
+    assignments took to read. A session reads the model of the protocol once; with one for each endpoint,
+    making its client took twenty times as long. Clients are made by one thread at a time (registry.py).
     """
     core = botocore.session.get_session()
     core.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_time)

@@ -22,7 +22,7 @@ from accounts import security
 from crowd.desk import panels
 from crowd.errors import CrowdError
 from crowd.models import Stage
-from crowd.selectors.cached_figures import BeingCountedError, NotMadeError, page
+from crowd.selectors.cached_figures import BeingCountedError, NotMadeError, oldest_on_page, page
 from projects.models import Membership, Project
 from projects.selectors import project_for, projects_of
 from projects.services import ProjectError
@@ -149,15 +149,15 @@ def on_stage(at_least: str = Role.VIEWER, *, spends: bool = False) -> Callable[[
 def _show_counting(request: HttpRequest, seat: Seat, error: BeingCountedError | NotMadeError) -> HttpResponse:
     """A page that opens by itself as soon as its figures are there, or says why they cannot be.
 
-    Its status is 202, so that scripts that refresh a part of a page leave that part as it is; 503 in place of
-    a file, and where counting failed.
+    Its status is 202, so that scripts that refresh a part of a page leave that part as it is; 429 in place of
+    a file, and 500 where counting failed. Proxies take a host that answers 503 for one that is down.
     """
     is_file = not request.path.endswith("/") or request.GET.get("format") == "csv"
     if isinstance(error, NotMadeError):
-        answer = show(request, "counting.html", seat, status=503, failed=str(error))
+        answer = show(request, "counting.html", seat, status=500, failed=str(error))
         answer["Retry-After"] = str(_TRY_AGAIN_SECONDS)
     else:
-        status = 503 if is_file else 202
+        status = 429 if is_file else 202
         answer = show(request, "counting.html", seat, status=status, seconds=error.seconds)
         answer["Retry-After"] = str(_LOOK_AGAIN_SECONDS)
     notes = messages.get_messages(request)
@@ -191,6 +191,7 @@ def show(
     """A page of the desk; rooms above have templates in a folder of their own."""
     assert isinstance(request.user, User)
     own: dict[str, Any] = {"seat": seat, "project": seat.project if seat else None}
+    own["figures_at"] = oldest_on_page  # called at the end of the page, when all its figures are there
     if seat is not None:
         own["project_tabs"] = panels.project_tabs(seat.project)
     if isinstance(seat, StageSeat):

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
+from django.conf import settings
 from django.db import connection, connections
 from django.db.models import Count, Max, Model
 
@@ -37,13 +39,30 @@ _ESTIMATE_SECONDS = 600
 _MOMENT_SECONDS = 10
 #: How long nobody tries again what could not be made.
 _AGAIN_SECONDS = 60
+#: How long a statement may run while no one waits for it; a page's own may run for a minute.
+_LONGEST_SECONDS = 1_800
 #: How long a page waits for figures of something large that nobody has looked at yet; None: as long as it
 #: takes.
 FIRST_WAIT_SECONDS: float | None = 0.25
 _LOOK_AGAIN_SECONDS = 0.01
 #: One thing after the other is made anew: a process has pages to answer besides.
 _turn = threading.Lock()
-_on_page: ContextVar[bool] = ContextVar("on_page", default=False)
+
+
+@dataclass(slots=True)
+class PageFigures:
+    """The figures that a page shows; `oldest` is when the oldest of those were made that changed since."""
+
+    oldest: datetime | None = None
+
+    def note(self, made_at: float) -> None:
+        """Take notice of figures of this Unix time that are no longer those of now."""
+        if time.time() - made_at > _MOMENT_SECONDS:
+            at = datetime.fromtimestamp(made_at, UTC)
+            self.oldest = min(self.oldest or at, at)
+
+
+_on_page: ContextVar[PageFigures | None] = ContextVar("on_page", default=None)
 
 
 class NotMadeError(Exception):
@@ -61,11 +80,17 @@ class BeingCountedError(Exception):
 @contextmanager
 def page() -> Iterator[None]:
     """In this block a person waits; what is large and not known soon raises BeingCountedError."""
-    token = _on_page.set(True)
+    token = _on_page.set(PageFigures())
     try:
         yield
     finally:
         _on_page.reset(token)
+
+
+def oldest_on_page() -> datetime | None:
+    """When the oldest figures of this page were made, where newer ones are not known yet."""
+    figures_of_page = _on_page.get()
+    return figures_of_page.oldest if figures_of_page else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +101,21 @@ class _CacheEntry:
     took: float
 
 
-def kept(key: str, stamp: object, make: Callable[[], T], *, large: bool | Callable[[], bool] = False) -> T:
+def kept(
+    key: str,
+    stamp: object,
+    make: Callable[[], T],
+    *,
+    large: bool | Callable[[], bool] = False,
+    dated: bool = False,
+) -> T:
     """What `make` gives, from before where the stamp is the same or making it again would not pay yet.
 
     Equal stamps mean equal figures. While people work the stamp changes all the time; then figures that took
     a second are made anew every twenty seconds at most, behind the back of whoever looks, and quick ones at
     once. Figures of something `large` that are not known are made aside, too, where a page asks for them;
-    where telling that takes a query, `large` is a function, which is asked only then.
+    where telling that takes a query, `large` is a function, which is asked only then. The page says how old
+    its figures are, except those that are `dated` where they are shown.
     """
     before: _CacheEntry | None = figures.get(key)
     if before is not None:
@@ -92,13 +125,20 @@ def kept(key: str, stamp: object, make: Callable[[], T], *, large: bool | Callab
         if before.took > CHEAP_SECONDS and age < _STILL_GOOD_SECONDS:
             if age >= _WORTH * before.took:
                 _make_aside(key, stamp, make)
+            if not dated:
+                _note_age(before)
             return cast(T, before.value)
     costly = before is None or before.took > CHEAP_SECONDS
-    if costly and FIRST_WAIT_SECONDS is not None and _on_page.get():
+    if costly and FIRST_WAIT_SECONDS is not None and _on_page.get() is not None:
         is_so = large() if callable(large) else large
         if is_so:
             return _made_soon(key, stamp, make, FIRST_WAIT_SECONDS)
     return _made(key, stamp, make)
+
+
+def _note_age(before: _CacheEntry) -> None:
+    if (figures_of_page := _on_page.get()) is not None:
+        figures_of_page.note(before.made_at)
 
 
 def _made_soon(key: str, stamp: object, make: Callable[[], T], patience: float) -> T:
@@ -119,7 +159,7 @@ def _made_soon(key: str, stamp: object, make: Callable[[], T], patience: float) 
 
 def kept_rows(model: type[Model], key: str, make: Callable[[], T]) -> T:
     """What `make` asks of a table: of a large one, some seconds old where asking takes long."""
-    return kept(key, time.time(), make, large=True) if is_large_table(model) else make()
+    return kept(key, time.time(), make, large=True, dated=True) if is_large_table(model) else make()
 
 
 def is_large_table(model: type[Model]) -> bool:
@@ -151,6 +191,7 @@ def soon(key: str, stamp: object, make: Callable[[], T]) -> T | None:
     error = figures.get(f"{key}:error")
     _make_aside(key, stamp, make)
     if before is not None and time.time() - before.made_at < _STILL_GOOD_SECONDS:
+        _note_age(before)
         return cast(T, before.value)
     if error is not None:
         raise NotMadeError(error)
@@ -179,13 +220,14 @@ def _made(key: str, stamp: object, make: Callable[[], T]) -> T:
 
 def _make_aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
     """Make it anew in a thread of this process, unless one is at it or just failed."""
-    if figures.get(f"{key}:error") is None and figures.add(f"{key}:aside", time.time(), _STILL_GOOD_SECONDS):
+    if figures.get(f"{key}:error") is None and figures.add(f"{key}:aside", time.time(), _LONGEST_SECONDS):
         threading.Thread(target=_aside, args=(key, stamp, make), daemon=True).start()
 
 
 def _aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
     try:
         with _turn:
+            _lift_limit()
             _made(key, stamp, make)
     except Exception as error:
         logger.exception("Figures %s", key)
@@ -193,6 +235,13 @@ def _aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
     finally:
         connections.close_all()
         figures.delete(f"{key}:aside")
+
+
+def _lift_limit() -> None:
+    """Let this thread's statements run for longer than a page's; behind a pooler the role's limit holds."""
+    if connection.vendor == "postgresql" and not settings.DATABASE_DIRECT_URL:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, false)", [f"{_LONGEST_SECONDS}s"])
 
 
 def is_large(stage: Stage) -> bool:

@@ -32,7 +32,7 @@ def standing(stage: Stage) -> StageStatus:
     if not is_large(stage):
         return _made(stage, None)
     stamp = (moment(), stage.status, stage.budget_cents, stage.redundancy)
-    return kept(f"standing:{stage.pk}", stamp, lambda: _made(stage, timezone.now()), large=True)
+    return kept(f"standing:{stage.pk}", stamp, lambda: _made(stage, timezone.now()), large=True, dated=True)
 
 
 def _made(stage: Stage, counted_at: datetime | None) -> StageStatus:

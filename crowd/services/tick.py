@@ -12,6 +12,7 @@ from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Recount, St
 from crowd.outbox import epoch
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
+from crowd.selectors.cached_figures import figures
 from crowd.services.collection import collect
 from crowd.services.publication import publish_pending
 from crowd.services.rounds import lease_round
@@ -22,7 +23,6 @@ logger = logging.getLogger(__name__)
 #: long it is done again: a million candidates take half a minute, and a round begins every 5 s.
 COSTLY_SECONDS = 1.0
 _WORTH = 20
-_next_look: dict[int, float] = {}
 #: How long a person's command waits for a round that goes on already.
 _PATIENCE_S = 60.0
 
@@ -102,13 +102,14 @@ def _top_up(stage: Stage) -> int:
 
     People's own wishes (opening a stage, asking again after a filter) plan at once, on their own way.
     """
-    if time.monotonic() < _next_look.get(stage.pk, 0.0):
+    nothing_new = f"stage-lacks-nothing:{stage.pk}"
+    if figures.get(nothing_new):
         return 0
     begun = time.thread_time()
     planned = publish_pending(stage)
     took = time.thread_time() - begun
     if not planned and took > COSTLY_SECONDS:
-        _next_look[stage.pk] = time.monotonic() + _WORTH * took
+        figures.set(nothing_new, True, _WORTH * took)
     return planned
 
 

@@ -7,6 +7,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from botocore.loaders import JSONFileLoader
 
 from crowd.adapters.base import (
     CallRefusal,
@@ -186,6 +187,17 @@ def test_an_endpoint_of_the_environment_is_seen_in_the_address(requester, monkey
     """The row's address is always passed, so the environment changes nothing."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_MTURK", "https://elsewhere.example.org")
     assert adapter_of(requester).endpoint_url == requester.api_url
+
+
+def test_many_endpoints_read_the_model_of_the_protocol_once(market, monkeypatch):
+    read = []
+    load = JSONFileLoader.load_file
+    monkeypatch.setattr(JSONFileLoader, "load_file", lambda self, path: read.append(path) or load(self, path))
+
+    other = MTurkAdapter(Account("http://127.0.0.1:1/mturk/api", "us-east-1", "AK", "secret"))
+
+    assert read == []
+    assert other.endpoint_url != market.endpoint_url
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from django.db import connections
 from django.utils import timezone
 
 from crowd.desk.doors import show as doors_show
+from crowd.desk.overview import OverviewPart
 from crowd.models import Stage
 from crowd.selectors import cached_figures, stage_status
 from crowd.selectors.cached_figures import (
@@ -24,6 +26,7 @@ from crowd.selectors.cached_figures import (
     soon,
 )
 from crowd.selectors.figurestore import FigureStore
+from distillery import dbtimeouts
 from tests.judgments.desk_world import as_, judge, make_place, people
 
 WAIT = 10
@@ -49,6 +52,13 @@ def made_before(value, stamp=1, *, key="k", took=1.0, age=60.0):
 def costly(monkeypatch):
     """As on a server: what takes a tenth of a second is costly."""
     monkeypatch.setattr(cached_figures, "CHEAP_SECONDS", 0.1)
+
+
+@pytest.fixture(autouse=True)
+def _threads_without_a_database(request, monkeypatch):
+    """Threads of tests that need no database open no connection."""
+    if request.node.get_closest_marker("django_db") is None:
+        monkeypatch.setattr(cached_figures, "_lift_limit", lambda: None)
 
 
 def broken():
@@ -184,6 +194,49 @@ class TestFirstLook:
                 kept("k", 1, lambda: "figures", large=True)
 
 
+class TestAge:
+    """Figures from before, and what a page says about their age."""
+
+    @pytest.fixture(autouse=True)
+    def _as_on_a_server(self, costly):
+        pass
+
+    def test_a_page_knows_when_the_oldest_of_its_figures_were_made(self):
+        for key, age in (("k", 200), ("older", 400), ("newer", 100)):
+            made_before("old", key=key, took=100.0, age=age)
+        with page():
+            assert cached_figures.oldest_on_page() is None
+            for key in ("k", "older", "newer"):
+                kept(key, 2, broken)
+            age = timezone.now() - cached_figures.oldest_on_page()
+            assert 400 <= age.total_seconds() < 400 + WAIT
+        assert cached_figures.oldest_on_page() is None
+
+    @pytest.mark.parametrize(("stamp", "age", "dated"), [(1, 200, False), (2, 2, False), (2, 200, True)])
+    def test_figures_that_are_of_now_or_say_their_age_themselves_need_no_word(self, stamp, age, dated):
+        made_before("old", took=100.0, age=age)
+        with page():
+            assert kept("k", stamp, broken, dated=dated) == "old"
+            assert cached_figures.oldest_on_page() is None
+
+
+@pytest.mark.only_on("postgresql")
+@pytest.mark.django_db(transaction=True)
+def test_what_is_counted_aside_has_longer_than_a_statement_of_a_page():
+    def limit():
+        with connections["default"].cursor() as cursor:
+            cursor.execute("SHOW statement_timeout")
+            return cursor.fetchone()[0]
+
+    dbtimeouts.limit_connections("web")
+    try:
+        assert soon("k", 1, limit) is None
+        aside_is_over()
+        assert known("k") == "30min"
+    finally:
+        dbtimeouts.connection_created.disconnect(dispatch_uid="distillery.dbtimeouts")
+
+
 class TestRows:
     """What a table says, of large ones kept."""
 
@@ -285,20 +338,42 @@ class TestCountingPage:
         assert first.content.decode().count("Saved just now.") == 1
         assert "Saved just now." in client.get(self.address(place)).content.decode()
 
+    def test_a_page_says_when_its_older_figures_were_counted(self, place, monkeypatch, costly):
+        def slow_said(*_args, **_kwargs):
+            kept("k", 2, broken)
+            return OverviewPart()
+
+        monkeypatch.setattr("crowd.desk.views.projects.overview.said", slow_said)
+        client, mark = as_("owner"), "Some figures of this page are from "
+        made_before("old", stamp=2)
+        assert mark not in client.get(self.address(place)).content.decode()
+        made_before("old", took=100.0)
+        at = timezone.now() - timedelta(seconds=60)
+        words = client.get(self.address(place)).content.decode()
+        assert words.partition(mark)[2][:5] in {f"{at:%H:%M}", f"{at - timedelta(seconds=WAIT):%H:%M}"}
+
     def test_a_page_says_that_counting_failed_and_when_to_come_again(self, place, monkeypatch):
         def failing(*_args, **_kwargs):
             raise NotMadeError("ValueError: no such column")
 
         monkeypatch.setattr("crowd.desk.views.projects.overview.said", failing)
         answer = as_("owner").get(self.address(place))
-        assert (answer.status_code, answer["Retry-After"]) == (503, "60")
+        assert (answer.status_code, answer["Retry-After"]) == (500, "60")
         words = answer.content.decode()
         assert "could not be counted" in words and "ValueError: no such column" in words
         assert "counting.js" not in words
 
+    def test_an_address_of_a_file_is_never_answered_with_a_page_that_looks_fine(self, place, monkeypatch):
+        def busy(*_args, **_kwargs):
+            raise BeingCountedError(1.0)
+
+        monkeypatch.setattr("annotation.desk.queries.selectors.rows", busy)
+        answer = as_("owner").get(f"{self.address(place)}queries.csv")
+        assert (answer.status_code, answer["Retry-After"]) == (429, "2")
+
     def test_a_script_that_wants_a_file_is_told_to_come_again(self, place):
         answer = as_("owner").get(f"{self.address(place)}?format=csv")
-        assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+        assert (answer.status_code, answer["Retry-After"]) == (429, "2")
 
 
 def test_keys_have_nothing_to_do_with_each_other():
