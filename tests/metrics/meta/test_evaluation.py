@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.meta.evaluation import About, Comparison, CorpusRule, Plan, evaluate
+from metrics.meta.evaluation import Comparison, CorpusRule, Plan, ReportHeader, evaluate
 from metrics.meta.part_runner import processes
 from metrics.meta.protocols import PROTOCOLS
 from metrics.meta.scored_answers import ScoredAnswers
@@ -88,8 +88,8 @@ def test_corpus_rules_move_with_their_rows():
     def ratio(sums):
         return float(sums[0] / sums[1])
 
-    once = evaluate(plain, FULL, About(rules={"seen-0": CorpusRule(sums, ratio)}))
-    again = evaluate(moved, FULL, About(rules={"seen-0": CorpusRule(sums[rows], ratio)}))
+    once = evaluate(plain, FULL, ReportHeader(rules={"seen-0": CorpusRule(sums, ratio)}))
+    again = evaluate(moved, FULL, ReportHeader(rules={"seen-0": CorpusRule(sums[rows], ratio)}))
 
     assert once["protocols"]["resample_overall"] == again["protocols"]["resample_overall"]
     assert once["protocols"]["resample_overall"]["metrics"]["seen-0"]["rule"] == "corpus"
@@ -169,7 +169,7 @@ def test_n_counts_what_there_is():
 
 
 def test_what_the_scores_do_not_know_comes_from_outside():
-    about = About(
+    about = ReportHeader(
         title="Answers about rivers",
         titles={"m": "Mine"},
         corpus={"m": {"a": 0.25}},
@@ -223,7 +223,7 @@ def test_few_systems_and_few_questions_are_warned_of():
 
 
 def test_inferred_systems_are_warned_of():
-    report = evaluate(known(questions=5), QUICK, About(inferred=True))
+    report = evaluate(known(questions=5), QUICK, ReportHeader(inferred=True))
 
     assert sentence(report, "inferred from the order of the rows")
     assert report["systems"][0]["inferred"]
