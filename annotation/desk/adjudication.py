@@ -15,7 +15,7 @@ from annotation.selectors.doubts import doubts_about
 from annotation.services import adjudication as services
 from annotation.services.doubts import ask_again, keep_decision, leave_out
 from annotation.services.queries import accept_by_hand, exclude_by_hand
-from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
 from crowd.desk.forms import Form
 from crowd.desk.grids import respond
 from tables.keys import chosen_keys
@@ -78,12 +78,12 @@ def following(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
 def accept(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
     """Accept a query that is tied, or that one flag excluded."""
 
-    def do(row: Query, reason: str) -> str:
+    def action(row: Query, reason: str) -> str:
         accepting = accept_by_hand if row.status == Query.Status.EXCLUDED else services.accept
         accepting(query=row, actor=seat.user, reason=reason)
         return "Accepted."
 
-    return _decided(request, seat, query, do)
+    return _decided(request, seat, query, action)
 
 
 @posted
@@ -91,12 +91,12 @@ def accept(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
 def exclude(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
     """Exclude a query that is tied, or leave out one that one flag excluded."""
 
-    def do(row: Query, reason: str) -> str:
+    def action(row: Query, reason: str) -> str:
         excluding = exclude_by_hand if row.status == Query.Status.EXCLUDED else services.exclude
         excluding(query=row, actor=seat.user, reason=reason)
         return "Excluded."
 
-    return _decided(request, seat, query, do)
+    return _decided(request, seat, query, action)
 
 
 @posted
@@ -105,11 +105,11 @@ def curate(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
     """Choose the passages of a disputed query."""
     chosen = chosen_keys(request.POST.getlist("passage"))
 
-    def do(row: Query, reason: str) -> str:
+    def action(row: Query, reason: str) -> str:
         services.curate(query=row, actor=seat.user, candidates=chosen, reason=reason)
         return "Curated with the passages that you chose."
 
-    return _decided(request, seat, query, do)
+    return _decided(request, seat, query, action)
 
 
 @posted
@@ -117,11 +117,11 @@ def curate(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
 def unanswerable(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
     """Say that a disputed query cannot be answered."""
 
-    def do(row: Query, reason: str) -> str:
+    def action(row: Query, reason: str) -> str:
         services.declare_unanswerable(query=row, actor=seat.user, reason=reason)
         return "Taken out: its passages cannot answer it."
 
-    return _decided(request, seat, query, do)
+    return _decided(request, seat, query, action)
 
 
 @posted
@@ -132,7 +132,7 @@ def settle_doubt(request: HttpRequest, seat: Seat, *, query: int, doubt: int) ->
         Doubt.objects.select_related("stage"), query=query, query__project=seat.project, pk=doubt
     )
 
-    def do(_: Query, reason: str) -> str:
+    def action(_: Query, reason: str) -> str:
         try:
             settle, said = _SETTLED[request.POST.get("decision", "")]
         except KeyError:
@@ -140,7 +140,7 @@ def settle_doubt(request: HttpRequest, seat: Seat, *, query: int, doubt: int) ->
         settle(doubt=found, actor=seat.user, reason=reason)
         return said
 
-    return _decided(request, seat, query, do)
+    return _decided(request, seat, query, action)
 
 
 _SETTLED: dict[str, tuple[Callable[..., None], str]] = {
@@ -150,7 +150,9 @@ _SETTLED: dict[str, tuple[Callable[..., None], str]] = {
 }
 
 
-def _decided(request: HttpRequest, seat: Seat, query: int, do: Callable[[Query, str], str]) -> HttpResponse:
+def _decided(
+    request: HttpRequest, seat: Seat, query: int, action: Callable[[Query, str], str]
+) -> HttpResponse:
     """Decide, then go on to the next query; back to this one where something was wrong."""
     row = _query(seat, query)
 
@@ -158,9 +160,11 @@ def _decided(request: HttpRequest, seat: Seat, query: int, do: Callable[[Query, 
         form = AdjudicationForm(request.POST)
         if not form.is_valid():
             raise NotEnteredError("The reason is longer than 300 characters, or cannot be stored.")
-        return do(row, form.cleaned_data["reason"])
+        return action(row, form.cleaned_data["reason"])
 
-    return act(request, decide, "annotation:following", seat.project.slug, row.pk, other="annotation:case")
+    return run_action(
+        request, decide, "annotation:following", seat.project.slug, row.pk, other="annotation:case"
+    )
 
 
 def _query(seat: Seat, pk: int) -> Query:

@@ -19,7 +19,7 @@ from annotation.selectors import queries as selectors
 from annotation.selectors.history import history
 from annotation.selectors.queries import Filters, Progress
 from annotation.services import queries as services
-from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
 from crowd.errors import CrowdError
@@ -132,12 +132,12 @@ def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Take a query out of the project."""
     row = _query(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
         services.withdraw(query=row, reason=reason, actor=seat.user)
         return "Taken out. Nobody is asked about it any more; what people did stays, and is paid."
 
-    return act(request, do, QUERY, seat.project.slug, pk)
+    return run_action(request, action, QUERY, seat.project.slug, pk)
 
 
 @posted
@@ -146,12 +146,12 @@ def back(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Put a query back to where it was."""
     row = _query(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
         services.put_back(query=row, reason=reason, actor=seat.user)
         return f"Put back: {row.get_status_display()}."
 
-    return act(request, do, QUERY, seat.project.slug, pk)
+    return run_action(request, action, QUERY, seat.project.slug, pk)
 
 
 #: What is said of one query that was decided about, and of several.
@@ -170,7 +170,7 @@ def decide(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Accept or exclude one query by hand, or take that back."""
     row = _query(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         decision = request.POST.get("decision", "")
         if decision not in services.DECISIONS:
             raise NotEnteredError("Choose what to do with the query.")
@@ -178,7 +178,7 @@ def decide(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         services.DECISIONS[decision](query=row, reason=reason, actor=seat.user)
         return f"It is {_DONE[decision]}: {row.get_status_display()}."
 
-    return act(request, do, QUERY, seat.project.slug, pk)
+    return run_action(request, action, QUERY, seat.project.slug, pk)
 
 
 @posted

@@ -9,7 +9,7 @@ from annotation.desk.review import distillation_only, query_of_seat
 from annotation.desk.reviewforms import HoldOutForm
 from annotation.models import Answer
 from annotation.services import holdout, review_decisions
-from crowd.desk.doors import Role, StageSeat, act, on_stage, posted
+from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action
 from crowd.desk.queues import queue_named
 from crowd.desk.views.projects import entered
 from crowd.models import Worker
@@ -32,7 +32,7 @@ def _act(request: HttpRequest, seat: StageSeat, pk: int, decide: Decide) -> Http
     """Decide, and go back to the answer; or to the next undecided one after it."""
     answer = _answer(seat, pk)
     seen, reason = request.POST.get("seen", ""), request.POST.get("reason", "")[:2000].replace("\0", "")
-    response = act(
+    response = run_action(
         request,
         lambda: decide(answer, seen, reason),
         QUERY,
@@ -122,11 +122,11 @@ def approve_unflagged(request: HttpRequest, seat: StageSeat, *, pk: int) -> Http
     """Approve every answer to a query that nothing was noticed about."""
     query = query_of_seat(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         count = review_decisions.approve_unflagged(stage=seat.stage, query=query, actor=seat.user)
         return "One answer is approved." if count == 1 else f"{count} answers are approved."
 
-    answer = act(request, do, QUERY, seat.project.slug, seat.stage.slug, pk)
+    answer = run_action(request, action, QUERY, seat.project.slug, seat.stage.slug, pk)
     left = Answer.objects.filter(stage=seat.stage, query=query, state=Answer.State.UNDECIDED)
     return answer if left.exists() else _onward(request, seat) or answer
 
@@ -137,7 +137,7 @@ def draw_holdout(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Hold people out of every query that is complete."""
     distillation_only(seat)
 
-    def do() -> str:
+    def action() -> str:
         given = entered(HoldOutForm(request.POST))
         drawn = holdout.draw(
             project=seat.project, people=given["people"], seed=given["seed"], actor=seat.user
@@ -145,7 +145,7 @@ def draw_holdout(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         few = f" {drawn.too_few} have too few answers." if drawn.too_few else ""
         return f"Drawn for {drawn.queries} {'query' if drawn.queries == 1 else 'queries'}.{few}"
 
-    return act(request, do, "annotation:answers", seat.project.slug, seat.stage.slug)
+    return run_action(request, action, "annotation:answers", seat.project.slug, seat.stage.slug)
 
 
 @posted
@@ -154,11 +154,11 @@ def hold_out(request: HttpRequest, seat: StageSeat, *, pk: int, worker: int) -> 
     """Hold one person's answer to a query out."""
     query = query_of_seat(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         holdout.hold_out(query=query, worker=_writer(seat, worker), actor=seat.user)
         return "Held out: this answer is a candidate of the system human."
 
-    return act(request, do, QUERY, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, QUERY, seat.project.slug, seat.stage.slug, pk)
 
 
 @posted
@@ -167,11 +167,11 @@ def take_back(request: HttpRequest, seat: StageSeat, *, pk: int, worker: int) ->
     """Make a held-out answer a reference again."""
     query = query_of_seat(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         holdout.take_back(query=query, worker=_writer(seat, worker), stage=seat.stage, actor=seat.user)
         return "This answer is a reference again."
 
-    return act(request, do, QUERY, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, QUERY, seat.project.slug, seat.stage.slug, pk)
 
 
 def _writer(seat: StageSeat, pk: int) -> Worker:

@@ -167,12 +167,12 @@ def _show_counting(request: HttpRequest, seat: Seat, error: BeingCountedError | 
     return answer
 
 
-def act(
-    request: HttpRequest, do: Callable[[], str], then: str, *names: Any, other: str | None = None
+def run_action(
+    request: HttpRequest, action: Callable[[], str], then: str, *names: Any, other: str | None = None
 ) -> HttpResponse:
     """Do something, say in a note how it went, and show a page: `then`, or `other` where it could not be."""
     try:
-        messages.success(request, do())
+        messages.success(request, action())
     except (CrowdError, ProjectError, NotEnteredError) as error:
         messages.error(request, str(error))
         return redirect(other or then, *names)

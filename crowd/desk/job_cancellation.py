@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from crowd.desk.doors import NotEnteredError, Seat, act
+from crowd.desk.doors import NotEnteredError, Seat, run_action
 from jobs.models import Job
 from jobs.services import cancel
 
@@ -15,9 +15,9 @@ def cancel_and_say(
     what: "The import"; left: a sentence about what stays of its work.
     """
 
-    def do() -> str:
+    def action() -> str:
         if not cancel(job_id=job.pk):
             raise NotEnteredError(f"{what} came to its end before it could be cancelled.")
         return f"{what} is cancelled. {left}"
 
-    return act(request, do, then, seat.project.slug, job.pk)
+    return run_action(request, action, then, seat.project.slug, job.pk)

@@ -59,11 +59,11 @@ def publish_batch(requester: Requester, *, workers: Sequence[Account], site: str
             sheet=Sheet(file, "reviews.csv"),
         )
     cost = publication.cost_of(batch)
-    _do(publication.publish(batch=batch))
+    _finish_job(publication.publish(batch=batch))
     hits = batch.tasks.order_by("ordinal").values_list("hit__hit_id", flat=True)
     for hit_id, moods in zip(hits, MOODS, strict=True):
         for worker, mood in zip(workers, moods, strict=False):
-            Robot(site, worker.token).do(str(hit_id), mood=mood, doubt="")
+            Robot(site, worker.token).work_on(str(hit_id), mood=mood, doubt="")
     return BatchSummary(
         number=batch.number,
         name=batch.name,
@@ -73,8 +73,8 @@ def publish_batch(requester: Requester, *, workers: Sequence[Account], site: str
     )
 
 
-def _do(job: Job) -> None:
-    """Do the job here, or wait until the server's own worker has."""
+def _finish_job(job: Job) -> None:
+    """Run the job here, or wait until the server's own worker has."""
     runner.run(job_id=job.pk)
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:

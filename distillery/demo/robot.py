@@ -19,7 +19,7 @@ class Robot:
     base_url: str
     token: str
 
-    def do(self, hit_id: str, **fields: str) -> str:
+    def work_on(self, hit_id: str, **fields: str) -> str:
         """Accept this HIT, open its page, submit these fields or an answer; gives the AssignmentId."""
         accepted = self._ask("accept", {"hit_id": hit_id})
         _request("GET", accepted["frame_url"])

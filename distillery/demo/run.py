@@ -143,7 +143,7 @@ def _post(people: People, server: Server, screen: Screen) -> int:
     client = _key(people, server).client()
     hits = list(track(post_hits(client, base_url=server.url), "Posting HITs", total=len(all_tasks())))
     screen.done(f"{len(hits)} HITs posted by boto3, for {ASSIGNMENTS_PER_HIT} workers each at ${REWARD}")
-    assignment_id = Robot(server.url, people.script_token).do(hits[0])
+    assignment_id = Robot(server.url, people.script_token).work_on(hits[0])
     client.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Thank you, script.")
     screen.done("One assignment done by a scripted worker (marked simulated), approved and paid")
     return len(hits) * ASSIGNMENTS_PER_HIT

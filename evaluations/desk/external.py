@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from crowd.desk.doors import Role, Seat, on_project, posted, run_action, show
 from evaluations import selectors
 from evaluations.desk.forms import UploadForm
 from evaluations.desk.listing import FOLDER, TAB
@@ -100,11 +100,11 @@ def keep(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Keep it."""
     scores = _found(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         score_columns.keep(scores=scores, actor=seat.user)
         return f"The scores {scores.name} can join evaluations of release {scores.release.version} now."
 
-    return act(request, do, LIST, seat.project.slug)
+    return run_action(request, action, LIST, seat.project.slug)
 
 
 @posted
@@ -113,8 +113,8 @@ def remove(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Take it away."""
     scores = _found(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         score_columns.remove(scores=scores, actor=seat.user)
         return f"The scores {scores.name} are gone. Finished evaluations keep their values."
 
-    return act(request, do, LIST, seat.project.slug)
+    return run_action(request, action, LIST, seat.project.slug)

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from crowd.desk.doors import Role, Seat, on_project, posted, run_action, show
 from evaluations import selectors, storage
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
@@ -93,11 +93,11 @@ def _progress(evaluation: Evaluation, job: Job | None) -> dict[str, Any]:
 def cancel(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
     """End it."""
 
-    def do() -> str:
+    def action() -> str:
         transitions.cancel(evaluation=found(seat, version, number), actor=seat.user)
         return "The evaluation was cancelled. Nothing of it is kept."
 
-    return act(request, do, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, seat.project.slug, version, number)
 
 
 @posted
@@ -105,14 +105,14 @@ def cancel(request: HttpRequest, seat: Seat, *, version: str, number: int) -> Ht
 def again(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
     """Compute it once more."""
 
-    def do() -> str:
+    def action() -> str:
         evaluation = found(seat, version, number)
         if transitions.stuck(evaluation, selectors.job_of(evaluation)):
             transitions.fail(evaluation=evaluation, why="Its worker stopped.")
         begin_again(evaluation=evaluation, actor=seat.user)
         return "The evaluation has begun again."
 
-    return act(request, do, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, seat.project.slug, version, number)
 
 
 @posted
@@ -120,11 +120,11 @@ def again(request: HttpRequest, seat: Seat, *, version: str, number: int) -> Htt
 def show_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
     """Make it the release's public leaderboard."""
 
-    def do() -> str:
+    def action() -> str:
         transitions.show(evaluation=found(seat, version, number), actor=seat.user)
         return f"Release {version} has a public leaderboard. Everybody who has its address can read it."
 
-    return act(request, do, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, seat.project.slug, version, number)
 
 
 @posted
@@ -132,11 +132,11 @@ def show_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -
 def hide_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
     """Take the public leaderboard away."""
 
-    def do() -> str:
+    def action() -> str:
         transitions.hide(evaluation=found(seat, version, number), actor=seat.user)
         return f"Release {version} has no public leaderboard any more."
 
-    return act(request, do, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, seat.project.slug, version, number)
 
 
 @require_safe

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import NotEnteredError, Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.doors import NotEnteredError, Role, StageSeat, on_stage, posted, run_action, show
 from crowd.models import Stage
 from judgments.desk import downloads, shares
 from judgments.desk.reportview import view_of
@@ -87,11 +87,11 @@ def calculate(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Have the report worked out again: minutes of the server's time, so viewers only read it."""
     judging_only(seat)
 
-    def do() -> str:
+    def action() -> str:
         reports.ask(stage=seat.stage)
         return "The report is being worked out. This page shows it as soon as it is there."
 
-    return act(request, do, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)
 
 
 @posted
@@ -100,12 +100,12 @@ def cancel(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Stop working out the report; the newest one stays as it is."""
     judging_only(seat)
 
-    def do() -> str:
+    def action() -> str:
         if not reports.cancel(stage=seat.stage):
             raise NotEnteredError("No report is being worked out at the moment.")
         return "The report is no longer worked out."
 
-    return act(request, do, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)
 
 
 @require_safe

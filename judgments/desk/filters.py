@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
-from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.views.projects import entered
 from crowd.kinds import kind_of
 from crowd.models import Stage
@@ -129,7 +129,7 @@ def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     judging_only(seat)
     wish: dict[str, Any] = {"stage": seat.stage, "actor": seat.user}
 
-    def do() -> str:
+    def action() -> str:
         given = entered(ApplyForm(request.POST))
         parameters = given["parameters"]
         wish.update(
@@ -150,14 +150,14 @@ def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             "The report is being worked out."
         )
 
-    def do_or_compare() -> str:
+    def act_or_compare() -> str:
         try:
-            return do()
+            return action()
         except FiltersChangedError as error:
             raise ConflictError from error
 
     try:
-        return act(request, do_or_compare, PAGE, seat.project.slug, seat.stage.slug)
+        return run_action(request, act_or_compare, PAGE, seat.project.slug, seat.stage.slug)
     except ConflictError:
         form = compare_filters(stage=seat.stage, user=seat.user, given=wish)
         return show(request, "conflict.html", seat, form=form, status=409)
@@ -170,12 +170,12 @@ def undo(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     judging_only(seat)
     run = get_object_or_404(FilterRun.objects.select_related("stage__project"), stage=seat.stage, pk=pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(UndoForm(request.POST))["reason"]
         filter_runs.undo(run, reason, seat.user)
         return "Undone. All judgments count again."
 
-    return act(request, do, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)
 
 
 @posted
@@ -184,7 +184,7 @@ def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Ask again for what filters removed, for the amount that the page showed."""
     judging_only(seat)
 
-    def do() -> str:
+    def action() -> str:
         given = entered(TopUpForm(request.POST))
         most = given["most"]
         if is_large(seat.stage):
@@ -197,4 +197,4 @@ def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         many = "HIT is" if count == 1 else "HITs are"
         return f"{count} {many} being published, for at most {dollars(most)} {seat.stage.endpoint.currency}."
 
-    return act(request, do, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)

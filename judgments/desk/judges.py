@@ -5,7 +5,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import ReasonForm
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
@@ -97,7 +97,7 @@ def judge(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
 def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Bar a judge from the stage, or from all stages of the project."""
 
-    def do() -> str:
+    def action() -> str:
         worker = _worker(seat, pk)
         reason = entered(ReasonForm(request.POST))["reason"]
         if request.POST.get("from") == "project":
@@ -106,4 +106,4 @@ def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         exclude_worker(worker=worker, stage=seat.stage, reason=reason, actor=seat.user)
         return "Excluded from this stage. What they did stays, and is paid."
 
-    return act(request, do, JUDGE, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, JUDGE, seat.project.slug, seat.stage.slug, pk)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.desk.query_links import links_of_query
 from annotation.models import HeldOutWorker
-from crowd.desk.doors import Role, Seat, act, on_project, posted, show
+from crowd.desk.doors import Role, Seat, on_project, posted, run_action, show
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
 from judgments.desk.columns import OF_SYSTEM, SYSTEMS
@@ -86,7 +86,7 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 def human(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Bring the candidates of the system `human` up to date."""
 
-    def do() -> str:
+    def action() -> str:
         done = services.human_candidates(seat.project, actor=seat.user)
         parts = [
             (done.new, "new candidates"),
@@ -98,7 +98,7 @@ def human(request: HttpRequest, seat: Seat) -> HttpResponse:
         said = "; ".join(f"{count:,} {words}" for count, words in parts if count)
         return f"{said}." if said else "Nothing has changed: all answers that are held out are candidates."
 
-    return act(request, do, "judgments:systems", seat.project.slug)
+    return run_action(request, action, "judgments:systems", seat.project.slug)
 
 
 @posted
@@ -106,13 +106,13 @@ def human(request: HttpRequest, seat: Seat) -> HttpResponse:
 def refresh(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Look for copies of references that came after the import."""
 
-    def do() -> str:
+    def action() -> str:
         count = services.refresh_exact(seat.project, actor=seat.user)
         if not count:
             return "No answer that nobody judged yet is the same as a reference."
         return f"{count:,} answer{'' if count == 1 else 's'} set aside: the same as a reference."
 
-    return act(request, do, "judgments:systems", seat.project.slug)
+    return run_action(request, action, "judgments:systems", seat.project.slug)
 
 
 @require_safe
@@ -184,12 +184,12 @@ def keep_copies(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Have all copies of references that a system gave judged."""
     row = _system(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
         count = services.put_back_copies(system=row, reason=reason, actor=seat.user)
         return f"{count:,} answer{'' if count == 1 else 's'} put back: people judge them."
 
-    return act(request, do, "judgments:system", seat.project.slug, pk)
+    return run_action(request, action, "judgments:system", seat.project.slug, pk)
 
 
 @require_safe
@@ -220,12 +220,12 @@ def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Take an answer out."""
     row = _candidate(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
         services.withdraw(candidate=row, reason=reason, actor=seat.user)
         return "Taken out. Nobody is asked about it any more; judgments that were given stay."
 
-    return act(request, do, "judgments:candidate", seat.project.slug, pk)
+    return run_action(request, action, "judgments:candidate", seat.project.slug, pk)
 
 
 @posted
@@ -234,9 +234,9 @@ def back(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     """Put an answer back."""
     row = _candidate(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
         services.put_back(candidate=row, reason=reason, actor=seat.user)
         return "Put back: people judge it."
 
-    return act(request, do, "judgments:candidate", seat.project.slug, pk)
+    return run_action(request, action, "judgments:candidate", seat.project.slug, pk)

@@ -20,12 +20,12 @@ def entered(form: forms.Form) -> dict[str, Any]:
     raise Refusal("InvalidParameterValue", f"{label}: {errors[0]}" if label else str(errors[0]))
 
 
-def act(
-    request: HttpRequest, do: Callable[[], str], then: str, *, otherwise: str | None = None
+def run_action(
+    request: HttpRequest, action: Callable[[], str], then: str, *, otherwise: str | None = None
 ) -> HttpResponse:
     """Do it, and go on at the address `then`; where it was refused at `otherwise`, with the reason."""
     try:
-        messages.success(request, do())
+        messages.success(request, action())
     except Refusal as refusal:
         if refusal.code == "DuplicateRequest":
             messages.info(request, refusal.message)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Answer
 from crowd.desk import tables
-from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
 from crowd.desk.views.projects import entered
 from jobs.models import Job, JobState
 from jobs.services import cancel
@@ -126,18 +126,18 @@ def _where(kind: str, field: str) -> str:
 def decide(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Accept, black out or reopen the findings that are ticked, or all that the filter has."""
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(DecisionForm(request.POST))["reason"]
         rows = _chosen(request, seat)
-        action = request.POST.get("do", "")
-        if action == "accept":
+        decision = request.POST.get("do", "")
+        if decision == "accept":
             done, words = decisions.accept(findings=rows, reason=reason, actor=seat.user), "may stay"
-        elif action == "redact":
+        elif decision == "redact":
             done, words = (
                 decisions.redact(findings=rows, reason=reason, actor=seat.user),
                 "will be blacked out",
             )
-        elif action == "reopen":
+        elif decision == "reopen":
             done, words = decisions.reopen(findings=rows, actor=seat.user), "open again"
         else:
             raise NotEnteredError("Choose what is to happen to them.")
@@ -146,7 +146,7 @@ def decide(request: HttpRequest, seat: Seat) -> HttpResponse:
         is_open = "" if words != "open again" else "is " if done == 1 else "are "
         return f"{done:,} finding{'' if done == 1 else 's'} {is_open}{words}."
 
-    return _back(request, seat, act(request, do, "releases:privacy", seat.project.slug))
+    return _back(request, seat, run_action(request, action, "releases:privacy", seat.project.slug))
 
 
 def _chosen(request: HttpRequest, seat: Seat) -> Any:
@@ -223,12 +223,12 @@ def check_cancel(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
     """End a check; what it found so far stays."""
     row = _job(seat, job)
 
-    def do() -> str:
+    def action() -> str:
         if not cancel(job_id=row.pk):
             raise NotEnteredError("The check is over already.")
         return "The check was cancelled. What it found so far stays."
 
-    return _back(request, seat, act(request, do, "releases:privacy", seat.project.slug))
+    return _back(request, seat, run_action(request, action, "releases:privacy", seat.project.slug))
 
 
 def _live(request: HttpRequest, seat: Seat, row: Job) -> dict[str, Any]:

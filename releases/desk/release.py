@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import NotEnteredError, Role, Seat, act, on_project, posted, show
+from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
 from crowd.desk.views.projects import entered
 from jobs.models import Job, JobState
 from releases import download_files, selectors, storage, summaries
@@ -141,12 +141,12 @@ def _job(seat: Seat, pk: int) -> Job:
 def cancel(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """End a build."""
 
-    def do() -> str:
+    def action() -> str:
         if not transitions.give_up(release=found(seat, version), why="It was cancelled.", actor=seat.user):
             raise NotEnteredError("The build is over already.")
         return "The build was cancelled. Nothing of it is kept."
 
-    return act(request, do, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, seat.project.slug, version)
 
 
 @posted
@@ -154,14 +154,14 @@ def cancel(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
 def again(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """Build a version that failed once more."""
 
-    def do() -> str:
+    def action() -> str:
         release = found(seat, version)
         if transitions.stuck(release, selectors.job_of(release)):
             transitions.give_up(release=release, why="Its worker stopped.", actor=seat.user)
         begin_again(release=release, actor=seat.user)
         return f"Release {version} is being built again."
 
-    return act(request, do, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, seat.project.slug, version)
 
 
 @posted
@@ -169,11 +169,11 @@ def again(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
 def publish(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """Give it a page that needs no log-in."""
 
-    def do() -> str:
+    def action() -> str:
         transitions.show(release=found(seat, version), actor=seat.user)
         return f"Release {version} has a public page. Everybody who has its address can download its files."
 
-    return act(request, do, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, seat.project.slug, version)
 
 
 @posted
@@ -181,11 +181,11 @@ def publish(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
 def hide(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """Take the public page away."""
 
-    def do() -> str:
+    def action() -> str:
         transitions.hide(release=found(seat, version), actor=seat.user)
         return f"Release {version} is for members of the project again."
 
-    return act(request, do, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, seat.project.slug, version)
 
 
 @posted
@@ -194,14 +194,14 @@ def withdraw(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     """Offer its files no more; the record stays."""
     release = found(seat, version)
 
-    def do() -> str:
+    def action() -> str:
         given = entered(WithdrawForm(request.POST))
         if given["typed"].strip() != version:
             raise NotEnteredError(f"Type {version} to withdraw it; this was something else.")
         transitions.withdraw(release=release, reason=given["reason"], actor=seat.user)
         return f"Release {version} is withdrawn. Its page stays and says why."
 
-    return act(request, do, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, seat.project.slug, version)
 
 
 @require_safe

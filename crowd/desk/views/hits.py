@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
 from crowd.desk.columns import HITS
-from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import HoursForm, OnceForm, PlacesForm
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
@@ -76,14 +76,14 @@ def more_time(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResp
     """Keep it on offer longer."""
     row = _hit(seat, number)
 
-    def do() -> str:
+    def action() -> str:
         hours = entered(HoursForm(request.POST))["hours"]
         until = max(row.expires_at or timezone.now(), timezone.now()) + timedelta(hours=hours)
         _on_offer_once(row)
         stages.extend_hit_time(hit=row, until=until.replace(microsecond=0))
         return f"It is asked to stay on offer until {until:%-d %b %Y, %H:%M} UTC."
 
-    return act(request, do, "desk:hit", seat.project.slug, seat.stage.slug, number)
+    return run_action(request, action, "desk:hit", seat.project.slug, seat.stage.slug, number)
 
 
 def _on_offer_once(row: Hit) -> None:
@@ -97,13 +97,13 @@ def more_places(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpRe
     """More people for it."""
     row = _hit(seat, number)
 
-    def do() -> str:
+    def action() -> str:
         form = PlacesForm(request.POST)
         places = entered(form)["places"]
         stages.extend_hit_places(hit=row, places=places, purpose=form.purpose())
         return f"{places} more places are asked for."
 
-    return act(request, do, "desk:hit", seat.project.slug, seat.stage.slug, number)
+    return run_action(request, action, "desk:hit", seat.project.slug, seat.stage.slug, number)
 
 
 @posted
@@ -112,11 +112,11 @@ def expire(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpRespons
     """Take it off offer."""
     row = _hit(seat, number)
 
-    def do() -> str:
+    def action() -> str:
         form = OnceForm(request.POST)
         entered(form)
         _on_offer_once(row)
         stages.expire_hit(hit=row, purpose=form.purpose())
         return "It goes off offer. Work that people have begun may still come in."
 
-    return act(request, do, "desk:hit", seat.project.slug, seat.stage.slug, number)
+    return run_action(request, action, "desk:hit", seat.project.slug, seat.stage.slug, number)

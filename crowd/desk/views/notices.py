@@ -11,7 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
-from crowd.desk.doors import Seat, act, for_members, on_project, posted, show, show_conflict
+from crowd.desk.doors import Seat, for_members, on_project, posted, run_action, show, show_conflict
 from crowd.desk.forms import WishForm
 from notices import selectors, services
 from notices.letters import last_sent, post_office
@@ -95,13 +95,13 @@ def wish(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Which notices of this project I want by e-mail."""
     form = _wish_form(seat, request.POST)
 
-    def do() -> str:
+    def action() -> str:
         post = request.POST.get("post", "")
         services.wish(user=seat.user, project=seat.project, post=post, seen=form.seen)
         return "Saved. This is for you alone."
 
     try:
-        return act(request, do, "desk:project_notices", seat.project.slug)
+        return run_action(request, action, "desk:project_notices", seat.project.slug)
     except ConflictError:
         back = reverse("desk:project_notices", args=[seat.project.slug])
         return show_conflict(request, seat, form, _wish_form(seat), back)

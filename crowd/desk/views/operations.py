@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
 from crowd.desk.columns import OPERATIONS
-from crowd.desk.doors import Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import ResolveForm
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
@@ -100,7 +100,7 @@ def resolve(request: HttpRequest, seat: StageSeat, *, operation: uuid.UUID) -> H
     """What became of an operation; booking money that was reserved spends nothing new."""
     row = get_object_or_404(MarketOperation, stage=seat.stage, pk=operation)
 
-    def do() -> str:
+    def action() -> str:
         given = entered(ResolveForm(request.POST))
         happened = given["happened"] == "yes"
         review.resolve_operation(
@@ -108,7 +108,7 @@ def resolve(request: HttpRequest, seat: StageSeat, *, operation: uuid.UUID) -> H
         )
         return "Booked as done." if happened else "Booked as not done; its money is free again."
 
-    answer = act(request, do, "desk:decisions", seat.project.slug, seat.stage.slug)
+    answer = run_action(request, action, "desk:decisions", seat.project.slug, seat.stage.slug)
     if request.GET.get("queue") == "operations" and not operations.needs_person(seat.stage).exists():
         return redirect("desk:queue", seat.project.slug, "operations")
     return answer

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from crowd.desk import panels
-from crowd.desk.doors import Role, Seat, act, for_members, on_project, posted, show
+from crowd.desk.doors import Role, Seat, for_members, on_project, posted, run_action, show
 from crowd.desk.forms import ReasonForm
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
@@ -161,7 +161,7 @@ def _worker(seat: Seat, pk: int) -> Worker:
 def exclude(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
     """Bar somebody from all stages of the project."""
 
-    def do() -> str:
+    def action() -> str:
         count = exclude_from_project(
             worker=_worker(seat, pk),
             project=seat.project,
@@ -172,7 +172,7 @@ def exclude(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
             f"Excluded from {count} {'stage' if count == 1 else 'stages'}. What they did stays, and is paid."
         )
 
-    return act(request, do, "desk:person", seat.project.slug, pk)
+    return run_action(request, action, "desk:person", seat.project.slug, pk)
 
 
 EVERYBODY = Grid(

@@ -17,10 +17,10 @@ from crowd.desk.doors import (
     NotEnteredError,
     Role,
     Seat,
-    act,
     for_members,
     on_project,
     posted,
+    run_action,
     show,
     show_conflict,
 )
@@ -181,7 +181,7 @@ def set_member(request: HttpRequest, seat: Seat) -> HttpResponse:
     named = Membership.objects.filter(project=seat.project, user__username=request.POST.get("username", ""))
     form = MemberForm(request.POST, member=named.first())
 
-    def do() -> str:
+    def action() -> str:
         given = entered(form)
         user = User.objects.filter(username=given["username"], is_active=True).first()
         if user is None:
@@ -192,7 +192,7 @@ def set_member(request: HttpRequest, seat: Seat) -> HttpResponse:
         return f"{user.get_username()} is {given['role']} now."
 
     try:
-        return act(request, do, "desk:members", seat.project.slug)
+        return run_action(request, action, "desk:members", seat.project.slug)
     except ConflictError:
         back = reverse("desk:members", args=[seat.project.slug])
         return show_conflict(request, seat, form, MemberForm(member=named.first()), back)
@@ -204,11 +204,13 @@ def remove_member(request: HttpRequest, seat: Seat, *, user: int) -> HttpRespons
     """Take somebody out."""
     member = get_object_or_404(Membership.objects.select_related("user"), project=seat.project, user_id=user)
 
-    def do() -> str:
+    def action() -> str:
         services.remove_member(project=seat.project, user=member.user, actor=seat.user)
         return f"{member.user.get_username()} is no longer in the project."
 
-    return act(request, do, "desk:projects" if user == seat.user.pk else "desk:members", *_place(seat, user))
+    return run_action(
+        request, action, "desk:projects" if user == seat.user.pk else "desk:members", *_place(seat, user)
+    )
 
 
 def _place(seat: Seat, user: int) -> list[str]:

@@ -18,10 +18,10 @@ from crowd.desk.doors import (
     Role,
     Seat,
     StageSeat,
-    act,
     on_project,
     on_stage,
     posted,
+    run_action,
     show,
     show_conflict,
 )
@@ -229,12 +229,12 @@ def opening(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 
 
 def _open(request: HttpRequest, seat: StageSeat) -> HttpResponse:
-    def do() -> str:
+    def action() -> str:
         typed = entered(OpenForm(request.POST))["typed"]
         offer = stages.open_stage(stage=seat.stage, actor=seat.user, typed_cents=typed)
         return f"The stage is open: {offer.hits} HITs for {offer.assignments} places are being published."
 
-    return act(request, do, STAGE, seat.project.slug, seat.stage.slug, other="desk:opening")
+    return run_action(request, action, STAGE, seat.project.slug, seat.stage.slug, other="desk:opening")
 
 
 @posted
@@ -243,7 +243,7 @@ def expect(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Keep how long one HIT takes, as the researcher guesses it."""
     form = MinutesForm(request.POST, stage=seat.stage)
 
-    def do() -> str:
+    def action() -> str:
         minutes = entered(form)["minutes"]
         changes = {"expected_seconds": expected_seconds(minutes)}
         stages.change_stage(
@@ -252,17 +252,17 @@ def expect(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         return "Kept. The hourly pay below comes from it." if minutes else "The guess is taken away."
 
     try:
-        return act(request, do, "desk:opening", seat.project.slug, seat.stage.slug)
+        return run_action(request, action, "desk:opening", seat.project.slug, seat.stage.slug)
     except ConflictError:
         back = reverse("desk:opening", args=[seat.project.slug, seat.stage.slug])
         return show_conflict(request, seat, form, MinutesForm(stage=_now(seat)), back)
 
 
-def _moved(request: HttpRequest, seat: StageSeat, do: Callable[[], str]) -> HttpResponse:
+def _moved(request: HttpRequest, seat: StageSeat, action: Callable[[], str]) -> HttpResponse:
     """Do something about a stage's state, and show the page that the button stood on."""
     if request.POST.get("from") == "board":
-        return act(request, do, "desk:board", seat.project.slug)
-    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+        return run_action(request, action, "desk:board", seat.project.slug)
+    return run_action(request, action, STAGE, seat.project.slug, seat.stage.slug)
 
 
 @posted
@@ -270,11 +270,11 @@ def _moved(request: HttpRequest, seat: StageSeat, do: Callable[[], str]) -> Http
 def pause(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Publish nothing more for now."""
 
-    def do() -> str:
+    def action() -> str:
         stages.pause_stage(stage=seat.stage, actor=seat.user, why=entered(WhyForm(request.POST))["why"])
         return "Paused. What is on offer stays, and what comes in is collected."
 
-    return _moved(request, seat, do)
+    return _moved(request, seat, action)
 
 
 @posted
@@ -282,11 +282,11 @@ def pause(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 def close(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Take everything off offer."""
 
-    def do() -> str:
+    def action() -> str:
         stages.close_stage(stage=seat.stage, actor=seat.user, why=entered(WhyForm(request.POST))["why"])
         return "Closed. Work that people have begun may still come in, and is paid."
 
-    return _moved(request, seat, do)
+    return _moved(request, seat, action)
 
 
 @posted
@@ -294,11 +294,11 @@ def close(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 def reopen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """A closed stage back to paused."""
 
-    def do() -> str:
+    def action() -> str:
         stages.reopen_stage(stage=seat.stage, actor=seat.user, why=entered(WhyForm(request.POST))["why"])
         return "The stage is paused now. Open it to publish what is still missing."
 
-    return _moved(request, seat, do)
+    return _moved(request, seat, action)
 
 
 @posted
@@ -306,7 +306,7 @@ def reopen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """Publish what was rejected, removed or ran out, now instead of at the next round."""
 
-    def do() -> str:
+    def action() -> str:
         if seat.stage.status != Status.OPEN:
             raise NotEnteredError(f"The stage is {seat.stage.status}; only an open one is topped up.")
         count = publish_pending(seat.stage)
@@ -314,7 +314,7 @@ def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             f"{count} HITs are being published." if count else "Nothing is missing, or the budget is used up."
         )
 
-    return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, STAGE, seat.project.slug, seat.stage.slug)
 
 
 @posted
@@ -323,7 +323,7 @@ def set_budget(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     """A new cap for the stage."""
     form = BudgetForm(request.POST, stage=seat.stage)
 
-    def do() -> str:
+    def action() -> str:
         if not _may_change_budget(seat.stage):
             raise NotEnteredError("Pause the stage first: opening it again asks you to type the new amount.")
         cents = entered(form)["budget"]
@@ -331,7 +331,7 @@ def set_budget(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         return "The stage has a new budget."
 
     try:
-        return act(request, do, STAGE, seat.project.slug, seat.stage.slug)
+        return run_action(request, action, STAGE, seat.project.slug, seat.stage.slug)
     except ConflictError:
         back = reverse(STAGE, args=[seat.project.slug, seat.stage.slug])
         return show_conflict(request, seat, form, BudgetForm(stage=_now(seat)), back)

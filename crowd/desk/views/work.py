@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
 from crowd.desk.columns import WORK as WORK_TABLE
-from crowd.desk.doors import NotEnteredError, Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.doors import NotEnteredError, Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import BonusForm, NoteForm, ReasonForm
 from crowd.desk.grids import respond
 from crowd.desk.queues import queue_named
@@ -113,14 +113,14 @@ def assignment(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespons
     )
 
 
-def _decide(request: HttpRequest, seat: StageSeat, pk: int, do: Callable[[], str]) -> HttpResponse:
+def _decide(request: HttpRequest, seat: StageSeat, pk: int, action: Callable[[], str]) -> HttpResponse:
     """Decide, and show the work again; or the next of the queue from which it was opened."""
     names = (seat.project.slug, seat.stage.slug, pk)
     queue = queue_named(request.GET.get("queue", ""))
     if queue is None:
-        return act(request, do, WORK, *names)
+        return run_action(request, action, WORK, *names)
     try:
-        messages.success(request, do())
+        messages.success(request, action())
     except (CrowdError, NotEnteredError) as error:
         messages.error(request, str(error))
         return redirect(f"{reverse(WORK, args=names)}?queue={queue.name}")
@@ -133,12 +133,12 @@ def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Approve."""
     row = _assignment(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         note = entered(NoteForm(request.POST))["note"]
         review.approve(assignment=row, actor=seat.user, note=note)
         return _with_rest("Approved; the marketplace is being told.", row)
 
-    return _decide(request, seat, pk, do)
+    return _decide(request, seat, pk, action)
 
 
 @posted
@@ -173,12 +173,12 @@ def reject(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Reject, with a reason."""
     row = _assignment(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(ReasonForm(request.POST))["reason"]
         review.reject(assignment=row, actor=seat.user, reason=reason)
         return "Rejected; the marketplace is being told. You can still approve it within 30 days."
 
-    return _decide(request, seat, pk, do)
+    return _decide(request, seat, pk, action)
 
 
 @posted
@@ -187,12 +187,12 @@ def override(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Approve rejected work after all."""
     row = _assignment(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         note = entered(NoteForm(request.POST))["note"]
         review.override(assignment=row, actor=seat.user, note=note)
         return _with_rest("Approved after all; the marketplace is being told.", row)
 
-    return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, WORK, seat.project.slug, seat.stage.slug, pk)
 
 
 @posted
@@ -201,7 +201,7 @@ def bonus(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Pay a bonus."""
     row = _assignment(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         form = BonusForm(request.POST)
         given = entered(form)
         review.bonus(
@@ -213,7 +213,7 @@ def bonus(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         )
         return "The bonus is being paid."
 
-    return act(request, do, WORK, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, WORK, seat.project.slug, seat.stage.slug, pk)
 
 
 @posted
@@ -222,11 +222,11 @@ def release(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Let held work go on."""
     row = _assignment(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         review.release_hold(assignment=row, actor=seat.user)
         return _with_rest("No longer held; it is being approved.", row)
 
-    return _decide(request, seat, pk, do)
+    return _decide(request, seat, pk, action)
 
 
 def _with_rest(said: str, row: Assignment) -> str:

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from crowd.desk import tables
 from crowd.desk.columns import WORKERS
-from crowd.desk.doors import NotEnteredError, Role, StageSeat, act, on_stage, posted, show
+from crowd.desk.doors import NotEnteredError, Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm
 from crowd.desk.grids import respond
 from crowd.desk.views.projects import entered
@@ -76,7 +76,7 @@ def message(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     form = MessageForm(request.POST or None)
     if request.method == "POST":
 
-        def do() -> str:
+        def action() -> str:
             letter = entered(form)
             if len(readers) > _MOST_WRITTEN_TO:
                 raise NotEnteredError(f"These are more than {_MOST_WRITTEN_TO} people; choose some.")
@@ -90,7 +90,7 @@ def message(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             return f"The message goes to {len(readers)} {'worker' if len(readers) == 1 else 'workers'}."
 
         if form.is_valid():
-            return act(request, do, "desk:workers", seat.project.slug, seat.stage.slug)
+            return run_action(request, action, "desk:workers", seat.project.slug, seat.stage.slug)
     return show(
         request,
         "message.html",
@@ -109,12 +109,12 @@ def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
     """Bar somebody from the stage."""
     row = _worker(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         reason = entered(ReasonForm(request.POST))["reason"]
         review.exclude_worker(worker=row, stage=seat.stage, reason=reason, actor=seat.user)
         return "Excluded from this stage. What they did stays, and is paid."
 
-    return act(request, do, WORKER, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, WORKER, seat.project.slug, seat.stage.slug, pk)
 
 
 @posted
@@ -123,7 +123,7 @@ def compensate(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespons
     """Pay for a session that broke."""
     row = _worker(seat, pk)
 
-    def do() -> str:
+    def action() -> str:
         given = entered(CompensateForm(request.POST))
         now = timezone.now()
         operation = review.compensate(
@@ -140,4 +140,4 @@ def compensate(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespons
             )
         return "The compensation is on its way."
 
-    return act(request, do, WORKER, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, WORKER, seat.project.slug, seat.stage.slug, pk)

@@ -383,9 +383,9 @@ def own(seat: Seat, number: int) -> Batch:
     return found
 
 
-def _act(request: HttpRequest, do: Any, said: str) -> bool:
+def _act(request: HttpRequest, action: Any, said: str) -> bool:
     try:
-        do()
+        action()
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return False

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding
-from marketplace.requester.actions import act, entered
+from marketplace.requester.actions import entered, run_action
 from marketplace.requester.doors import Seat, for_requester
 from marketplace.requester.forms import ApproveForm, BonusForm, RejectForm
 from marketplace.requester.lookup import own_hit, own_work, own_worker, visible_work
@@ -74,14 +74,14 @@ def approve(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     now = clock.now()
     row = own_work(seat.requester, pk, now)
 
-    def do() -> str:
+    def action() -> str:
         feedback = entered(ApproveForm(request.POST))["feedback"]
         override = "override" in request.POST
         if not decisions.approve_once(holding=row, feedback=feedback, override=override, now=now):
             return "It was approved before; nothing was paid twice."
         return f"Approved: {row.worker.worker_id} gets {money(row.hit.reward_cents)}."
 
-    return _decide(request, seat, row, do, now)
+    return _decide(request, seat, row, action, now)
 
 
 @require_POST
@@ -91,20 +91,20 @@ def reject(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     now = clock.now()
     row = own_work(seat.requester, pk, now)
 
-    def do() -> str:
+    def action() -> str:
         feedback = entered(RejectForm(request.POST))["feedback"]
         if not decisions.reject_once(holding=row, feedback=feedback, now=now):
             return "It was rejected before; the reason given then stays."
         return f"Rejected: {row.worker.worker_id} gets nothing. You can approve it after all within 30 days."
 
-    return _decide(request, seat, row, do, now)
+    return _decide(request, seat, row, action, now)
 
 
 def _decide(
-    request: HttpRequest, seat: Seat, row: Holding, do: Callable[[], str], now: datetime
+    request: HttpRequest, seat: Seat, row: Holding, action: Callable[[], str], now: datetime
 ) -> HttpResponse:
     try:
-        messages.success(request, do())
+        messages.success(request, action())
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect(_back(request, seat, row))
@@ -119,14 +119,14 @@ def bonus(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     row = own_work(seat.requester, pk, now)
     row.hit.requester = seat.requester
 
-    def do() -> str:
+    def action() -> str:
         given = entered(BonusForm(request.POST))
         paid = decisions.bonus_once(
             holding=row, cents=given["amount"], reason=given["reason"], once=given["once"], now=now
         )
         return f"A bonus of {money(paid.cents)} for {row.worker.worker_id} is paid."
 
-    return act(request, do, _back(request, seat, row))
+    return run_action(request, action, _back(request, seat, row))
 
 
 @require_POST

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock, frame
 from marketplace.errors import Refusal
 from marketplace.models import HIT
-from marketplace.requester.actions import act, entered
+from marketplace.requester.actions import entered, run_action
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.fields import OnceForm
 from marketplace.requester.forms import MorePlacesForm, MoreTimeForm
@@ -137,19 +137,19 @@ def question(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     return frames.with_task(shown, asked, origin=origin)
 
 
-Do = Callable[[HIT], str]
+Action = Callable[[HIT], str]
 
 
-def _act(request: HttpRequest, seat: Seat, hit_id: str, do: Do) -> HttpResponse:
+def _act(request: HttpRequest, seat: Seat, hit_id: str, action: Action) -> HttpResponse:
     """Apply what time has done to the HIT, then change it in one transaction."""
     row = own_hit(seat.requester, hit_id)
     settle(hits=[row], now=clock.now())
 
     def locked() -> str:
         with transaction.atomic():
-            return do(row)
+            return action(row)
 
-    return act(request, locked, reverse("requester:hit", args=[seat.requester.customer_id, hit_id]))
+    return run_action(request, locked, reverse("requester:hit", args=[seat.requester.customer_id, hit_id]))
 
 
 @require_POST
@@ -157,7 +157,7 @@ def _act(request: HttpRequest, seat: Seat, hit_id: str, do: Do) -> HttpResponse:
 def more_time(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     """Keep it on offer longer."""
 
-    def do(row: HIT) -> str:
+    def action(row: HIT) -> str:
         form = MoreTimeForm(request.POST)
         entered(form)
         until, now = form.until(), clock.now()
@@ -166,7 +166,7 @@ def more_time(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
         hits.set_expiration(hit=row, expires_at=until, now=now)
         return f"It stays on offer until {until:%-d %b %Y, %H:%M} UTC."
 
-    return _act(request, seat, hit_id, do)
+    return _act(request, seat, hit_id, action)
 
 
 @require_POST
@@ -174,13 +174,13 @@ def more_time(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
 def more_places(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     """More people for it."""
 
-    def do(row: HIT) -> str:
+    def action(row: HIT) -> str:
         given = entered(MorePlacesForm(request.POST))
         claim(requester=seat.requester, action="add-places", once=given["once"], now=clock.now())
         hits.add_places(hit=row, places=given["places"], now=clock.now())
         return f"{given['places']:,} place{'s' if given['places'] > 1 else ''} more."
 
-    return _act(request, seat, hit_id, do)
+    return _act(request, seat, hit_id, action)
 
 
 @require_POST
@@ -188,11 +188,11 @@ def more_places(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpRespons
 def expire(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     """Take it off offer now; the money for open places comes back."""
 
-    def do(row: HIT) -> str:
+    def action(row: HIT) -> str:
         hits.set_expiration(hit=row, expires_at=clock.now(), now=clock.now())
         return "It is off offer. Work that people have begun may still come in."
 
-    return _act(request, seat, hit_id, do)
+    return _act(request, seat, hit_id, action)
 
 
 @require_POST
@@ -200,12 +200,12 @@ def expire(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
 def reviewing(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     """Mark it as being reviewed, or take the mark away."""
 
-    def do(row: HIT) -> str:
+    def action(row: HIT) -> str:
         marked = "revert" not in request.POST
         hits.set_reviewing(hit=row, reviewing=marked, now=clock.now())
         return "Marked as being reviewed." if marked else "The mark is taken away."
 
-    return _act(request, seat, hit_id, do)
+    return _act(request, seat, hit_id, action)
 
 
 @require_POST
@@ -213,10 +213,10 @@ def reviewing(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
 def delete(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
     """Delete it, once all of its work is decided."""
 
-    def do(row: HIT) -> str:
+    def action(row: HIT) -> str:
         if row.disposed_at:
             raise Refusal("DuplicateRequest", "It was deleted already.")
         hits.dispose(hit=row, now=clock.now())
         return "Deleted. Its work and payments stay on record; rejections in it are final now."
 
-    return _act(request, seat, hit_id, do)
+    return _act(request, seat, hit_id, action)

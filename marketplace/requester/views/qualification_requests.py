@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.answers import fields_of
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest
-from marketplace.requester.actions import act, entered
+from marketplace.requester.actions import entered, run_action
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.lookup import own_request
 from marketplace.requester.qualification_forms import AcceptForm, RevokeForm
@@ -63,13 +63,13 @@ def _decide(
     seat: Seat,
     asking: str,
     wanted: QualificationRequest.State,
-    do: Callable[[QualificationRequest], str],
+    action: Callable[[QualificationRequest], str],
 ) -> HttpResponse:
     row = own_request(seat.requester, asking)
 
     def once() -> str:
         try:
-            return do(row)
+            return action(row)
         except Refusal as refusal:
             row.refresh_from_db(fields=["state"])
             if refusal.code != "InvalidQualificationRequestState":
@@ -90,7 +90,7 @@ def _decide(
     else:
         then = reverse("requester:qualification_requests", args=[customer])
     here = reverse("requester:qualification_request", args=[customer, asking])
-    return act(request, once, then, otherwise=here)
+    return run_action(request, once, then, otherwise=here)
 
 
 @require_POST
@@ -98,12 +98,12 @@ def _decide(
 def accept(request: HttpRequest, seat: Seat, *, asking: str) -> HttpResponse:
     """Grant it, with a value."""
 
-    def do(row: QualificationRequest) -> str:
+    def action(row: QualificationRequest) -> str:
         value = entered(AcceptForm(request.POST))["value"]
         qualification_requests.accept(request=row, value=value)
         return f"{row.worker.worker_id} holds “{row.qualification_type.name}” now, value {value}."
 
-    return _decide(request, seat, asking, State.GRANTED, do)
+    return _decide(request, seat, asking, State.GRANTED, action)
 
 
 @require_POST
@@ -111,9 +111,9 @@ def accept(request: HttpRequest, seat: Seat, *, asking: str) -> HttpResponse:
 def reject(request: HttpRequest, seat: Seat, *, asking: str) -> HttpResponse:
     """Reject it."""
 
-    def do(row: QualificationRequest) -> str:
+    def action(row: QualificationRequest) -> str:
         reason = entered(RevokeForm(request.POST))["reason"]
         qualification_requests.reject(request=row, reason=reason)
         return f"{row.worker.worker_id} does not get it."
 
-    return _decide(request, seat, asking, State.REJECTED, do)
+    return _decide(request, seat, asking, State.REJECTED, action)

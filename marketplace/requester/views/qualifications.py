@@ -13,7 +13,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import QualificationType, Worker
 from marketplace.requester import grantfile
-from marketplace.requester.actions import act, entered
+from marketplace.requester.actions import entered, run_action
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.lookup import own_qualification
 from marketplace.requester.qualification_forms import FileForm, GiveForm, RevokeForm, TypeForm
@@ -126,14 +126,16 @@ def qualification(request: HttpRequest, seat: Seat, *, kind: str) -> HttpRespons
     )
 
 
-def _act(request: HttpRequest, seat: Seat, kind: str, do: Callable[[QualificationType], str]) -> HttpResponse:
+def _act(
+    request: HttpRequest, seat: Seat, kind: str, action: Callable[[QualificationType], str]
+) -> HttpResponse:
     row = own_qualification(seat.requester, kind)
 
     def all_of_it() -> str:
         with transaction.atomic():
-            return do(row)
+            return action(row)
 
-    return act(request, all_of_it, _address(seat, row))
+    return run_action(request, all_of_it, _address(seat, row))
 
 
 @require_POST
@@ -142,13 +144,13 @@ def delete(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
     """Delete a type for which no HIT asks."""
     row = own_qualification(seat.requester, kind)
 
-    def do() -> str:
+    def action() -> str:
         with transaction.atomic():
             qualifications.delete_qualification_type(qualification_type=row, now=clock.now())
         return f"“{row.name}” is deleted."
 
     listing_address = reverse("requester:qualifications", args=[seat.requester.customer_id])
-    return act(request, do, listing_address, otherwise=_address(seat, row))
+    return run_action(request, action, listing_address, otherwise=_address(seat, row))
 
 
 @require_POST
@@ -156,7 +158,7 @@ def delete(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
 def give(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
     """Give it to workers by their ids, or change their values: to all of them, or to none."""
 
-    def do(row: QualificationType) -> str:
+    def action(row: QualificationType) -> str:
         given = entered(GiveForm(request.POST))
         found = {each.worker_id: each for each in Worker.objects.filter(worker_id__in=given["workers"])}
         if unknown := [each for each in given["workers"] if each not in found]:
@@ -170,7 +172,7 @@ def give(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
             )
         return f"{len(found)} worker{'s' if len(found) > 1 else ''} hold it with value {given['value']} now."
 
-    return _act(request, seat, kind, do)
+    return _act(request, seat, kind, action)
 
 
 @require_POST
@@ -178,7 +180,7 @@ def give(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
 def revoke(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
     """Take it back from workers who are ticked."""
 
-    def do(row: QualificationType) -> str:
+    def action(row: QualificationType) -> str:
         reason = entered(RevokeForm(request.POST))["reason"]
         ids = [each for each in request.POST.getlist("worker")[:100] if "\0" not in each]
         holders = selectors.holders(row, status="Granted", words="").filter(worker__worker_id__in=ids)
@@ -189,7 +191,7 @@ def revoke(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
             qualifications.revoke(qualification_type=row, worker=worker, reason=reason)
         return f"Taken back from {len(taken)} worker{'s' if len(taken) > 1 else ''}."
 
-    return _act(request, seat, kind, do)
+    return _act(request, seat, kind, action)
 
 
 @require_POST
@@ -197,7 +199,7 @@ def revoke(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
 def upload(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
     """Give and take as a file says: all of its lines, or none."""
 
-    def do(row: QualificationType) -> str:
+    def action(row: QualificationType) -> str:
         form = FileForm(request.POST, request.FILES)
         file = entered(form)["file"]
         sheet = grantfile.open_grants(file.name, file.file)
@@ -208,4 +210,4 @@ def upload(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
             f"The file was read as {sheet.said}."
         )
 
-    return _act(request, seat, kind, do)
+    return _act(request, seat, kind, action)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Block, Message, QualificationType, Requester, Worker
-from marketplace.requester.actions import act, entered
+from marketplace.requester.actions import entered, run_action
 from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
 from marketplace.requester.lookup import own_worker
@@ -84,14 +84,14 @@ def _address(seat: Seat, whose: Worker) -> str:
     return reverse("requester:worker", args=[seat.requester.customer_id, whose.worker_id])
 
 
-def _act(request: HttpRequest, seat: Seat, worker_id: str, do: Callable[[Worker], str]) -> HttpResponse:
+def _act(request: HttpRequest, seat: Seat, worker_id: str, action: Callable[[Worker], str]) -> HttpResponse:
     whose = own_worker(seat.requester, worker_id, clock.now())
 
     def all_of_it() -> str:
         with transaction.atomic():
-            return do(whose)
+            return action(whose)
 
-    return act(request, all_of_it, _address(seat, whose))
+    return run_action(request, all_of_it, _address(seat, whose))
 
 
 @require_POST
@@ -99,12 +99,12 @@ def _act(request: HttpRequest, seat: Seat, worker_id: str, do: Callable[[Worker]
 def block(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
     """Keep somebody from accepting this requester's HITs."""
 
-    def do(whose: Worker) -> str:
+    def action(whose: Worker) -> str:
         reason = entered(BlockForm(request.POST))["reason"]
         people.block(requester=seat.requester, worker=whose, reason=reason)
         return "Blocked: they cannot accept your HITs. What they did stays, and is paid as you decide."
 
-    return _act(request, seat, worker_id, do)
+    return _act(request, seat, worker_id, action)
 
 
 @require_POST
@@ -112,11 +112,11 @@ def block(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
 def unblock(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
     """Let somebody in again."""
 
-    def do(whose: Worker) -> str:
+    def action(whose: Worker) -> str:
         people.unblock(requester=seat.requester, worker=whose)
         return "Not blocked any more."
 
-    return _act(request, seat, worker_id, do)
+    return _act(request, seat, worker_id, action)
 
 
 @require_POST
@@ -124,7 +124,7 @@ def unblock(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse
 def grant(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
     """Give a qualification, or change its value."""
 
-    def do(whose: Worker) -> str:
+    def action(whose: Worker) -> str:
         given = entered(GrantForm(request.POST, kinds=grantable(seat.requester)))
         kind = QualificationType.objects.get(
             requester=seat.requester, qualification_type_id=given["kind"], deleted_at=None
@@ -135,7 +135,7 @@ def grant(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
         )
         return f"“{kind.name}” is given, value {given['value']}."
 
-    return _act(request, seat, worker_id, do)
+    return _act(request, seat, worker_id, action)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -166,7 +166,7 @@ def message(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 def _send(request: HttpRequest, seat: Seat, asked: list[str], given: dict[str, Any]) -> HttpResponse:
-    def do() -> str:
+    def action() -> str:
         with transaction.atomic():
             claim(requester=seat.requester, action="message", once=given["once"], now=clock.now())
             failures = people.notify_workers(
@@ -179,4 +179,4 @@ def _send(request: HttpRequest, seat: Seat, asked: list[str], given: dict[str, A
         return f"Sent to {sent} worker{'s' if sent != 1 else ''}.{left}"
 
     back = reverse("requester:workers", args=[seat.requester.customer_id])
-    return act(request, do, back)
+    return run_action(request, action, back)
