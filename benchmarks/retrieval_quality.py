@@ -28,7 +28,7 @@ from retrieval.evaluation.haystacks import FileHaystack  # noqa: E402
 from retrieval.evaluation.measures import DEFAULT, parse_measures  # noqa: E402
 from retrieval.evaluation.qrels import Qrels, read_qrels  # noqa: E402
 from retrieval.evaluation.questions import Question, read_questions  # noqa: E402
-from retrieval.evaluation.report import Evaluation, evaluate, judged_questions, said  # noqa: E402
+from retrieval.evaluation.report import Evaluation, as_json, evaluate, judged_questions  # noqa: E402
 from retrieval.evaluation.system_runs import ask  # noqa: E402
 from retrieval.ranking.folder import temporary_collection  # noqa: E402
 from retrieval.ranking.systems import parse_system  # noqa: E402
@@ -273,9 +273,9 @@ def facts(measured: Sequence[Measured]) -> Mapping[str, Any]:
         "machine": machine(),
         "tasks": {
             each.task.name: {
-                "all": said(each.all),
-                "half": said(each.half),
-                "models": said(each.models) if each.models is not None else None,
+                "all": as_json(each.all),
+                "half": as_json(each.half),
+                "models": as_json(each.models) if each.models is not None else None,
             }
             for each in measured
         },

@@ -118,7 +118,12 @@ def board_as_json(board: Board, *, simulated: bool) -> dict[str, Any]:
         "rank": RANK_MEANS,
         "agreement": board.agreement,
         "metrics": [
-            {"name": each.name, "title": each.title, "signature": each.signature, **_said(each.agreement)}
+            {
+                "name": each.name,
+                "title": each.title,
+                "signature": each.signature,
+                **_value_json(each.agreement),
+            }
             for each in board.metrics
         ],
         "systems": [
@@ -127,7 +132,7 @@ def board_as_json(board: Board, *, simulated: bool) -> dict[str, Any]:
                 "system": each.system,
                 "inferred": each.inferred,
                 "answers": each.answers,
-                "human": _said(each.human),
+                "human": _value_json(each.human),
                 "metrics": {
                     metric.name: {
                         "mean": each.means[metric.name].value,
@@ -190,7 +195,7 @@ def _figure(entry: Entry, column: str) -> float | None:
     return entry.means[column].value
 
 
-def _said(found: Value) -> dict[str, Any]:
+def _value_json(found: Value) -> dict[str, Any]:
     interval = None if found.low is None else [found.low, found.high]
     given: dict[str, Any] = {"value": found.value, "ci": interval}
     return given if found.value is not None else given | {"reason": found.reason}

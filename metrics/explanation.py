@@ -68,7 +68,7 @@ def explain(
     score = float(chosen.score([candidate], [references], [question])[0])
     weighed = weights(name, profile, references, candidate)
     if not references:
-        return _said(chosen, math.nan, ("There is no reference to compare with.",), ())
+        return _build_explanation(chosen, math.nan, ("There is no reference to compare with.",), ())
     phrasing_aware = chosen.name.startswith(PA)
     by_place = sorted(weighed, key=lambda one: one.place)
     worth = [(one.part if phrasing_aware else one.value) or 0.0 for one in by_place]
@@ -146,7 +146,7 @@ def _fitting(name: str, profile: str | Profile) -> tuple[Metric, Metric]:
     return chosen, base
 
 
-def _said(
+def _build_explanation(
     chosen: Metric, score: float, says: tuple[str, ...], references: tuple[ReferenceShare, ...]
 ) -> Explanation:
     value = None if math.isnan(score) else score

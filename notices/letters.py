@@ -107,7 +107,7 @@ class MailPost:
             connection.open()
         except (OSError, SMTPException) as error:
             logger.warning("The mail server does not answer: %s", error)
-            Letter.objects.filter(_WAITING, user__in=people).update(error=_said(error))
+            Letter.objects.filter(_WAITING, user__in=people).update(error=_describe_error(error))
             return 0
         sent = 0
         try:
@@ -163,12 +163,12 @@ def _send(person: User, connection: Any, now: datetime) -> int:
         message.send()
     except (SMTPRecipientsRefused, SMTPDataError, SMTPResponseException, ValueError) as error:
         if _is_for_good(error):
-            mine.update(dropped_at=now, error=_said(error))
+            mine.update(dropped_at=now, error=_describe_error(error))
         else:
-            mine.update(claim=None, claimed_at=None, error=_said(error))
+            mine.update(claim=None, claimed_at=None, error=_describe_error(error))
         return 0
     except (OSError, SMTPException) as error:
-        mine.update(error=f"Nobody knows whether it went out: {_said(error)}"[:300])
+        mine.update(error=f"It is unknown whether it was sent: {_describe_error(error)}"[:300])
         raise
     mine.update(sent_at=now, error="")
     return 1
@@ -216,7 +216,7 @@ def _is_for_good(error: Exception) -> bool:
     )
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:200]
 
 

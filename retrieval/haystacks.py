@@ -43,7 +43,7 @@ class CorpusHaystack:
             found.update(rows.values_list("key", flat=True))
         return found
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The corpora, and how many passages are searched."""
         passages = sum(corpus.index.passages for corpus in self._corpora.values())
         return {"corpora": list(self._corpora), "passages": passages}

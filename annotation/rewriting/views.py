@@ -47,9 +47,9 @@ def _answered(request: HttpRequest, token: str) -> HttpResponse:
     rows = Answer.objects.select_related("stage__project", "query", "worker", "assignment")
     answer = rows.filter(pk=pk).first() if pk is not None else None
     if answer is not None and answer.state == Answer.State.REPLACED and request.method == "POST":
-        return _said(request, "Thank you", _DONE)
+        return _show_message(request, "Thank you", _DONE)
     if answer is None or answer.state != Answer.State.REWRITE:
-        return _said(request, "Nothing to write again", _GONE, status=404 if answer is None else 410)
+        return _show_message(request, "Nothing to write again", _GONE, status=404 if answer is None else 410)
     if request.method != "POST":
         return _page(request, answer, _fields_of(answer))
     return _take(request, answer)
@@ -59,7 +59,7 @@ def _take(request: HttpRequest, answer: Answer) -> HttpResponse:
     try:
         form = form_of(request)
     except UnreadableError:
-        return _said(request, "Nothing was sent", _UNREADABLE, status=413)
+        return _show_message(request, "Nothing was sent", _UNREADABLE, status=413)
     parsed = kind_of(answer.stage).parse(answer.stage, of_query(answer.query_id), form)
     errors = dict(parsed.errors)
     if not errors and _same(answer, parsed.response):
@@ -69,8 +69,8 @@ def _take(request: HttpRequest, answer: Answer) -> HttpResponse:
     try:
         store(answer=answer, response=parsed.response)
     except NotAskedError:
-        return _said(request, "Nothing to write again", _GONE, status=410)
-    return _said(request, "Thank you", _DONE)
+        return _show_message(request, "Nothing to write again", _GONE, status=410)
+    return _show_message(request, "Thank you", _DONE)
 
 
 def _same(answer: Answer, response: dict[str, object]) -> bool:
@@ -108,7 +108,7 @@ def _page(
     return render(request, "annotation/rewrite.html", context, status=422 if problems else 200)
 
 
-def _said(request: HttpRequest, title: str, sentence: str, *, status: int = 200) -> HttpResponse:
+def _show_message(request: HttpRequest, title: str, sentence: str, *, status: int = 200) -> HttpResponse:
     return render(
         request, "crowd/refused.html", {"title": title, "sentence": sentence, "back": ""}, status=status
     )

@@ -97,7 +97,7 @@ def add_room(room: Room) -> None:
         _rooms.sort(key=lambda each: each.position)
 
 
-def said(project: Project) -> OverviewPart:
+def compose_overview(project: Project) -> OverviewPart:
     """What all rooms say of a project, put together: steps in their order, what is pressing first."""
     steps: list[Step] = []
     attention: list[Attention] = []

@@ -133,7 +133,7 @@ def kept(
         is_so = large() if callable(large) else large
         if is_so:
             return _made_soon(key, stamp, make, FIRST_WAIT_SECONDS)
-    return _made(key, stamp, make)
+    return _compute(key, stamp, make)
 
 
 def _note_age(before: _CacheEntry) -> None:
@@ -210,7 +210,7 @@ def known(key: str) -> Any | None:
     return before.value if before else None
 
 
-def _made(key: str, stamp: object, make: Callable[[], T]) -> T:
+def _compute(key: str, stamp: object, make: Callable[[], T]) -> T:
     begun = time.monotonic()
     value = make()
     found = _CacheEntry(stamp, value, time.time(), time.monotonic() - begun)
@@ -228,7 +228,7 @@ def _aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
     try:
         with _turn:
             _lift_limit()
-            _made(key, stamp, make)
+            _compute(key, stamp, make)
     except Exception as error:
         logger.exception("Figures %s", key)
         figures.set(f"{key}:error", f"{type(error).__name__}: {error}"[:300], _AGAIN_SECONDS)

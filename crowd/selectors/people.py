@@ -164,7 +164,9 @@ def people(project: Project) -> list[Person]:
     large = any_large(project)
     work: object = moment() if large else tuple(sorted(work_stamps(stages).items()))
     known = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
-    found: list[Person] = kept(f"people:{project.pk}:{known}", work, lambda: _made(stages), large=large)
+    found: list[Person] = kept(
+        f"people:{project.pk}:{known}", work, lambda: _count_people(stages), large=large
+    )
     excluded = dict(
         Exclusion.objects.filter(scope__in=[f"stage:{stage.pk}" for stage in stages])
         .values_list("worker")
@@ -176,7 +178,7 @@ def people(project: Project) -> list[Person]:
     ]
 
 
-def _made(stages: Sequence[Stage]) -> list[Person]:
+def _count_people(stages: Sequence[Stage]) -> list[Person]:
     """Everybody's figures, in four questions and those of the rooms above."""
     times, presented = _times(stages), _presented(stages)
     usual = {stage.pk: _usual(stage, times) for stage in stages}

@@ -30,12 +30,14 @@ class StageStatus:
 def standing(stage: Stage) -> StageStatus:
     """How a stage stands; of a large one as it was some seconds ago, for counting it takes long."""
     if not is_large(stage):
-        return _made(stage, None)
+        return _build_status(stage, None)
     stamp = (moment(), stage.status, stage.budget_cents, stage.redundancy)
-    return kept(f"standing:{stage.pk}", stamp, lambda: _made(stage, timezone.now()), large=True, dated=True)
+    return kept(
+        f"standing:{stage.pk}", stamp, lambda: _build_status(stage, timezone.now()), large=True, dated=True
+    )
 
 
-def _made(stage: Stage, counted_at: datetime | None) -> StageStatus:
+def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:
     spent = LedgerEntry.objects.filter(stage=stage, kind=LedgerEntry.Kind.SPEND)
     totals = spent.aggregate(rewards=Sum("cents"), fees=Sum("fee_cents"))
     return StageStatus(

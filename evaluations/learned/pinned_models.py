@@ -55,14 +55,14 @@ def _there(each: PinnedModel) -> ModelEntry:
     again = "Put it back and begin again, or make another plan."
     if kept is None or kept.wrong:
         why = kept.wrong if kept else "it is no longer there."
-        raise EvaluationError(f"The {_said(each)} cannot be used: {why} {again}")
+        raise EvaluationError(f"The {_describe_model(each)} cannot be used: {why} {again}")
     if (kept.kind, kept.digest) != (each.kind, each.digest):
         raise EvaluationError(
-            f"The {_said(each)} is another one by now: {each.signature} was planned, and {kept.signature} is "
+            f"The {_describe_model(each)} is another one by now: {each.signature} was planned, and {kept.signature} is "
             f"there. {again}"
         )
     return kept
 
 
-def _said(each: PinnedModel) -> str:
+def _describe_model(each: PinnedModel) -> str:
     return f"{WORDS.get(each.kind, each.kind)} model {each.name}"

@@ -42,7 +42,7 @@ def context_of(report: Report, points: Mapping[str, Points]) -> dict[str, Any]:
         "table14": tables.table14(report, notes),
         "examples": tables.examples(report, called),
         "chosen": _chosen(report, called, notes),
-        "made": _made(report, called),
+        "made": _tabulate_training(report, called),
     }
     reasons = {
         name: str(mapping(report.get(name)).get("reason") or "")
@@ -162,7 +162,7 @@ def _chosen(report: Report, called: Called, notes: Notes) -> Table:
     return Table("What was tried on validation", headings, lines)
 
 
-def _made(report: Report, called: Called) -> Table:
+def _tabulate_training(report: Report, called: Called) -> Table:
     lines = [
         Line(called[name], [Cell(str(mapping(of).get("signature") or "\u2013"), words=True)])
         for name, of in mapping(report.get("metrics")).items()

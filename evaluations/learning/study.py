@@ -102,7 +102,7 @@ def study(work: Work) -> TrainingStudy:
     began = time.monotonic()
     found = _split(work)
     seconds = {"training": time.monotonic() - began}
-    report = _made(work, found)
+    report = _describe_study(work, found)
     report["table3"] = protocols.table3(
         found.judged,
         found.parts,
@@ -130,7 +130,7 @@ def study(work: Work) -> TrainingStudy:
             work.measured.judged, beside, replicates=work.options.replicates, draws=work.options.draws
         )
         seconds["cross-validation"] = time.monotonic() - began
-    report["printed"] = paper_figures.said()
+    report["printed"] = paper_figures.as_json()
     report["seconds"] = {name: round(value, 1) for name, value in seconds.items()}
     report["warnings"] = [*work.measured.notes, *_warnings(report)]
     cleaned: Result = plain(report)
@@ -172,7 +172,7 @@ def chosen_of(model: Model) -> Result:
     """n, penalty, rate and epoch of each form, and all that was tried."""
     trained = model.trained
     return {
-        form: {**trained.chosen[form].said(), "tried": [each.said() for each in trained.tried[form]]}
+        form: {**trained.chosen[form].as_json(), "tried": [each.as_json() for each in trained.tried[form]]}
         for form in trained.forms
     }
 
@@ -194,7 +194,7 @@ def _split(work: Work) -> Split:
     return Split(parts, model, replace(judged, metrics={**judged.metrics, **scores}))
 
 
-def _made(work: Work, found: Split) -> Result:
+def _describe_study(work: Work, found: Split) -> Result:
     """Everything that is no result: what was read, and how it was trained."""
     material, options, encoder = work.material, work.options, found.model.encoded.encoder
     return {
@@ -285,7 +285,7 @@ def _tables(work: Work, found: Split) -> Result:
 
 
 def _histories(of: Mapping[str, Any]) -> Result:
-    return {form: [epoch.said() for epoch in epochs] for form, epochs in of.items()}
+    return {form: [epoch.as_json() for epoch in epochs] for form, epochs in of.items()}
 
 
 def _warnings(report: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from evaluations.reporting.reader import Lead, Report, mapping, number, rows, said
+from evaluations.reporting.reader import Lead, Report, mapping, name_statistic, number, rows
 
 #: What is less likely under chance than this counts as a difference, after Holm.
 LEVEL = 0.05
@@ -59,7 +59,7 @@ class Comparison:
     def words(self) -> str:
         """`Pearson, global, permutation of whole questions`."""
         method = METHODS.get(self.method, self.method)
-        return ", ".join(filter(None, (said(self.statistic, self.grouping), method)))
+        return ", ".join(filter(None, (name_statistic(self.statistic, self.grouping), method)))
 
     def of(self, one: str, other: str) -> Test | None:
         """The test of two metrics, whichever stands first in it."""

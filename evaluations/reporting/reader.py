@@ -41,10 +41,10 @@ class Lead:
     @property
     def words(self) -> str:
         """As it stands in a sentence."""
-        return said(self.statistic, self.grouping)
+        return name_statistic(self.statistic, self.grouping)
 
 
-def said(statistic: str, grouping: str) -> str:
+def name_statistic(statistic: str, grouping: str) -> str:
     """A figure's name in words: `Pearson, global`."""
     words = STATISTICS.get(statistic) or _OTHERS.get(statistic) or statistic.replace("_", " ")
     return ", ".join(filter(None, (words, GROUPINGS.get(grouping, grouping))))
@@ -186,11 +186,11 @@ def ceilings(report: Report) -> list[tuple[str, Value]]:
     """How far people agree with one another, in the terms of the lead: what it is called, and the figure."""
     by = lead(report)
     words = {"leave_one_out": "leave one rater out", "split_half": "split half"}
-    said = report.get("ceiling")
+    name_statistic = report.get("ceiling")
     found = []
     for name, called in words.items():
-        entry = mapping(said).get(name)
+        entry = mapping(name_statistic).get(name)
         plain = mapping(mapping(entry).get(by.statistic))
         path = (by.statistic, by.grouping) if by.grouping in plain else (by.statistic,)
-        found.append((called, value(said, name, *path)))
+        found.append((called, value(name_statistic, name, *path)))
     return found

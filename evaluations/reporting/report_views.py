@@ -102,7 +102,7 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "tests": [
             records(each.words, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
         ],
-        "made": tables.made(report, order, called),
+        "made": tables.tabulate_signatures(report, order, called),
     }
     return {
         "report": report,
@@ -133,7 +133,7 @@ def by_kind(plots: Sequence[Plot]) -> dict[str, list[Figure]]:
 def _clusters(report: Report, called: Mapping[str, str]) -> list[Cluster]:
     found = {}
     for each in comparisons(report):
-        words = reader.said(each.statistic, each.grouping)
+        words = reader.name_statistic(each.statistic, each.grouping)
         if each.clusters and words not in found:
             named = [[called.get(name, plain(name)) for name in group] for group in each.clusters]
             found[words] = Cluster(words, [listed(names, _MOST_LISTED) for names in named])

@@ -172,7 +172,7 @@ def types(report: Report, order: list[str], called: Mapping[str, str], notes: No
     return Table("Pearson by type of question", ["Type", "Answers", *(called[each] for each in order)], lines)
 
 
-def made(report: Report, order: list[str], called: Mapping[str, str]) -> Table:
+def tabulate_signatures(report: Report, order: list[str], called: Mapping[str, str]) -> Table:
     """The signature of every metric, and how many answers it has no value for, by reason."""
     entries = {**reader.metrics(report), **reader.floors(report)}
     lines = []

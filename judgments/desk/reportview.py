@@ -88,14 +88,19 @@ def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | N
     alpha, reliability, removed = said["alpha"], said["reliability"], said["removed"]
     return View(
         alphas=_alphas(alpha, said["recipe_details"]["rules"]),
-        half=_said(reliability, "split_half"),
-        whole=_said(reliability, "spearman_brown"),
+        half=_read_figure(reliability, "split_half"),
+        whole=_read_figure(reliability, "spearman_brown"),
         whole_sd=reliability.get("sd"),
         whole_ci=(ci[0], ci[1]) if (ci := reliability.get("ci")) else None,
         cautions=list(reliability.get("cautions", [])),
         splits=reliability.get("splits", 0),
         agreement=[
-            (name, _said(part, "percent"), _said(part, "icc_single"), _said(part, "icc_mean"))
+            (
+                name,
+                _read_figure(part, "percent"),
+                _read_figure(part, "icc_single"),
+                _read_figure(part, "icc_mean"),
+            )
             for name, part in (
                 ("before any filter", said["agreement"]["before"]),
                 ("after removing workers", said["agreement"]["after_workers"]),
@@ -117,13 +122,13 @@ def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:
     rows = [_alpha_row("before any filter", alpha["before"], ())]
     if rules:
         after = alpha["after_workers"]
-        crossed = ("cross-fitted", _said(after, "cross_fitted"))
+        crossed = ("cross-fitted", _read_figure(after, "cross_fitted"))
         rows.append(_alpha_row("after removing workers", after, (crossed,)))
     if "z" in rules:
         after = alpha["after_z"]
         beside = (
-            ("the same filter on noise", _said(after, "null")),
-            ("the same filter on crowds of your alpha", _said(after, "expected")),
+            ("the same filter on noise", _read_figure(after, "null")),
+            ("the same filter on crowds of your alpha", _read_figure(after, "expected")),
         )
         rows.append(_alpha_row("after removing responses by z", after, beside))
     return rows
@@ -135,15 +140,15 @@ def _alpha_row(
     ci = part.get("ci")
     return AlphaRow(
         name,
-        _said(part, "interval"),
+        _read_figure(part, "interval"),
         (ci[0], ci[1]) if ci else None,
-        _said(part, "ordinal"),
-        _said(part, "nominal"),
+        _read_figure(part, "ordinal"),
+        _read_figure(part, "nominal"),
         beside,
     )
 
 
-def _said(part: Mapping[str, Any], name: str) -> FigureOrReason:
+def _read_figure(part: Mapping[str, Any], name: str) -> FigureOrReason:
     return FigureOrReason(part.get(name), str(part.get("reason", {}).get(name, "")))
 
 

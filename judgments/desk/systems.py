@@ -123,7 +123,7 @@ def system(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
     (counts,) = selectors.systems(seat.project, row)
 
     def with_said(found: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
-        said = answers.said(each.pk for each in found)
+        said = answers.load_answer_scores(each.pk for each in found)
         return [(each, said.get(each.pk, AnswerScore())) for each in found]
 
     return respond(
@@ -166,7 +166,7 @@ def _lines(rows: Any) -> Iterator[str]:
     yield csv_text([(*_COLUMNS, "judgments", "mean", "simulated")])
     found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
     while some := list(islice(found, _AT_ONCE)):
-        said = answers.said(pk for pk, *_ in some)
+        said = answers.load_answer_scores(pk for pk, *_ in some)
         yield csv_text(_cells(values, said.get(pk, AnswerScore())) for pk, *values in some)
 
 
@@ -208,7 +208,7 @@ def candidate(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         system=row.system,
         references=reference_texts([row.query_id]).get(row.query_id, []),
         beside=links_of_query(seat.project, row.query, {"candidate": row.pk}),
-        said=answers.said([pk]).get(pk, AnswerScore()),
+        said=answers.load_answer_scores([pk]).get(pk, AnswerScore()),
         out=selectors.OUT,
         why_form=WhyForm(),
     )

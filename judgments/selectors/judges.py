@@ -84,7 +84,7 @@ def judges(stage: Stage) -> list[Judge]:
     large = is_large(stage)
     checks = None if large else CheckAnswer.objects.filter(check_item__stage=stage).count()
     key = f"judgments-judges:{stage.pk}:{stamp.run}"
-    found = kept(key, (stamp, checks), lambda: _made(stage, stamp), large=large)
+    found = kept(key, (stamp, checks), lambda: _count_judges(stage, stamp), large=large)
     excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
     return [_as_now(row, row.worker in excluded) for row in found]
 
@@ -96,7 +96,7 @@ def _as_now(row: Judge, excluded: bool) -> Judge:
     return mine
 
 
-def _made(stage: Stage, stamp: Stamp) -> list[Judge]:
+def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
     import numpy as np  # noqa: PLC0415
 
     from quality.kappa import pooled  # noqa: PLC0415 - numpy

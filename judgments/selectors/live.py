@@ -75,12 +75,12 @@ def live(stage: Stage) -> Live:
 
     def make() -> Live:
         scale = scale_of(stage)
-        return _made(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
+        return _build_live(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
 
     return kept(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make, large=lambda: is_large(stage))
 
 
-def _made(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
+def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
     from quality.alpha import LEVELS, alpha, percent_agreement  # noqa: PLC0415 - numpy
     from quality.icc import one_way  # noqa: PLC0415 - numpy
     from quality.sums import Sums  # noqa: PLC0415 - numpy

@@ -61,11 +61,11 @@ class DurationField(forms.MultiValueField):
         seconds = int(data_list[0]) * int(data_list[1])
         if not self.least <= seconds <= self.most:
             raise forms.ValidationError(
-                f"Between {_said(self.least)} and {_said(self.most)}; this is {_said(seconds)}."
+                f"Between {_format_seconds(self.least)} and {_format_seconds(self.most)}; this is {_format_seconds(seconds)}."
             )
         return seconds
 
 
-def _said(seconds: int) -> str:
+def _format_seconds(seconds: int) -> str:
     unit = next(size for size in (DAY, HOUR, MINUTE) if seconds % size == 0 or size == MINUTE)
     return f"{seconds // unit:,} {UNITS[str(unit)]}"

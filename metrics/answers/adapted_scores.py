@@ -239,7 +239,7 @@ def make(name: str, profile: Profile) -> Metric:
     return Metric(
         name,
         f"Adapted BLEU-{plain.n}",
-        signature(name, 1, **said, **plain.said()),
+        signature(name, 1, **said, **plain.as_json()),
         partial(_measure_bleu, name=name, how=how, plain=plain, tokeniser=tokeniser),
         corpus=partial(_corpus_bleu, plain=plain),
     )

@@ -57,7 +57,7 @@ class Bleu:
         if self.refs not in REFERENCES:
             raise MetricError(f"BLEU takes references as {' or '.join(REFERENCES)}, not as {self.refs!r}.")
 
-    def said(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, object]:
         """The parameters as a signature names them."""
         value = SMOOTHINGS[self.smoothing] if self.value is None else self.value
         return {
@@ -177,7 +177,7 @@ def make(name: str, profile: Profile) -> Metric:
     return Metric(
         name=name,
         title=f"BLEU-{how.n}",
-        signature=signature(name, 1, tok=tokeniser.label, **how.said()),
+        signature=signature(name, 1, tok=tokeniser.label, **how.as_json()),
         measure=partial(_measure, how=how, tokeniser=tokeniser),
         corpus=partial(_corpus, how=how),
     )

@@ -49,8 +49,8 @@ def table4(judged: ScoredAnswers, scale: tuple[float, float]) -> dict[str, Any]:
         metric = _means(np.where(there, values, np.nan), judged)
         adjusted = _means(normalised(values, judged.human, scale), judged)
         found[name] = {
-            "pearson": related(human, metric, "pearson", few=FEW_SYSTEMS).said(),
-            "spearman": related(human, metric, "spearman", few=FEW_SYSTEMS).said(),
+            "pearson": related(human, metric, "pearson", few=FEW_SYSTEMS).as_json(),
+            "spearman": related(human, metric, "spearman", few=FEW_SYSTEMS).as_json(),
             "points": [
                 {"system": system, "human": _number(human[k]), "metric": _number(adjusted[k])}
                 for k, system in enumerate(judged.system_names)
@@ -159,7 +159,7 @@ def normalised(values: Floats, human: Floats, scale: tuple[float, float]) -> Flo
 
 
 def _two(human: Floats, values: Floats) -> dict[str, Any]:
-    return {which: related(human, values, which).said() for which in BOTH}
+    return {which: related(human, values, which).as_json() for which in BOTH}
 
 
 def _means(values: Floats, judged: ScoredAnswers) -> Floats:

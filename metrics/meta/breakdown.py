@@ -38,9 +38,9 @@ def by_type(judged: ScoredAnswers, name: str, *, replicates: int, seed: int) -> 
         of_type: dict[str, Any] = {"n": len(rows)}
         for statistic in BOTH:
             figure = correlation(rows, scores, statistic, "global")
-            of_type[statistic] = replace(figure, ci=reach.get((name, statistic, "global"))).said()
+            of_type[statistic] = replace(figure, ci=reach.get((name, statistic, "global"))).as_json()
         of_pairs = pair_accuracy(rows, scores)
-        of_type["pair_acc"] = of_pairs.within(reach.get((name, "pair_acc", "item"))).said()
+        of_type["pair_acc"] = of_pairs.within(reach.get((name, "pair_acc", "item"))).as_json()
         found[kind] = of_type
     return found
 
@@ -78,7 +78,7 @@ def systems(
                 "name": system,
                 "inferred": inferred,
                 "n": int(answers.sum()),
-                "human": human_mean(own, replicates=replicates, seed=seed).said(),
+                "human": human_mean(own, replicates=replicates, seed=seed).as_json(),
                 "metrics": {
                     name: {
                         "mean": _mean(judged.metrics[name][answers]),
@@ -111,7 +111,7 @@ def human_mean(rows: Rows, *, replicates: int, seed: int) -> Figure:
 
 def _correlations(rows: Rows, name: str) -> dict[str, Any]:
     own, scores = rows.of(name)
-    return {statistic: correlation(own, scores, statistic, "global").said() for statistic in BOTH}
+    return {statistic: correlation(own, scores, statistic, "global").as_json() for statistic in BOTH}
 
 
 def _mean(values: Floats) -> float | None:

@@ -81,7 +81,7 @@ def split_half(
     kept, sizes = _splittable(raters, n)
     answers, scores = raters.answers[kept], raters.scores[kept]
     if len(sizes) < LEAST:
-        none = Figure(None, NO_PAIRS if len(raters.scores) else without, n=len(sizes)).said()
+        none = Figure(None, NO_PAIRS if len(raters.scores) else without, n=len(sizes)).as_json()
         return {**dict.fromkeys(STATISTICS, none), "highest": none, "splits": 0, "ratings_per_answer": None}
     halves = _Halves(answers, scores, sizes)
     found: dict[str, list[float]] = {name: [] for name in STATISTICS}
@@ -100,7 +100,7 @@ def split_half(
     root = (
         Figure(math.sqrt(full), n=len(sizes)) if full is not None else Figure(None, said["pearson"]["reason"])
     )
-    return {**said, "highest": root.said(), "splits": splits, "ratings_per_answer": float(sizes.mean())}
+    return {**said, "highest": root.as_json(), "splits": splits, "ratings_per_answer": float(sizes.mean())}
 
 
 class _Halves:
@@ -158,16 +158,16 @@ def _by_chance(answers: Codes, scores: Floats) -> bool:
 
 def _stepped(half: float, longer: float, n: int, *, chance: bool) -> dict[str, Any]:
     if math.isnan(half):
-        return {**Figure(None, SAME, n=n).said(), "half": None}
+        return {**Figure(None, SAME, n=n).as_json(), "half": None}
     if half <= 0 or chance:
-        return {**Figure(None, NEGATIVE, n=n).said(), "half": half}
-    return {**Figure(longer * half / (1 + (longer - 1) * half), n=n).said(), "half": half}
+        return {**Figure(None, NEGATIVE, n=n).as_json(), "half": half}
+    return {**Figure(longer * half / (1 + (longer - 1) * half), n=n).as_json(), "half": half}
 
 
 def _weighted(found: Sequence[tuple[float, int]], why: str) -> dict[str, Any]:
     """The weighted mean, the same for any order of the raters."""
     total = sum(size for _, size in found)
     if not total:
-        return {**Figure(None, why, n=0).said(), "raters": 0}
+        return {**Figure(None, why, n=0).as_json(), "raters": 0}
     value = math.fsum(value * size for value, size in found) / total
-    return {**Figure(value, n=total).said(), "raters": len(found)}
+    return {**Figure(value, n=total).as_json(), "raters": len(found)}

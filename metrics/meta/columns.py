@@ -26,9 +26,9 @@ class CorrelationTest:
     figure: Figure
     p: float | None
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it: the figure without an interval, and p."""
-        said = self.figure.said()
+        said = self.figure.as_json()
         del said["ci"]
         return {**said, "p": self.p}
 

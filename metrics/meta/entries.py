@@ -51,15 +51,15 @@ def entry(
         said[statistic] = {
             grouping: replace(
                 correlation(rows, scores, statistic, grouping), ci=reach.get((name, statistic, grouping))
-            ).said()
+            ).as_json()
             for grouping in plan.groupings
         }
     for statistic_of_pairs in PAIR_STATISTICS:
         reach_of_pairs = reach.get((name, statistic_of_pairs, "item"))
         said[statistic_of_pairs] = _of_pairs(statistic_of_pairs, rows, scores, plan, reach_of_pairs)
     of_systems = pairwise_accuracy(rows, scores)
-    said["pa"] = replace(of_systems, ci=reach.get((name, "pa", "system"))).said()
-    said["spa"] = soft_accuracy(rows, scores, seed=plan.seed).said()
+    said["pa"] = replace(of_systems, ci=reach.get((name, "pa", "system"))).as_json()
+    said["spa"] = soft_accuracy(rows, scores, seed=plan.seed).as_json()
     said["by_type"] = by_type(judged, name, replicates=plan.replicates, seed=plan.seed)
     return _excused(said, without or {})
 
@@ -67,7 +67,7 @@ def entry(
 def _excused(said: dict[str, Any], without: Mapping[str, str]) -> dict[str, Any]:
     """The entry without the figures that mean nothing."""
     for grouping, reason in without.items():
-        none = Figure(None, reason).said()
+        none = Figure(None, reason).as_json()
         for statistic in STATISTICS:
             if grouping in said.get(statistic, {}):
                 said[statistic][grouping] = none
@@ -85,13 +85,13 @@ def _of_pairs(
 ) -> dict[str, Any]:
     match statistic:
         case "pair_acc":
-            return pair_accuracy(rows, scores).within(ci).said()
+            return pair_accuracy(rows, scores).within(ci).as_json()
         case "acc_eq":
-            return replace(accuracy_with_ties(rows, scores), ci=ci).said()
+            return replace(accuracy_with_ties(rows, scores), ci=ci).as_json()
         case "acc_eq_cal":
-            return calibrated(rows, scores, seed=plan.seed).within(ci).said()
+            return calibrated(rows, scores, seed=plan.seed).within(ci).as_json()
         case "rank_match":
-            return matched(rows, scores, plan.clear).within(ci).said()
+            return matched(rows, scores, plan.clear).within(ci).as_json()
 
 
 def _intervals(judged: ScoredAnswers, name: str, plan: Plan) -> Mapping[Key, Interval]:

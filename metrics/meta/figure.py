@@ -14,7 +14,7 @@ class Figure:
     ci: tuple[float, float] | None = None
     n: int | None = None
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it: `{"value": .., "ci": [.., ..], "n": ..}`, or value null with `reason`."""
         said: dict[str, Any] = {"value": self.value, "ci": list(self.ci) if self.ci else None}
         if self.n is not None:

@@ -55,14 +55,14 @@ def length_bias(
         groups = _group(column[near]), _group(column[~near])
         said[name] = {
             "cut": cut,
-            "near": _said(groups[0]),
-            "far": _said(groups[1]),
-            **_difference(*groups).said(),
+            "near": _group_json(groups[0]),
+            "far": _group_json(groups[1]),
+            **_difference(*groups).as_json(),
             "welch_p": welch(*groups),
             "permutation_p": p[name],
             "draws": draws,
-            "length": related(judged.lengths, columns[name], "pearson").said(),
-            "distance": related(distance, columns[name], "pearson").said(),
+            "length": related(judged.lengths, columns[name], "pearson").as_json(),
+            "distance": related(distance, columns[name], "pearson").as_json(),
         }
         del said[name]["ci"]
     return said
@@ -135,7 +135,7 @@ def _group(scores: Floats) -> Group:
     )
 
 
-def _said(group: Group) -> dict[str, Any]:
+def _group_json(group: Group) -> dict[str, Any]:
     return {"n": group.n, "mean": group.mean if group.n else None}
 
 

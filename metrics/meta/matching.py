@@ -32,10 +32,10 @@ class RankMatch:
     match: int
     metric_ties: int
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it: the figure, `gap`, `pairs`, `match`, `metric_ties`."""
         return {
-            **self.figure.said(),
+            **self.figure.as_json(),
             "gap": self.gap,
             "pairs": self.pairs,
             "match": self.match,

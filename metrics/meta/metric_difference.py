@@ -36,7 +36,7 @@ class MetricDifference:
         """The same with the p-value after Holm's correction."""
         return replace(self, p_holm=p_holm)
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it."""
         said: dict[str, Any] = {
             "a": self.a,

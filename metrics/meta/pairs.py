@@ -37,9 +37,9 @@ class Pairs:
     figure: Figure
     metric_ties: int
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it: the figure and `metric_ties`."""
-        return {**self.figure.said(), "metric_ties": self.metric_ties}
+        return {**self.figure.as_json(), "metric_ties": self.metric_ties}
 
     def within(self, ci: tuple[float, float] | None) -> "Pairs":
         """The same with an interval."""

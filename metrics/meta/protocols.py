@@ -67,7 +67,7 @@ def table7(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     for name in sorted(judged.metrics):
         result = rank_match(judged, name, plan.clear)
         value = result.figure.value
-        found[name] = {**result.said(), "percent": None if value is None else 100 * value}
+        found[name] = {**result.as_json(), "percent": None if value is None else 100 * value}
         del found[name]["ci"]
     return {"gap": plan.clear, "metrics": found}
 

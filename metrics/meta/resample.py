@@ -66,7 +66,7 @@ def resample_overall(
         found[name] = {
             "rule": "corpus" if rule is not None else "mean",
             **{
-                kind: _overall(judged, values, rule, taken, questions).said()
+                kind: _overall(judged, values, rule, taken, questions).as_json()
                 for kind, taken in samples.items()
             },
         }

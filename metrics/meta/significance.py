@@ -43,7 +43,7 @@ def tests(
     found: dict[str, list[list[str]]] = {}
     for comparison in plan.comparisons if pairs else ():
         made = _compared(judged, pairs, comparison, plan, spread=spread, done=done)
-        said += [{**test.said(), **_detectable(test, plan)} for test in made]
+        said += [{**test.as_json(), **_detectable(test, plan)} for test in made]
         name = f"{comparison.statistic}|{comparison.grouping}"
         if comparison.method in PERMUTATIONS or name not in found:
             values = figures[comparison.statistic, comparison.grouping]

@@ -39,9 +39,9 @@ class CalibratedAccuracy:
     epsilon: float | None
     held_out: Figure
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it: the figure, `epsilon` and the value of `held_out`."""
-        said = {**self.figure.said(), "epsilon": self.epsilon, "held_out": self.held_out.value}
+        said = {**self.figure.as_json(), "epsilon": self.epsilon, "held_out": self.held_out.value}
         if self.held_out.value is None:
             said["held_out_reason"] = self.held_out.reason
         return said

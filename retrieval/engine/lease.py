@@ -53,7 +53,7 @@ class Lease:
             raise BusyError(f"Another process took over writing {self._what}. Try again when it is done.")
 
     def _take(self) -> None:
-        self._cluster.write(_made(self._index))
+        self._cluster.write(_create_index(self._index))
         deadline = time.monotonic() + lock.PATIENCE
         seen, since = -1, time.monotonic()
         while not self._created():
@@ -146,7 +146,7 @@ def _unless(status: int, call: Any) -> Any:
     return asked
 
 
-def _made(index: str) -> Any:
+def _create_index(index: str) -> Any:
     """A call that makes the index of leases unless it is there."""
 
     def asked(client: Any) -> Any:

@@ -25,7 +25,7 @@ class FileHaystack:
         """Those of the ids that are in the file."""
         return self._ids & set(keys)
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The file, and how many passages it has."""
         return {"file": self._passages.name, "passages": len(self._collection.keys)}
 

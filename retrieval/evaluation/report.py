@@ -131,7 +131,7 @@ def coverage(
     return facts
 
 
-def said(evaluation: Evaluation) -> dict[str, Any]:
+def as_json(evaluation: Evaluation) -> dict[str, Any]:
     """All of it as JSON, without the values of single queries."""
     names = [measure.name for measure in evaluation.measures]
     return {

@@ -28,7 +28,7 @@ class Haystack(Protocol):
     def known(self, keys: Iterable[str]) -> set[str]:
         """Those of the ids that some passage has."""
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """What it is, for a report: JSON."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.report import Evaluation, said
+from retrieval.evaluation.report import Evaluation, as_json
 from retrieval.evaluation.runs import Run, write_run
 from tables.cells import cell
 
@@ -23,7 +23,7 @@ _READABLE = 0o644
 
 def write_json(evaluation: Evaluation, file: IO[bytes]) -> None:
     """Everything but the values of single queries."""
-    text = json.dumps(said(evaluation), ensure_ascii=False, indent=2, default=str, allow_nan=False)
+    text = json.dumps(as_json(evaluation), ensure_ascii=False, indent=2, default=str, allow_nan=False)
     file.write(text.encode("utf-8", "replace") + b"\n")
 
 

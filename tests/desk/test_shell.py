@@ -75,7 +75,7 @@ def test_rooms_say_their_steps_one_after_the_other(rooms, project):
 
     overview.add_room(Room("second", second, position=2))
     overview.add_room(Room("first", first, position=1))
-    said = overview.said(project)
+    said = overview.compose_overview(project)
     assert [step.label for step in said.steps] == ["In", "On"]
     assert entered == [None, 7]
     assert said.attention == (Attention("now", "Look."),)
@@ -85,7 +85,7 @@ def test_what_is_pressing_stands_first(rooms, project):
     rooms.clear()
     some = (Attention("soon", "Later."), Attention("now", "At once."))
     overview.add_room(Room("one", lambda *_: OverviewPart(attention=some), position=1))
-    assert [each.sentence for each in overview.said(project).attention] == ["At once.", "Later."]
+    assert [each.sentence for each in overview.compose_overview(project).attention] == ["At once.", "Later."]
 
 
 def test_bars_of_the_funnel_stand_on_one_scale():

@@ -55,7 +55,7 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 @on_project()
 def project(request: HttpRequest, seat: Seat) -> HttpResponse:
     """What needs somebody, the funnel, stages, money, members, and what happened."""
-    said = overview.said(seat.project)
+    said = overview.compose_overview(seat.project)
     return show(
         request,
         "project.html",

@@ -48,12 +48,12 @@ def task(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         try:
             names = units_to_try(seat.stage)
         except CrowdError as error:
-            return _said(request, "This cannot be shown yet", str(error))
+            return _show_message(request, "This cannot be shown yet", str(error))
         if not names:
             sentence = (
                 "There is nothing to ask about yet. Bring what this stage needs; then its first HIT is here."
             )
-            return _said(request, "No units yet", sentence)
+            return _show_message(request, "No units yet", sentence)
         if request.method == "POST":
             return _read(request, seat.stage, names)
         return trial_page(request, seat.stage, names, FormValues())
@@ -64,7 +64,9 @@ def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResp
     try:
         sent = fields.form_of(request)
     except UnreadableError:
-        return _said(request, "Nothing was read", "The form is far too long.", again=request.path, status=413)
+        return _show_message(
+            request, "Nothing was read", "The form is far too long.", again=request.path, status=413
+        )
     form = {name: value for name, value in sent.items() if "|" in name and not is_remembered(name)}
     kind = kind_of(stage)
     parsed = {unit: kind.parse(stage, unit, fields.of_unit(form, name)) for unit, name in names.items()}
@@ -74,10 +76,10 @@ def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResp
     sentence = (
         "Everything is filled in; a worker's answer would be stored now. This was a trial: nothing was."
     )
-    return _said(request, "That would be all", sentence, again=request.path)
+    return _show_message(request, "That would be all", sentence, again=request.path)
 
 
-def _said(
+def _show_message(
     request: HttpRequest, title: str, sentence: str, *, again: str = "", status: int = 200
 ) -> HttpResponse:
     context = {"title": title, "sentence": sentence, "again": again}

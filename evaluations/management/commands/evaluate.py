@@ -158,7 +158,7 @@ class Command(BaseCommand):
                 done = run_evaluation(table, chosen, asked, progress=progress)
                 page = page_of(done.report, points_of(done, options["seed"]))
                 files = {**files_of(table, done), "report.html": text_of(page)}
-                with _made(folder):
+                with _output_folder(folder):
                     try:
                         write_together({folder / name: files[name] for name in FILES})
                     except NotWrittenError as error:
@@ -187,7 +187,7 @@ def _folder(options: dict[str, Any]) -> Path:
 
 
 @contextmanager
-def _made(folder: Path) -> Iterator[None]:
+def _output_folder(folder: Path) -> Iterator[None]:
     """The folder is there; one that was not there before goes again when something fails."""
     new = not folder.exists()
     try:

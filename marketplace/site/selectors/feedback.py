@@ -58,7 +58,7 @@ class Balance:
         return found
 
 
-def said(*, worker: Worker, kind: str) -> QuerySet[Any, Any]:
+def list_feedback(*, worker: Worker, kind: str) -> QuerySet[Any, Any]:
     """What was said, the latest first, as kind, moment and key; rows of one page are completed by `told`."""
     found: list[QuerySet[Any, Any]] = []
     decided = Holding.objects.filter(worker=worker).order_by()

@@ -35,7 +35,7 @@ def feedback(request: HttpRequest, worker: Worker) -> HttpResponse:
     wanted = request.GET.get("kind", "")
     wanted = wanted if wanted in said_of.KINDS else "all"
     settle_worker(worker, now)
-    found = numbered(said_of.said(worker=worker, kind=wanted), request)
+    found = numbered(said_of.list_feedback(worker=worker, kind=wanted), request)
     everything, requesters = said_of.balances(worker=worker)
     return page(
         request,

@@ -33,7 +33,7 @@ _VERSION = 1
 def make(name: str, profile: Profile) -> Metric:
     """A form of ADEM, by the model that the profile's settings choose."""
     choice = profile.options(profile_models.ADEM).get("model")
-    said, lacks = _said(name, choice)
+    said, lacks = _describe_form(name, choice)
     return Metric(
         name,
         _TITLES[name],
@@ -46,7 +46,7 @@ def make(name: str, profile: Profile) -> Metric:
     )
 
 
-def _said(form: str, choice: Choice | None) -> tuple[dict[str, object], str]:
+def _describe_form(form: str, choice: Choice | None) -> tuple[dict[str, object], str]:
     """What the signature says of the model, and why the form cannot be scored, empty if it can."""
     if choice is None:
         return {"model": "none"}, missing() or "no ADEM model is chosen (--model FOLDER)"

@@ -74,9 +74,9 @@ def described(trained: TrainedModel) -> dict[str, Any]:
         "variance": float(trained.projection.shares.sum()),
         "forms": {
             form: {
-                "chosen": trained.chosen[form].said(),
-                "tried": [tried.said() for tried in trained.tried[form]],
-                "history": [epoch.said() for epoch in trained.history[form]],
+                "chosen": trained.chosen[form].as_json(),
+                "tried": [tried.as_json() for tried in trained.tried[form]],
+                "history": [epoch.as_json() for epoch in trained.history[form]],
             }
             for form in trained.forms
         },

@@ -35,7 +35,7 @@ class Epoch:
             return -self.validation
         return -math.inf if self.pearson is None else self.pearson
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
             "epoch": self.number,

@@ -49,7 +49,7 @@ TABLE14: dict[float, tuple[float, float]] = {
 }  # fmt: skip
 
 
-def said() -> dict[str, Any]:
+def as_json() -> dict[str, Any]:
     """As JSON has it."""
 
     def two(pair: tuple[float, float]) -> dict[str, float]:

@@ -63,7 +63,7 @@ def agreement(judged: ScoredAnswers, name: str, *, replicates: int, seed: int) -
     reach = intervals(judged, [name], replicates=replicates, seed=seed, wanted=_WANTED)
     found: Result = {}
     for which in BOTH:
-        said = related(judged.human, judged.metrics[name], which).said()
+        said = related(judged.human, judged.metrics[name], which).as_json()
         ends = reach.get((name, which, "global"))
         found[which] = {**said, "ci": list(ends) if ends else None}
     return found
@@ -71,7 +71,7 @@ def agreement(judged: ScoredAnswers, name: str, *, replicates: int, seed: int) -
 
 def two(human: Floats, scores: Floats) -> Result:
     """Pearson and Spearman of two columns, each with n and the p of a t-test."""
-    return {which: related(human, scores, which).said() for which in BOTH}
+    return {which: related(human, scores, which).as_json() for which in BOTH}
 
 
 def table3(
@@ -260,7 +260,7 @@ def difference(
         defined = np.round(apart[~np.isnan(apart)], 10)
         if len(defined) and len(defined) >= DEFINED * replicates:
             ends = np.quantile(defined, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]).tolist()
-    said = test.said()
+    said = test.as_json()
     return {
         "a": a,
         "b": b,

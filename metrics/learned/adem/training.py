@@ -30,9 +30,9 @@ class TrialResult:
     rate: float
     best: Epoch
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {"n": self.n, "penalty": self.penalty, "rate": self.rate, **self.best.said()}
+        return {"n": self.n, "penalty": self.penalty, "rate": self.rate, **self.best.as_json()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

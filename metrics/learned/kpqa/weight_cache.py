@@ -117,14 +117,14 @@ def _opened(file: Path) -> sqlite3.Connection:
     database = sqlite3.connect(file, timeout=_WAIT, isolation_level=None)
     try:
         if database.execute("PRAGMA user_version").fetchone()[0] != _FORMAT:
-            _made(database)
+            _create_table(database)
     except BaseException:
         database.close()
         raise
     return database
 
 
-def _made(database: sqlite3.Connection) -> None:
+def _create_table(database: sqlite3.Connection) -> None:
     """The table, where no other process has made it meanwhile; a file of another format is a broken one."""
     database.execute("BEGIN IMMEDIATE")
     version = database.execute("PRAGMA user_version").fetchone()[0]

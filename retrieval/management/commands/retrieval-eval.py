@@ -111,7 +111,7 @@ class Command(BaseCommand):
         if systems:
             with _haystack(options, systems) as haystack:
                 facts = {
-                    "passages": haystack.said(),
+                    "passages": haystack.as_json(),
                     "coverage": coverage(qrels, questions, judged, haystack.known),
                 }
                 asked = [*self._asked(systems, haystack, judged, depth), *runs]

@@ -119,7 +119,7 @@ def test_a_calibrated_threshold_makes_ties_of_small_differences():
     ]
     judged = study(rows, {"m": [0.50, 0.52, 0.2, 0.8, 0.30, 0.33]})
     found = acc_eq_cal(judged, "m")
-    assert found.said() == {
+    assert found.as_json() == {
         "value": 1.0,
         "ci": None,
         "n": 3,
@@ -140,8 +140,8 @@ def test_a_threshold_chosen_on_the_same_answers_flatters():
 def test_one_question_has_no_other_to_choose_a_threshold_on():
     found = acc_eq_cal(study([("a", "x", 1.0), ("b", "x", 2.0)], {"m": [0.1, 0.2]}), "m")
     assert found.figure.value == 1.0
-    assert found.said()["held_out"] is None
-    assert found.said()["held_out_reason"].startswith("not defined: only one question")
+    assert found.as_json()["held_out"] is None
+    assert found.as_json()["held_out_reason"].startswith("not defined: only one question")
 
 
 def test_ties_of_the_metric_are_misses_and_counted():
@@ -155,7 +155,7 @@ def test_ties_of_the_metric_are_misses_and_counted():
     ]
     found = pair_acc(study(rows, {"m": [0.1, 0.2, 0.5, 0.5, 0.1, 0.9]}), "m")
     assert found == Pairs(Figure(0.5, n=2), 1)
-    assert found.said() == {"value": 0.5, "ci": None, "n": 2, "metric_ties": 1}
+    assert found.as_json() == {"value": 0.5, "ci": None, "n": 2, "metric_ties": 1}
 
 
 def test_scores_that_only_rounding_tells_apart_are_a_tie():

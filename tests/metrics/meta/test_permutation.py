@@ -229,7 +229,7 @@ def test_a_constant_metric_cannot_be_compared_and_says_why():
     for method in ("perm_inputs", "williams", "bootstrap"):
         found = compared(constant, [("m0", "flat"), ("m0", "m1")], method=method, draws=200)
         assert (found[0].p, found[0].delta, found[0].p_holm) == (None, None, None)
-        assert found[0].said()["reason"] == "flat: not defined: all scores of this metric are the same"
+        assert found[0].as_json()["reason"] == "flat: not defined: all scores of this metric are the same"
         assert found[1].p is not None
 
 

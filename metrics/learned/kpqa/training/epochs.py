@@ -142,7 +142,7 @@ class _Run:
             {
                 "epoch": number,
                 "train_loss": round(state.loss / max(1, state.words), 6),
-                "dev": dev.said() if dev else None,
+                "dev": dev.as_json() if dev else None,
                 "seconds": round(seconds - sum(entry["seconds"] for entry in state.history), 3),
             }
         )

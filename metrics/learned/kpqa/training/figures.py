@@ -31,7 +31,7 @@ class Figures:
     span_recall: float
     sources: dict[str, float]
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Plain values, as a card holds them."""
         return {key: _rounded(value) for key, value in asdict(self).items()}
 

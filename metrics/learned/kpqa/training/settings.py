@@ -55,7 +55,7 @@ class Settings:
         if self.precision not in PRECISIONS:
             raise MetricError(f"There is no precision {self.precision}; there are {', '.join(PRECISIONS)}.")
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """What decides the model, for its card and for whoever goes on with a training."""
         return {
             "epochs": self.epochs,

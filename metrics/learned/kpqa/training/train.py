@@ -50,7 +50,7 @@ def trained(
     device = devices.device(settings.device)
     precision = precision_for(settings.precision, device)
     longest = min(settings.longest, base.longest)
-    said = {**settings.said(), "longest": longest, "precision": precision}
+    said = {**settings.as_json(), "longest": longest, "precision": precision}
     digest = _digest([*prepared.train, *prepared.dev], len(prepared.train))
     devices.threads()
     data = Data(

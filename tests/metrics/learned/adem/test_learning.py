@@ -133,4 +133,4 @@ def test_scores_without_variance_have_no_correlation(truth):
     )
 
     assert found.history[0].pearson is None
-    assert found.history[0].said()["spearman"] is None
+    assert found.history[0].as_json()["spearman"] is None

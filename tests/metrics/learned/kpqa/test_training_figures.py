@@ -37,7 +37,7 @@ def test_words_and_whole_phrases_are_counted() -> None:
     assert found.f1 == 3 / 4
     assert (found.span_precision, found.span_recall) == (1 / 2, 1 / 3)
     assert found.sources == {"marco": 2 * 1 / (2 + 2), "squad": 1.0}
-    assert found.said()["loss"] == 0.25
+    assert found.as_json()["loss"] == 0.25
 
 
 def test_a_phrase_is_whole_across_the_windows_of_an_answer() -> None:
