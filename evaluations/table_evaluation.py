@@ -125,7 +125,7 @@ def _about(
     titles = {metric.name: metric.title for metric in chosen.metrics}
     return ReportHeader(
         title=table.title,
-        source=table.said,
+        source=table.description,
         distillery=options.version,
         profile=chosen.profile,
         models=chosen.models,

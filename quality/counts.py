@@ -46,7 +46,7 @@ def checked(ratings: Ratings) -> Ratings:
         if low < ratings.scale.low or high > ratings.scale.high:
             outside = low if low < ratings.scale.low else high
             raise ValueError(
-                f"a score of {ratings.scale.text(outside)} is not on the scale {ratings.scale.said}"
+                f"a score of {ratings.scale.text(outside)} is not on the scale {ratings.scale.description}"
             )
     return ratings
 

@@ -89,7 +89,7 @@ class Scale:
         return plain(self.every * self.unit)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """`from 1 to 5`, `from 1 to 5 in steps of 0.5`."""
         steps = "" if self.step == 1 else f" in steps of {self.step:g}"
         return f"from {self.text(self.low)} to {self.text(self.high)}{steps}"

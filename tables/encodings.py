@@ -72,7 +72,7 @@ class Guess:
     confidence: float
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The encoding in words, with a caution where it is a guess."""
         named = USUAL.get(self.encoding.removesuffix("-sig"), self.encoding.upper())
         return named if self.confidence >= 1 else f"{named}, a guess ({self.confidence:.0%})"

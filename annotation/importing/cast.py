@@ -34,7 +34,7 @@ class Turn:
 
     number: str
     place: int | None
-    said: str
+    utterance: str
     reply: str
     parent: str | None
     by_system: bool
@@ -53,7 +53,7 @@ class CastReader(ObjectReader):
         self._given: set[tuple[str, str, tuple[str, ...]]] = set()
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return "TREC CAsT topics"
 
@@ -170,7 +170,7 @@ def _record(turn: Turn, path: list[Turn], topic: str, line: int) -> Record:
     replies: list[str] = []
     for each in path:
         if not each.by_system:
-            context.append(each.said)
+            context.append(each.utterance)
             replies.append(each.reply)
         elif replies:
             replies[-1] = f"{replies[-1]}\n{each.reply}".strip()
@@ -179,7 +179,7 @@ def _record(turn: Turn, path: list[Turn], topic: str, line: int) -> Record:
     return Record(
         line=line,
         ordinal=0,
-        text=turn.said,
+        text=turn.utterance,
         id=fields.id_of(turn.value.get("id") or f"{topic}_{turn.number}"),
         conversation=topic,
         turn=turn.place or len(context) + 1,

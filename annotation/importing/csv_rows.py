@@ -57,7 +57,7 @@ class Table(ABC):
         """Whether the first row is a header, the columns' names, and which of them holds which field."""
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         named = "with a header" if self.header else "without a header"
         if self.source.workbook:

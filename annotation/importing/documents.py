@@ -54,7 +54,7 @@ class SquadReader(ObjectReader):
         self._question = 0
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return "SQuAD"
 

@@ -22,7 +22,7 @@ class DuReaderReader(ObjectReader):
     format = "dureader"
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return "DuReader, a question per line"
 

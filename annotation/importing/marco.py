@@ -41,7 +41,7 @@ class MarcoReader(ObjectReader):
         self.unit = "record" if columnwise else "line"
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return "MS MARCO v2.1, " + ("a member per column" if self.columnwise else "a record per line")
 

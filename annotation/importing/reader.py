@@ -38,7 +38,7 @@ class Reader(ABC):
         self.room = room  # a folder for temporary files
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return self.format
 

@@ -67,7 +67,7 @@ class Survey:
                 strata[each.stratum] = strata.get(each.stratum, 0) + 1
         return {
             "format": self.reader.format,
-            "format_words": self.reader.said,
+            "format_words": self.reader.description,
             "unit": self.reader.unit,
             "records": self.records,
             "refused": self.refusals.total,

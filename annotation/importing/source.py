@@ -108,7 +108,7 @@ class Source:
         """The encoding in words, with a caution where it is a guess; nothing for a workbook."""
         if self.workbook:
             return ""
-        return self.guess.said if self.guess else Guess(self.encoding, 1).said
+        return self.guess.description if self.guess else Guess(self.encoding, 1).description
 
     def _raw(self, block: int = BLOCK) -> Iterator[bytes]:
         """The file's bytes, unpacked."""

@@ -395,7 +395,7 @@ class Preview:
     """
 
     format: str
-    said: str
+    description: str
     unit: str
     columns: list[str]
     mapping: dict[str, str]
@@ -435,7 +435,7 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         raise ImportRefusedError(str(error)) from error
     return Preview(
         format=reader.format,
-        said=reader.said,
+        description=reader.description,
         unit=reader.unit,
         columns=list(getattr(reader, "columns", [])),
         mapping=dict(getattr(reader, "mapping", {})),

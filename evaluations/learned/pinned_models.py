@@ -58,8 +58,8 @@ def _there(each: PinnedModel) -> ModelEntry:
         raise EvaluationError(f"The {_describe_model(each)} cannot be used: {why} {again}")
     if (kept.kind, kept.digest) != (each.kind, each.digest):
         raise EvaluationError(
-            f"The {_describe_model(each)} is another one by now: {each.signature} was planned, and {kept.signature} is "
-            f"there. {again}"
+            f"The {_describe_model(each)} is another one by now: {each.signature} was planned, and "
+            f"{kept.signature} is there. {again}"
         )
     return kept
 

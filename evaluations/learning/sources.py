@@ -39,7 +39,7 @@ class Source:
     """What was read: `files` are its files with their SHA-256."""
 
     title: str
-    said: str
+    description: str
     unit: str
     rows: int
     used: int
@@ -62,7 +62,7 @@ class MemoryTable:
     """Rows in memory as a table (`evaluations.tables.rows.AnswerTable`)."""
 
     title: str
-    said: str
+    description: str
     kept: Sequence[Row]
     has: frozenset[str]
     scale: tuple[float, float] | None
@@ -178,7 +178,7 @@ class _SourceReader:
                 "right one? --column reference1=NAME."
             )
         self.sources.append(
-            Source(table.title, table.said, table.unit, count, used, dict(left), digests(Path(name)))
+            Source(table.title, table.description, table.unit, count, used, dict(left), digests(Path(name)))
         )
         self.tables.append(table.has)
         self.scales.append(table.scale)
@@ -213,7 +213,12 @@ class _SourceReader:
         if self.many:
             title = f"{title} and {len(self.sources) - 1} more"
         table = MemoryTable(
-            title, "; ".join(each.said for each in self.sources), rows, has, _scale(self.scales), self.notes
+            title,
+            "; ".join(each.description for each in self.sources),
+            rows,
+            has,
+            _scale(self.scales),
+            self.notes,
         )
         systems = "system" in has
         examples = [

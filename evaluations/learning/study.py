@@ -201,7 +201,7 @@ def _describe_study(work: Work, found: Split) -> Result:
         "report": REPORT,
         "kind": "train-adem",
         "title": material.table.title,
-        "source": material.table.said,
+        "source": material.table.description,
         "distillery": options.version,
         "versions": versions(),
         "profile": work.measured.profile,

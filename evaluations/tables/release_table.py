@@ -66,7 +66,7 @@ class ReleaseTable:
         self._folder, self._manifest, self._room = folder, manifest, room
         self._format = _format(folder, manifest)
         self.title = f"{manifest.get('name', folder.name)} {manifest.get('version', '')}".strip()
-        self.said = f"release {self.title}, {self._format}"
+        self.description = f"release {self.title}, {self._format}"
         self.notes: list[str] = []
         self.simulated = simulated_of(manifest)
         if self.simulated:

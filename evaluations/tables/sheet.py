@@ -35,7 +35,7 @@ class Sheet(ABC):
 
     unit = "line"
     comma = False
-    said = ""
+    description = ""
     columns: list[str]
 
     def __init__(self, source: Source, name: str) -> None:
@@ -79,7 +79,7 @@ class _DelimitedSheet(Sheet):
             self.separator = self._separator(first, {each.casefold() for each in known})
         self.comma = self.separator in ";\t|"
         named = SEPARATORS.get(self.separator, repr(self.separator))
-        self.said = f"{named}-separated, {source.encoding}"
+        self.description = f"{named}-separated, {source.encoding}"
         header = next((row for _line, row in self._records()), [])
         self.columns = [str(each).strip() for each in header]
 
@@ -164,7 +164,7 @@ class _OfWorkbook(Sheet):
     def __init__(self, source: Source, name: str, workbook: Workbook) -> None:
         super().__init__(source, name)
         self._workbook = workbook
-        self.said = f"a workbook, sheet {workbook.sheet!r}"
+        self.description = f"a workbook, sheet {workbook.sheet!r}"
         header = next((row for _number, row in workbook.rows()), [])
         self.columns = [each.strip() for each in header]
 
@@ -180,7 +180,7 @@ class _Objects(Sheet):
         super().__init__(source, name)
         self._listed = listed
         self.unit = "record" if listed else "line"
-        self.said = f"{'a JSON list' if listed else 'JSONL'}, {source.encoding}"
+        self.description = f"{'a JSON list' if listed else 'JSONL'}, {source.encoding}"
         names: dict[str, None] = {}
         for _line, value in self._objects():
             names.update(dict.fromkeys(value))

@@ -51,7 +51,7 @@ class FileTable:
         ]
         self.sheet, self.places, self.scale = sheet, places, scale
         self.title, self.unit = Path(sheet.name).name, sheet.unit
-        self.said = f"{self.title}, {sheet.said}"
+        self.description = f"{self.title}, {sheet.description}"
         self.external: Sequence[str] = tuple(external)
         self.has = frozenset([*places.one, *places.several])
         if response_filter is not None:

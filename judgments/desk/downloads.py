@@ -59,7 +59,7 @@ def figure(name: str, now: Live, made: ReportStatus, project: Project) -> Table 
         return LIVE[name](now, made)
     if name == "pairs" and made.newest:
         return _pairs(made, project)
-    return MADE[name](made.said) if name in MADE and made.newest else None
+    return MADE[name](made.report) if name in MADE and made.newest else None
 
 
 def _now(now: Live, _: ReportStatus) -> Table:
@@ -70,7 +70,7 @@ def _now(now: Live, _: ReportStatus) -> Table:
 
 
 def _histogram(now: Live, made: ReportStatus) -> Table:
-    kept = made.said.get("scores", {}).get("kept", {})
+    kept = made.report.get("scores", {}).get("kept", {})
     rows = [(score, count, kept.get(str(score))) for score, count in now.histogram]
     return Table(signature("histogram-of-scores"), ("score", "judgments", "kept by the report's run"), rows)
 
@@ -178,7 +178,7 @@ def _pairs_signature() -> str:
 
 
 def _pairs(made: ReportStatus, project: Project) -> Table:
-    given = made.said.get("pairs", {"workers": [], "cells": []})
+    given = made.report.get("pairs", {"workers": [], "cells": []})
     known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
     names = [pseudonym(project, known[pk]) for pk in given["workers"]]
     rows = [

@@ -70,7 +70,7 @@ def _systems(stage: Stage, now: Live) -> Plot | None:
 
 
 def _histogram(stage: Stage, now: Live) -> Plot:
-    made = standing(stage, now.stamp).said if now.stamp.run else {}
+    made = standing(stage, now.stamp).report if now.stamp.run else {}
     bars = shares.histogram(now, made, {})
     rows = [{"score": bar.score, "step": charts.BEFORE, "judgments": bar.count} for bar in bars]
     rows += [

@@ -40,7 +40,7 @@ class Answers:
 
     source: Source
     format: str
-    said: str
+    description: str
     unit: str
     system: str
     columns: list[str]
@@ -92,7 +92,9 @@ def open_answers(
     if format in ("csv", "tsv", "xlsx"):
         table = AnswerTable(source, format=format, given=given, header=header)
         _check(source, table.columns, table.mapping, system)
-        return Answers(source, format, table.said, "line", system, table.columns, table.mapping, table.values)
+        return Answers(
+            source, format, table.description, "line", system, table.columns, table.mapping, table.values
+        )
     if format == "dureader":
         if named:
             raise FileRefusedError(f"{source.name}: DuReader results have members of their own; map none.")

@@ -42,7 +42,7 @@ class RatingSource:
     header: list[str]
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return f"{DELIMITERS[self.delimiter]}-separated, {self.encoding}"
 
@@ -142,7 +142,7 @@ class _WorkbookSource(_RecordSource):
     workbook: Workbook
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return f"a workbook, sheet {self.workbook.sheet!r}"
 
@@ -161,7 +161,7 @@ class _ObjectsSource(_RecordSource):
     """JSONL, an object a line, such as the table of ratings of a release."""
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The format in words."""
         return "JSONL"
 

@@ -104,7 +104,7 @@ def read_ratings(
     named = released_scale(path, stage or _only(stages)) if scale is None and stages is not None else None
     table = _Table(source, read, scale or named or Scale(), continuous=continuous)
     if named is not None and named != Scale():
-        table.notes.append(f"The scale, {named.said}, is the one that the release's manifest names.")
+        table.notes.append(f"The scale, {named.description}, is the one that the release's manifest names.")
     if stages is not None:
         table.take_stage(stages, stage)
     elif stage:
@@ -364,12 +364,12 @@ class _Table:
             column,
             [bool(text) and value is None for text, value in zip(column.texts, values, strict=True)],
             lambda text: f"the score {_short(text)} is not a number",
-            f"Scores are numbers {scale.said}.",
+            f"Scores are numbers {scale.description}.",
         )
         self.refuse(
             column,
             [value is not None and step is None for value, step in zip(values, steps, strict=True)],
-            lambda text: f"the score {_short(text)} is not on the scale {scale.said}",
+            lambda text: f"the score {_short(text)} is not on the scale {scale.description}",
             "If the scale is another, say so: --scale LOW-HIGH, or LOW:HIGH:STEP such as 1:5:0.5 or "
             "0:100:any.",
         )

@@ -192,9 +192,9 @@ class JudgingConfig(StageConfig):
         if self.scale in ("labels", "halves"):
             return self
         if self.redundancy_mode == "precision" and self.half_width > (high - low) / 2:
-            raise ValueError(f"half_width is more than half of the scale {scale.said}")
+            raise ValueError(f"half_width is more than half of the scale {scale.description}")
         if self.redundancy_mode == "decision" and not low <= self.threshold <= high:
-            raise ValueError(f"threshold is not on the scale {scale.said}")
+            raise ValueError(f"threshold is not on the scale {scale.description}")
         return self
 
     @property

@@ -62,7 +62,7 @@ def wrong_score(text: str, config: ScaleOptions, scale: Scale) -> str:
             f"{high}, {config.labels[-1]}."
         )
     shown = text.strip()[:_LONGEST_SHOWN]
-    return f"“{shown}” is no score {scale.said}. Move the slider, or type another number."
+    return f"“{shown}” is no score {scale.description}. Move the slider, or type another number."
 
 
 def shown_scale(config: ScaleOptions) -> dict[str, Any]:

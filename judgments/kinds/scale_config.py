@@ -143,7 +143,7 @@ def accepted_steps(accepted: Sequence[float | str], scale: Scale) -> list[int]:
     for each in accepted:
         steps = accepted_scores(each if isinstance(each, str) else repr(each), scale)
         if not steps:
-            raise ValueError(f"a score that is not on the scale {scale.said}: {each}")
+            raise ValueError(f"a score that is not on the scale {scale.description}: {each}")
         found |= steps
     return sorted(found)
 

@@ -29,7 +29,7 @@ class ReportStatus:
         return self.job is not None and self.job.state == JobState.FAILED
 
     @property
-    def said(self) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
         """The report itself."""
         report: dict[str, Any] = self.newest.report if self.newest else {}
         return report

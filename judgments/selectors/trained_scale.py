@@ -17,8 +17,8 @@ def other_scale_in_training(stage: Stage, config: JudgingConfig) -> list[str]:
     rows = Stage.objects.filter(project=stage.project_id, kind=_TRAINING, slug__in=slugs) if slugs else ()
     mine = config.rating_scale
     return [
-        f"Judges learn a scale {theirs.said} in {training.title}, and judge on one {mine.said}. Give both "
-        "stages the same scale, and the training examples for it."
+        f"Judges learn a scale {theirs.description} in {training.title}, and judge on one {mine.description}."
+        " Give both stages the same scale, and the training examples for it."
         for training in rows
         if (theirs := scale_of(training)) != mine
     ]

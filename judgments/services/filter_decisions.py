@@ -68,7 +68,7 @@ def decide(
     if recipe.has(Z) and scale.size > MOST_FOR_Z:
         raise FilteringError(
             f"The response filter z takes scales of at most {MOST_FOR_Z} scores, and that of this stage, "
-            f"{scale.said}, has {len(scale.scores):,}. Take filters without it."
+            f"{scale.description}, has {len(scale.scores):,}. Take filters without it."
         )
     columns = ratings_of_stage(stage, last)
     seconds = seconds_of(stage, columns) if recipe.has("technical") else None

@@ -78,7 +78,7 @@ def import_candidates(
                 "file": name,
                 "sha256": fingerprint(path),
                 "format": answers.format,
-                "format_words": answers.said,
+                "format_words": answers.description,
                 "unit": answers.unit,
                 **encoding_of(source),
                 "query_out": sorting.out,
@@ -222,7 +222,7 @@ class Preview:
     """A file of answers as it would be read: its format, its columns if it has any, and its first rows."""
 
     format: str
-    said: str
+    description: str
     unit: str
     columns: list[str]
     mapping: dict[str, str]
@@ -250,7 +250,7 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         raise ImportRefusedError(str(error)) from error
     return Preview(
         answers.format,
-        answers.said,
+        answers.description,
         answers.unit,
         answers.columns,
         answers.mapping,

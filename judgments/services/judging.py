@@ -57,5 +57,5 @@ def in_units(score: float, scale: Scale) -> int:
     """A score of a response as it is stored; ValueError for one that is none of the scale."""
     steps = scale.step_of(Fraction(repr(score)))
     if steps is None:
-        raise ValueError(f"The score {score} is not on the scale {scale.said}.")
+        raise ValueError(f"The score {score} is not on the scale {scale.description}.")
     return steps

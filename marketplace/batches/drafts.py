@@ -59,7 +59,7 @@ def make_draft(
             columns=sheet.columns,
             properties=properties.stored(),
             file_name=sheet.name,
-            file_read=sheet.said[:200],
+            file_read=sheet.description[:200],
             task_count=0,
             created_by=user,
             created_at=now,

@@ -97,14 +97,13 @@ class Sheet:
         self.columns = self._head(first)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """How the file was read, in words, with a caution where its encoding is a guess."""
         if self.workbook is not None:
             of = f" of {len(self.workbook.sheets)}" if len(self.workbook.sheets) > 1 else ""
             return f"a workbook, sheet {self.workbook.sheet!r}{of}"
-        return (
-            f"{self._guess.said}; cells separated by {_DELIMITERS.get(self.delimiter, repr(self.delimiter))}"
-        )
+        separator = _DELIMITERS.get(self.delimiter, repr(self.delimiter))
+        return f"{self._guess.description}; cells separated by {separator}"
 
     def error(self, why: str, *, line: int = 0, column: str = "") -> SheetError:
         """An error in this file."""
@@ -179,7 +178,7 @@ class Sheet:
                 line += decoder.decode(piece).count("\n")
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            known = Guess(encoding, 1).said
+            known = Guess(encoding, 1).description
             meaningless = error.object[error.start : error.start + 4].hex(" ")
             raise self.error(
                 f"it is not {known} (the bytes {meaningless} mean nothing there). "

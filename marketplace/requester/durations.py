@@ -61,7 +61,8 @@ class DurationField(forms.MultiValueField):
         seconds = int(data_list[0]) * int(data_list[1])
         if not self.least <= seconds <= self.most:
             raise forms.ValidationError(
-                f"Between {_format_seconds(self.least)} and {_format_seconds(self.most)}; this is {_format_seconds(seconds)}."
+                f"Between {_format_seconds(self.least)} and {_format_seconds(self.most)}; "
+                f"this is {_format_seconds(seconds)}."
             )
         return seconds
 

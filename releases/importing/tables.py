@@ -35,7 +35,7 @@ class ScoreTable:
 
     source: Source
     format: str
-    said: str
+    description: str
     unit: str
     columns: list[str]
     mapping: dict[str, str]
@@ -81,7 +81,9 @@ def open_table(
     if format in ("csv", "tsv", "xlsx"):
         table = _DelimitedTable(source, format=format, given=_flat(given), header=header)
         _check(source, table.columns, table.mapping)
-        return ScoreTable(source, format, table.said, "line", table.columns, table.mapping, table.values)
+        return ScoreTable(
+            source, format, table.description, "line", table.columns, table.mapping, table.values
+        )
     return _of_objects(source, format, given)
 
 

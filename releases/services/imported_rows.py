@@ -88,7 +88,7 @@ class Store:
             "file": self.table.source.name,
             "sha256": self.digest,
             "format": self.table.format,
-            "format_words": self.table.said,
+            "format_words": self.table.description,
             "mapping": self.table.mapping,
             "scale": [self.options.scale.low, self.options.scale.high],
             "queries": self.spool.queries,

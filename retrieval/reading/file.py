@@ -176,7 +176,7 @@ def _settle_encoding(file: PassageFile) -> None:
     """The encoding that was named, or what the file seems to have; damage is said where it is read."""
     asked = file.layout.encoding
     guess = Guess(text_encoding(asked), 1) if asked else guess_encoding(_blocks(file.path))
-    file.encoding, file.encoding_said = guess.encoding, guess.said
+    file.encoding, file.encoding_said = guess.encoding, guess.description
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

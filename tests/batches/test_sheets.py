@@ -56,7 +56,7 @@ TEXT = 'name,note\nZoë,"a, b"\nÜmit,"says ""hi""\nand goes"\n'
 def test_one_table_in_many_hands(data, said):
     found = sheet(data)
     assert (found.columns, [row.cells for row in found.rows()]) == EXPECTED
-    assert found.said == said
+    assert found.description == said
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["crlf", "cr"])
@@ -163,7 +163,7 @@ def test_a_workbook_is_read_by_its_first_sheet_with_data_or_the_named_one(tmp_pa
     data = book(tmp_path, {"Notes": [], "Tasks": [["name", "n"], ["Zoë", 3]], "More": [["name"], ["Ümit"]]})
     found = sheet(data)
     assert (found.columns, [row.cells for row in found.rows()]) == (["name", "n"], [["Zoë", "3"]])
-    assert found.said == "a workbook, sheet 'Tasks' of 3"
+    assert found.description == "a workbook, sheet 'Tasks' of 3"
     assert read(data, sheet="More") == (["name"], [["Ümit"]])
 
 
@@ -192,7 +192,7 @@ def test_what_is_wrong_in_a_workbook_is_said_with_sheet_and_row(tmp_path):
 def test_an_encoding_that_nobody_named_is_found_out_and_called_a_guess(encoding, text):
     found = sheet(text.encode(encoding))
     assert [row.cells for row in found.rows()] == [line.split(",") for line in text.split("\n")[1:-1]]
-    assert found.said.startswith(USUAL[encoding]) and "a guess" in found.said
+    assert found.description.startswith(USUAL[encoding]) and "a guess" in found.description
 
 
 def test_a_sheet_of_what_is_no_workbook_is_refused():

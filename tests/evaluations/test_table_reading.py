@@ -135,7 +135,7 @@ def test_other_separators(file, separator, name):
     text = (HEADER + "is it so, or not,yes,no,4\n").replace("so, or", "so or").replace(",", separator)
     table = open_table(file(text))
     assert [row.question for row in table.rows()] == ["is it so or not"]
-    assert table.sheet.said == f"{name}-separated, utf-8"
+    assert table.sheet.description == f"{name}-separated, utf-8"
 
 
 def test_the_separator_is_found_although_texts_have_commas(file):

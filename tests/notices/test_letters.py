@@ -188,7 +188,7 @@ def test_a_letter_that_may_have_gone_out_is_never_sent_again(box, reading):
     box.hangs_up_after_data = False
     assert (deliver(minutes=10), deliver(minutes=60)) == (0, 0)
     assert len(box.letters) == 1
-    assert Letter.objects.get().error.startswith("Nobody knows whether it went out")
+    assert Letter.objects.get().error.startswith("It is unknown whether it was sent")
 
 
 def test_a_letter_of_a_process_that_died_is_never_sent_again(box, reading):

@@ -95,7 +95,7 @@ def test_the_interval_of_a_slider_is_that_of_looking_at_all_pairs_of_scores(monk
 def test_a_scale_says_its_scores_as_people_give_them():
     scale = Scale.of("1", "5", "0.5")
     assert scale.texts == ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"]
-    assert scale.said == "from 1 to 5 in steps of 0.5"
+    assert scale.description == "from 1 to 5 in steps of 0.5"
     assert scale.step_of(Fraction("2.5")) == 5
     assert scale.step_of(Fraction("2.4")) is None
     assert Scale.of("0.5", "5.5").step_of(Fraction("1")) is None

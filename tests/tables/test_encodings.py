@@ -71,8 +71,8 @@ def test_an_empty_file_is_utf_8() -> None:
 
 
 def test_a_guess_is_called_one() -> None:
-    assert Guess("cp1252", 0.98).said == "Windows-1252 (Western Europe), a guess (98%)"
-    assert Guess("utf-8-sig", 1).said == "UTF-8"
+    assert Guess("cp1252", 0.98).description == "Windows-1252 (Western Europe), a guess (98%)"
+    assert Guess("utf-8-sig", 1).description == "UTF-8"
 
 
 @pytest.mark.parametrize(

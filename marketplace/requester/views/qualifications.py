@@ -207,7 +207,7 @@ def upload(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
             f"{outcome.same:,} as before: {sum_in_words(outcome.counts().as_json())}. No messages were sent. "
-            f"The file was read as {sheet.said}."
+            f"The file was read as {sheet.description}."
         )
 
     return _act(request, seat, kind, action)

@@ -97,7 +97,7 @@ def topics(write, *given):
 
 def test_2019_topics_have_the_turns_before_each(write):
     (first, second, third), _, reader = topics(write, YEAR_2019)
-    assert reader.said == "TREC CAsT topics"
+    assert reader.description == "TREC CAsT topics"
     assert (first.id, first.conversation, first.turn, first.context) == ("31_1", "31", 1, [])
     assert (third.id, third.turn) == ("31_3", 3)
     assert third.context == ["How is green tea made?", "And black?"]
@@ -245,7 +245,7 @@ def test_our_own_lines_may_have_replies_too(write):
 
 def test_a_preview_shows_turns(write):
     found = preview(write("topics.json", json.dumps([YEAR_2022])))
-    assert (found.said, [each.text for each in found.records][:2]) == (
+    assert (found.description, [each.text for each in found.records][:2]) == (
         "TREC CAsT topics",
         ["What is a tea ceremony?", "Where is it held?"],
     )

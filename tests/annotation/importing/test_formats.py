@@ -26,7 +26,7 @@ MARCO = {
 
 def test_ms_marco_by_columns(write):
     (first, second), refusals, reader = read(write("dev.json", MARCO))
-    assert reader.said == "MS MARCO v2.1, a member per column"
+    assert reader.description == "MS MARCO v2.1, a member per column"
     assert (first.id, first.text, first.type, first.references) == (
         "1185869",
         "how many are there",
@@ -58,7 +58,7 @@ def test_ms_marco_is_joined_whatever_the_size_and_the_order_of_its_columns(write
 def test_ms_marco_a_record_per_line(write):
     rows = [{name: column[number] for name, column in MARCO.items()} for number in "01"]
     records, _, reader = read(write("dev.jsonl", rows))
-    assert reader.said == "MS MARCO v2.1, a record per line"
+    assert reader.description == "MS MARCO v2.1, a record per line"
     assert [each.id for each in records] == ["1185869", "1185868"]
 
 
@@ -102,7 +102,7 @@ CHINESE = [
 
 def test_dureader_in_chinese(write):
     (first, second), _, reader = read(write("zhidao.json", CHINESE))
-    assert reader.said == "DuReader, a question per line"
+    assert reader.description == "DuReader, a question per line"
     assert (first.id, first.text, first.yes_no, first.type) == ("186358", "绿茶 可以 空腹 喝 吗", True, "")
     assert [(each.text, each.title, each.start, each.end, each.selected) for each in first.passages] == [
         ("空腹不宜喝绿茶。", "绿茶的喝法", 8, 16, True),
@@ -158,7 +158,7 @@ def test_squad_with_offsets_in_the_article(write):
         ],
     }
     (first, second), refusals, reader = read(write("dev-v2.0.json", document))
-    assert reader.said == "SQuAD"
+    assert reader.description == "SQuAD"
     passage = first.passages[0]
     assert (passage.page, passage.start, passage.end, passage.selected) == ("Normans", 11, 34, True)
     assert first.references == ["Normandy"]

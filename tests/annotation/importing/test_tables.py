@@ -14,7 +14,7 @@ def test_usual_names_of_columns_are_known(write):
     path = write("log.csv", "QID,Question,Freq\n7,who wrote faust,12\n")
     (record,), _, reader = read(path)
     assert (record.id, record.text, record.count, record.line) == ("7", "who wrote faust", 12, 2)
-    assert reader.said == "CSV, comma-separated, with a header"
+    assert reader.description == "CSV, comma-separated, with a header"
 
 
 def test_other_names_are_mapped(write):
