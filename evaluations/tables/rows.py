@@ -53,7 +53,7 @@ def simulation_of(table: "AnswerTable") -> Mapping[str, Any] | None:
 class AnswerTable(Protocol):
     """A table of answers that can be read from its start any number of times.
 
-    `title` says what was read, `description` in which form, `unit` what the numbers of its rows count. `has` are the
+    `title` says what was read, `description` how, `unit` what the numbers of its rows count. `has` are the
     fields that it has, by the names of docs/evaluate.md, `external` the names of scores of other tools.
     `scale` is the lowest and highest score that people could give, and `alpha` their agreement before and
     after filters, where known. `no_ratings` says why there are no single ratings to take a ceiling from,
