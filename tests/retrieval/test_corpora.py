@@ -171,7 +171,7 @@ import sys
 from retrieval.engine import tokenisation, tantivy_engine
 from retrieval.models import Corpus
 from retrieval.services import indexing
-cutting.BATCH, embedded.COMMIT_EVERY, indexing.READ_AT_ONCE = 50, 100, 50
+tokenisation.BATCH, tantivy_engine.COMMIT_EVERY, indexing.READ_AT_ONCE = 50, 100, 50
 indexing.build_index(corpus=Corpus.objects.get(pk=int(sys.argv[1])), anew=sys.argv[2] == "anew",
                      progress=lambda passages: print(passages, flush=True))
 """

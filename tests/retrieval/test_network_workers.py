@@ -23,7 +23,7 @@ import sys
 from retrieval.models import Corpus
 from retrieval.network import build
 from retrieval.services.networks import build_network
-building.SHARD_PASSAGES = 10
+build.SHARD_PASSAGES = 10
 build_network(corpus=Corpus.objects.get(pk=int(sys.argv[1])), anew=True,
               progress=lambda step, passages: print(step, passages, flush=True))
 """
