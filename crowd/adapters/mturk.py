@@ -76,7 +76,7 @@ class Account:
 
 @cache
 def _session() -> boto3.Session:
-    """The session of all endpoints; it reads the protocol's model once, for one thread at a time (registry.py)."""
+    """Session of all endpoints; reads the protocol's model once, for one thread at a time (registry.py)."""
     core = botocore.session.get_session()
     # In UTC: to convert each time to the local zone was a third of the time that a list took to read.
     core.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_time)
