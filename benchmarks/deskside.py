@@ -25,7 +25,7 @@ os.environ.setdefault("ALLOWED_HOSTS", "127.0.0.1,localhost,testserver")
 os.environ.setdefault("PGOPTIONS", "-c max_parallel_workers_per_gather=0")
 django.setup()
 
-from django.db import connection  # noqa: E402
+from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
 from django.http import HttpResponse, StreamingHttpResponse  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
@@ -66,9 +66,9 @@ class Row:
 class Clock:
     """Processor time of this process and its database backend, in milliseconds."""
 
-    def __init__(self) -> None:
-        with connection.cursor() as cursor:
-            if connection.vendor == "postgresql":
+    def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
+        with connections[using].cursor() as cursor:
+            if connections[using].vendor == "postgresql":
                 cursor.execute("SELECT pg_backend_pid()")
                 self._file: Path | None = Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
             else:

@@ -3,9 +3,9 @@
     python -m benchmarks.campaign --queries 20000 --report
     python -m benchmarks.releases [--project campaign] [--formats all] [--json]
 
-The database is the one of DATABASE_URL. Reported are seconds, seconds of processor time, peak memory of the
-process, and the bytes written. `--rows 50000` measures instead how long the first ratings take as CSV, from
-the database to the file.
+The database is the one of DATABASE_URL. Reported are seconds, seconds of processor time of the process and
+of its database backends, peak memory of the process, the load of the machine, and the bytes written.
+`--rows 50000` measures instead how long the first ratings take as CSV, from the database to the file.
 """
 
 # ruff: noqa: PLC0415  # each process imports only what it measures
@@ -59,7 +59,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from itertools import islice
 
     from projects.models import Project
-    from releases.formats import csv_files
+    from releases.formats.writer import write_formats
     from releases.options import Options
     from releases.rows.ratings import rating_rows
     from releases.rows.scope import scope_of
@@ -73,28 +73,53 @@ def export(slug: str, rows: int) -> dict[str, Any]:
         scope = scope_of(project, Options(), using)
         some = FilledTable(RATINGS, lambda: islice(rating_rows(scope), -(-rows // 10_000)))
         spool = spooled({"ratings": some}, Path(room), silent)
-        (Path(room) / "csv").mkdir()
         source = Source(project, None, spool.tables, {}, spool.rows, spool.lines, spool.longest)  # type: ignore[arg-type]
-        csv_files.write(Path(room) / "csv", source, silent)
+        write_formats(["csv"], Path(room), source, silent)
         size = sum(path.stat().st_size for path in (Path(room) / "csv").iterdir())
     return {"bytes": size, "rows": spool.rows}
+
+
+def count_snapshots(spent: list[float]) -> None:
+    """Have each snapshot of the database append the processor milliseconds of its own backend."""
+    from collections.abc import Iterator
+    from contextlib import contextmanager
+
+    from benchmarks.deskside import Clock
+    from releases.services import snapshot
+
+    plain = snapshot.snapshot
+
+    @contextmanager
+    def counted() -> Iterator[str]:
+        with plain() as using:
+            clock = Clock(using)
+            begun, own = clock.now(), time.process_time()
+            yield using
+            spent.append(clock.now() - begun - (time.process_time() - own) * 1000)
+
+    snapshot.snapshot = counted
 
 
 def child(given: argparse.Namespace) -> None:
     """Measure this process."""
     django.setup()
+    from benchmarks.deskside import Clock
     from releases.formats.registry import FORMATS
 
+    clock, snapshots = Clock(), list[float]()
+    count_snapshots(snapshots)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    begun, used = time.perf_counter(), time.process_time()
+    begun, used, both = time.perf_counter(), time.process_time(), clock.now()
     names = tuple(FORMATS) if given.formats == "all" else tuple(given.formats.split(","))
     said = export(given.project, given.rows) if given.rows else build(given.project, names)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
+    usage, own = resource.getrusage(resource.RUSAGE_SELF), time.process_time() - used
     figures = {
         "seconds": round(time.perf_counter() - begun, 2),
-        "processor_seconds": round(time.process_time() - used, 2),
+        "processor_seconds": round(own, 2),
+        "database_processor_seconds": round((clock.now() - both + sum(snapshots)) / 1000 - own, 2),
         "start_mib": round(before),
         "peak_mib": round(usage.ru_maxrss / 1024),
+        "load": round(os.getloadavg()[0], 1),
     }
     print(json.dumps({**figures, **said}))
 

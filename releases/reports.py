@@ -11,7 +11,6 @@ from crowd.selectors.wage import wage
 from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good
 from judgments.selectors.stamps import stamp_of
-from judgments.services import reports
 from projects.models import Project
 from releases.rows.people import People
 from releases.rows.scope import JudgedStage
@@ -29,12 +28,15 @@ def agreement(judged: JudgedStage, people: People, progress: Progress) -> dict[s
     """
     stage = Stage.objects.select_related("project", "endpoint").get(pk=judged.stage.pk)
     stamp = reports.made_of(stamp_of(stage))
-    row = AgreementReport.objects.filter(stage=stage, stamp=stamp).first()
-    if row is None:
+    # Not all its rows: those of a million ratings are 40 MB of JSON.
+    columns = ("report", *(f"rows__{name}" for name in _LISTS))
+    stored = AgreementReport.objects.filter(stage=stage, stamp=stamp).values_list(*columns).first()
+    if stored is None:
         row = reports.make(stage, progress)
+        stored = (row.report, *(row.rows.get(name) for name in _LISTS))
     said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "simulated": _simulated(stage)}
-    said |= row.report
-    said |= {name: row.rows[name] for name in _LISTS if name in row.rows}
+    said |= stored[0]
+    said |= {name: rows for name, rows in zip(_LISTS, stored[1:], strict=True) if rows is not None}
     pairs = said.get("pairs")
     if isinstance(pairs, dict) and pairs.get("workers"):
         names = people.names(pairs["workers"])

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from annotation.models import Query, QuerySource
 from annotation.selectors.funnel import funnel
@@ -13,7 +13,7 @@ from judgments.models import Judgment
 from judgments.selectors.ratings import not_good
 from projects.models import Project
 from releases.groups import GROUPS
-from releases.rows.acceptance import answers_of, inside, queries_of
+from releases.rows.acceptance import answers_of, inside
 from releases.rows.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, Scope
 
 Step = dict[str, Any]
@@ -68,8 +68,8 @@ def _queries(scope: Scope) -> list[Step]:
                 )
             )
     if total:
-        rows = queries_of(project, scope.using, scope.include)
-        found.append(step("queries", "released", total, len(scope.queries), **_left_out(rows, scope)))
+        reasons = _in_order(scope.left_out)
+        found.append(step("queries", "released", total, len(scope.queries), **reasons))
     return found
 
 
@@ -88,19 +88,18 @@ def _imported(project: Project) -> tuple[int, Counter[str]]:
     return records, reasons
 
 
-def _left_out(rows: QuerySet[Any], scope: Scope) -> Counter[str]:
-    """Rows with `why` that are not in the release, by group in the order of the groups."""
-    counts: dict[str, int] = dict(rows.order_by().values_list("why").annotate(n=Count("pk")))
-    taken = inside(scope.include)
-    return Counter({name: counts[name] for name in GROUPS if name in counts and name not in taken})
+def _in_order(counts: Mapping[str, int]) -> Counter[str]:
+    """Counts by group, in the order of the groups."""
+    return Counter({name: counts[name] for name in GROUPS if name in counts})
 
 
 def _answers(scope: Scope, released: int) -> list[Step]:
     mine = answers_of(scope.project, scope.using)
-    written = mine.count()
+    counts = dict(mine.order_by().values_list("why").annotate(n=Count("pk")))
+    written = sum(counts.values())
     if not written:
         return []
-    reasons = _left_out(mine, scope)
+    reasons = _in_order({name: n for name, n in counts.items() if name not in inside(scope.include)})
     taken, aside = written - reasons.total(), scope.held_out
     return [
         step("answers", "accepted", written, taken, **reasons),

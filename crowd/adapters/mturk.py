@@ -76,13 +76,9 @@ class Account:
 
 @cache
 def _session() -> boto3.Session:
-    """The session of all endpoints, whose answers have their times in UTC.
-
-    botocore converts each to the process's local zone, which was a third of the time that a list of
-    assignments took to read. A session reads the model of the protocol once; with one for each endpoint,
-    making its client took twenty times as long. Clients are made by one thread at a time (registry.py).
-    """
+    """Session of all endpoints; reads the protocol's model once, for one thread at a time (registry.py)."""
     core = botocore.session.get_session()
+    # In UTC: to convert each time to the local zone was a third of the time that a list took to read.
     core.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_time)
     return boto3.Session(botocore_session=core)
 

@@ -4,11 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, Max, Min, Q
-from django.db.models.fields.json import KT
 
-from annotation.models import CandidatePassage
 from judgments.models import CandidateSource, ImportedScore
 from projects.models import Project
 from releases.describing.facts import (
@@ -28,8 +25,7 @@ from releases.groups import ANSWERS, QUERIES, left_out_of
 from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.reports import collected
-from releases.rows.acceptance import released
-from releases.rows.scope import JudgedStage
+from releases.rows.scope import FoundPassages, JudgedStage
 from retrieval.models import Corpus
 
 _MEASURE = "Krippendorff's alpha, interval"
@@ -51,6 +47,7 @@ def facts_of(
     files: Sequence[File],
     workers: int,
     simulated: int,
+    found: Mapping[tuple[str, str], FoundPassages],
 ) -> Facts:
     """All that the card, the description and the citation are made of."""
     currencies = list(costs["total"])
@@ -75,7 +72,7 @@ def facts_of(
         filters=tuple(_filters(judged, verdicts, reports)),
         privacy=tuple(_privacy(project)),
         imported=_imported(project),
-        found=tuple(_found(project, options)),
+        found=tuple(_found(project, found)),
         seed=options.seed,
         shares=options.shares,
         rows=rows,
@@ -168,21 +165,16 @@ def _privacy(project: Project) -> Iterable[Privacy]:
         yield Privacy(rule, redacted=found[states.REDACTED], accepted=found[states.ACCEPTED])
 
 
-def _found(project: Project, options: Options) -> Iterable[RetrievalFacts]:
+def _found(project: Project, counts: Mapping[tuple[str, str], FoundPassages]) -> Iterable[RetrievalFacts]:
     """Where the candidate passages of the released queries come from, and who ordered them."""
     corpora = {corpus.slug: corpus for corpus in Corpus.objects.filter(project=project)}
-    rows = CandidatePassage.objects.filter(
-        query__in=released(project, DEFAULT_DB_ALIAS, options.include).values("pk")
-    )
-    counts = rows.order_by().annotate(ranker=KT("retrieval__ranker")).values_list("origin", "ranker")
-    counted = counts.annotate(passages=Count("pk"), queries=Count("query", distinct=True))
-    for origin, ranker, passages, queries in sorted(counted, key=lambda row: (row[0], row[1] or "")):
+    for (origin, ranker), count in sorted(counts.items(), key=lambda item: item[0]):
         corpus = corpora.get(origin.partition(":")[2])
         yield RetrievalFacts(
             origin,
-            ranker or "",
-            passages,
-            queries,
+            ranker,
+            count.passages,
+            count.queries,
             *((corpus.title, corpus.licence, corpus.attribution) if corpus else ()),
         )
 

@@ -5,42 +5,31 @@ What is not known is an empty cell, an empty text is "". Line breaks inside of a
 wrote.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from releases.formats.arrow import json_texts, records, schema_of
-from releases.formats.registry import Written
-from releases.source import Progress, Source
+from releases.formats.arrow import json_texts, schema_of
 from releases.tables import Kind, Table
 from tables.cells import BEGINNING, INSIDE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAME = "csv"
-BESIDE = True
+NAME, SUFFIX = "csv", ".csv"
 _PLAIN = (Kind.INTEGER, Kind.NUMBER, Kind.FLAG)
 
 
-def write(folder: Path, source: Source, progress: Progress) -> Written:
-    """One file per table and split."""
+@contextmanager
+def open_file(path: Path, table: Table) -> Iterator[Callable[[Any], None]]:
+    """One file; what is given takes record batches."""
     from pyarrow import csv  # noqa: PLC0415 - not on the way to a first page
 
-    written: Written = {}
-    done, total = 0, sum(sum(rows.values()) for rows in source.rows.values())
-    for filled in source.filled:
-        table = filled.table
-        for split in source.splits(table.name):
-            name = f"{table.name}-{split}.csv"
-            with csv.CSVWriter(
-                folder / name, _cells_of(table), write_options=csv.WriteOptions(quoting_style="needed")
-            ) as writer:
-                for batch in records(source, table, split):
-                    writer.write_batch(_cells(batch, table))
-                    done += batch.num_rows
-                    progress(done, total, f"CSV: {table.title.lower()}")
-            written[name] = source.rows[table.name][split]
-    return written
+    with csv.CSVWriter(
+        path, _cells_of(table), write_options=csv.WriteOptions(quoting_style="needed")
+    ) as writer:
+        yield lambda batch: writer.write_batch(_cells(batch, table))
 
 
 def _cells_of(table: Table) -> "pa.Schema":

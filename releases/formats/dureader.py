@@ -5,17 +5,22 @@ questions alone, as in the published files; an answer without one has No_Opinion
 in the format.
 """
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from releases.formats.identifiers import identifier
 from releases.formats.lines import on_one_line
 from releases.formats.registry import Written
-from releases.source import Progress, Source, by_split
-from releases.tables import REFERENCES, Row
+from releases.source import Source
+from releases.tables import REFERENCES, Row, Table
 
 NAME = "dureader"
 NO_OPINION = "No_Opinion"
+_SPLIT = REFERENCES.place("split")
+_NAMES = REFERENCES.names
 #: MS MARCO's classes as DuReader's; a class that is not known is left empty.
 _KINDS = {
     "PERSON": "ENTITY",
@@ -26,24 +31,37 @@ _KINDS = {
 }
 
 
-def write(folder: Path, source: Source, progress: Progress) -> Written:
+@contextmanager
+def open_writer(folder: Path, source: Source) -> Iterator["_Writer"]:
     """One file per split of the reference sets."""
-    written: Written = {}
-    done, total = 0, sum(source.rows.get(REFERENCES.name, {}).values())
-    for parts in by_split(source.tables[REFERENCES.name]):
-        for split, rows in parts.items():
-            name = f"{split}.jsonl"
-            with (folder / name).open("ab") as file:
-                file.writelines(on_one_line(question(row)) + b"\n" for row in rows)
-            written[name] = written.get(name, 0) + len(rows)
-            done += len(rows)
-        progress(done, total, "DuReader")
-    return written
+    with ExitStack() as files:
+        yield _Writer(folder, files)
+
+
+class _Writer:
+    tables = (REFERENCES,)
+
+    def __init__(self, folder: Path, files: ExitStack) -> None:
+        self._folder, self._stack = folder, files
+        self._files: dict[str, BinaryIO] = {}
+        self._written: Counter[str] = Counter()
+
+    def add(self, table: Table, rows: list[Row]) -> None:
+        for row in rows:
+            name = f"{row[_SPLIT]}.jsonl"
+            if name not in self._files:
+                self._files[name] = self._stack.enter_context((self._folder / name).open("wb"))
+            self._files[name].write(on_one_line(question(row)) + b"\n")
+            self._written[name] += 1
+
+    def finish(self) -> Written:
+        self._stack.close()
+        return dict(self._written)
 
 
 def question(row: Row) -> dict[str, Any]:
     """A query of the reference sets as one question."""
-    values = dict(zip(REFERENCES.names, row, strict=True))
+    values = dict(zip(_NAMES, row, strict=True))
     answers = values["answers"]
     kind = "YES_NO" if values["yes_no"] else _KINDS.get(values["type"] or "", "")
     return {

@@ -38,4 +38,6 @@ class FileNames:
 
 def line(text: str) -> str:
     """A text on one line, as formats with one text a line take it."""
+    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        return text  # nearly all; no white space but the blank is printable
     return " ".join(text.split())

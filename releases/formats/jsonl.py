@@ -2,29 +2,47 @@
 
 import os
 import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from releases.formats.lines import line_maker
 from releases.formats.registry import Written
-from releases.source import Progress, Source, by_split
+from releases.source import Source
+from releases.tables import Row, Table
 
 NAME = "jsonl"
 
 
-def write(folder: Path, source: Source, progress: Progress) -> Written:
+@contextmanager
+def open_writer(folder: Path, source: Source) -> Iterator["_Writer"]:
     """Files that are written already are taken as they are, else they are written from the tables."""
-    written: Written = {}
-    for filled in source.filled:
-        table = filled.table.name
-        for split in source.splits(table):
-            written[f"{table}-{split}.jsonl"] = source.rows[table][split]
-        if source.lines is None:
-            _write(folder, source, table)
-    if source.lines is not None:
-        for name in written:
-            _take(source.lines / name, folder / name)
-    progress(sum(written.values()), sum(written.values()), "JSON Lines")
-    return written
+    yield _Writer(folder, source)
+
+
+class _Writer:
+    def __init__(self, folder: Path, source: Source) -> None:
+        self._folder, self._source = folder, source
+        self._makers: dict[str, Callable[[Sequence[Row]], bytes]] = {}
+        self.tables = () if source.lines else tuple(filled.table for filled in source.filled)
+
+    def add(self, table: Table, rows: list[Row]) -> None:
+        make = self._makers.setdefault(table.name, line_maker(table))
+        place = table.place("split")
+        for split in dict.fromkeys(row[place] for row in rows):
+            with (self._folder / f"{table.name}-{split}.jsonl").open("ab") as file:
+                file.write(make([row for row in rows if row[place] == split]))
+
+    def finish(self) -> Written:
+        written: Written = {}
+        for filled in self._source.filled:
+            table = filled.table.name
+            for split in self._source.splits(table):
+                name = f"{table}-{split}.jsonl"
+                written[name] = self._source.rows[table][split]
+                if self._source.lines is not None:
+                    _take(self._source.lines / name, self._folder / name)
+        return written
 
 
 def _take(path: Path, to: Path) -> None:
@@ -32,12 +50,3 @@ def _take(path: Path, to: Path) -> None:
         os.link(path, to)
     except OSError:
         shutil.copyfile(path, to)
-
-
-def _write(folder: Path, source: Source, table: str) -> None:
-    filled = source.tables[table]
-    make = line_maker(filled.table)
-    for parts in by_split(filled):
-        for split, rows in parts.items():
-            with (folder / f"{table}-{split}.jsonl").open("ab") as file:
-                file.write(make(rows))

@@ -7,14 +7,15 @@ selected ones. The format has no place for earlier turns, opinions and marked en
 
 import json
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from releases.formats.identifiers import identifier
 from releases.formats.registry import Written
-from releases.source import Progress, Source
-from releases.tables import REFERENCES, Row
+from releases.source import Source
+from releases.tables import REFERENCES, Row, Table
 
 NAME = "msmarco"
 COLUMNS = ("answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers")
@@ -23,25 +24,35 @@ NO_ANSWER = "No Answer Present."
 _NOT_WELL_FORMED = "[]"
 _BLOCK = 2**20
 _SPLIT = REFERENCES.place("split")
+_NAMES = REFERENCES.names
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def write(folder: Path, source: Source, progress: Progress) -> Written:
+@contextmanager
+def open_writer(folder: Path, source: Source) -> Iterator["_Writer"]:
     """One file per split of the reference sets."""
-    rows, done = source.rows.get(REFERENCES.name, {}), 0
-    total = sum(rows.values())
     with tempfile.TemporaryDirectory(dir=folder) as room, ExitStack() as files:
-        splits: dict[str, _Columns] = {}
-        for batch in source.tables[REFERENCES.name].batches():
-            for row in batch:
-                split = row[_SPLIT]
-                if split not in splits:
-                    splits[split] = _Columns(Path(room), split, files)
-                splits[split].add(row)
-            done += len(batch)
-            progress(done, total, "MS MARCO")
-        for split, columns in splits.items():
-            columns.join(folder / f"{split}.json")
-    return {f"{split}.json": columns.count for split, columns in splits.items()}
+        yield _Writer(folder, Path(room), files)
+
+
+class _Writer:
+    tables = (REFERENCES,)
+
+    def __init__(self, folder: Path, room: Path, files: ExitStack) -> None:
+        self._folder, self._room, self._files = folder, room, files
+        self._splits: dict[str, _Columns] = {}
+
+    def add(self, table: Table, rows: list[Row]) -> None:
+        for row in rows:
+            split = row[_SPLIT]
+            if split not in self._splits:
+                self._splits[split] = _Columns(self._room, split, self._files)
+            self._splits[split].add(row)
+
+    def finish(self) -> Written:
+        for split, columns in self._splits.items():
+            columns.join(self._folder / f"{split}.json")
+        return {f"{split}.json": columns.count for split, columns in self._splits.items()}
 
 
 class _Columns:
@@ -59,7 +70,7 @@ class _Columns:
         for name, value in record(row).items():
             file = self._files[name]
             file.write(f'{"," if self.count else ""}\n"{self.count}": ')
-            file.write(json.dumps(value, ensure_ascii=False))
+            file.write(_as_json(value))
         self.count += 1
 
     def join(self, path: Path) -> None:
@@ -78,7 +89,7 @@ class _Columns:
 
 def record(row: Row) -> dict[str, Any]:
     """A query of the reference sets as one record."""
-    values = dict(zip(REFERENCES.names, row, strict=True))
+    values = dict(zip(_NAMES, row, strict=True))
     return {
         "answers": [each["text"] for each in values["answers"]] or [NO_ANSWER],
         "passages": [

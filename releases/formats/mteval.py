@@ -9,20 +9,18 @@ empty line where there are fewer. Scores are means of the kept ratings; None whe
 answer of people to a query is that of the system `human-2`.
 """
 
-import json
 import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from math import fsum
 from pathlib import Path
-from typing import Any
 
 from releases.formats.identifiers import FileNames, line, word
 from releases.formats.registry import Written
-from releases.source import Progress, Source
-from releases.tables import CANDIDATES, REFERENCES, SCORES
+from releases.source import Source
+from releases.tables import CANDIDATES, REFERENCES, SCORES, Row, Table
 
 NAME = "mt-metrics-eval"
 #: References of one query that have a file; more than that no metric takes.
@@ -31,27 +29,33 @@ MOST_REFERENCES = 100
 _RESERVED = re.compile(r"ref\d+|all|src", re.IGNORECASE)
 _NONE = re.compile(r"(?!)")
 _WITHDRAWN = "withdrawn"
-_TABLES = (REFERENCES, CANDIDATES, SCORES)
 
 
-def write(folder: Path, source: Source, progress: Progress) -> Written:
+@contextmanager
+def open_writer(folder: Path, source: Source) -> Iterator["_Writer"]:
     """All files; none where no system's answer is in the release."""
     language = re.split(r"[-_]", source.project.language)[0].lower() or "en"
-    total = sum(sum(source.rows.get(table.name, {}).values()) for table in _TABLES)
     with tempfile.TemporaryDirectory(dir=folder) as room, closing(_Cells(Path(room))) as cells:
-        done = 0
-        for table, take in (
-            (REFERENCES, cells.query),
-            (CANDIDATES, cells.answer),
-            (SCORES, cells.score),
-        ):
-            for batch in source.tables[table.name].batches():
-                for row in batch:
-                    take(dict(zip(table.names, row, strict=True)))
-                done += len(batch)
-                progress(done, total, "mt-metrics-eval")
-        cells.finish()
-        return _Layout(folder, f"{language}-{language}", cells).write()
+        yield _Writer(folder, f"{language}-{language}", cells)
+
+
+class _Writer:
+    tables = (REFERENCES, CANDIDATES, SCORES)
+
+    def __init__(self, folder: Path, pair: str, cells: "_Cells") -> None:
+        self._folder, self._pair, self._cells = folder, pair, cells
+        self._takers = {
+            REFERENCES.name: cells.add_queries,
+            CANDIDATES.name: cells.add_answers,
+            SCORES.name: cells.add_scores,
+        }
+
+    def add(self, table: Table, rows: list[Row]) -> None:
+        self._takers[table.name](rows)
+
+    def finish(self) -> Written:
+        self._cells.finish()
+        return _Layout(self._folder, self._pair, self._cells).write()
 
 
 class _Cells:
@@ -60,11 +64,12 @@ class _Cells:
     def __init__(self, room: Path) -> None:
         self.systems: dict[tuple[str, int], int] = {}
         self.stages: dict[str, int] = {}
+        self._segments: dict[str, int] = {}
         self._rows = sqlite3.connect(room / "cells.sqlite", isolation_level=None)
         for statement in (
             "PRAGMA journal_mode=OFF",
             "PRAGMA synchronous=OFF",
-            "CREATE TABLE segment (number INTEGER PRIMARY KEY, query TEXT UNIQUE, text TEXT, split TEXT,"
+            "CREATE TABLE segment (number INTEGER PRIMARY KEY, query TEXT, text TEXT, split TEXT,"
             " refs TEXT, n_refs INTEGER)",
             "CREATE TABLE output (system INTEGER, segment INTEGER, candidate TEXT UNIQUE, text TEXT,"
             " PRIMARY KEY (system, segment)) WITHOUT ROWID",
@@ -77,36 +82,45 @@ class _Cells:
     def close(self) -> None:
         self._rows.close()
 
-    def query(self, row: dict[str, Any]) -> None:
-        refs = [line(each["text"]) for each in row["answers"][:MOST_REFERENCES]]
-        self._rows.execute(
-            "INSERT INTO segment (query, text, split, refs, n_refs) VALUES (?, ?, ?, ?, ?)",
-            (row["query_id"], line(row["query"]), row["split"], json.dumps(refs), len(refs)),
+    def add_queries(self, rows: list[Row]) -> None:
+        """Each query is a segment, numbered in their order."""
+        query, text, split, answers = map(REFERENCES.place, ("query_id", "query", "split", "answers"))
+        segments = []
+        for row in rows:
+            refs = [line(each["text"]) for each in row[answers][:MOST_REFERENCES]]
+            number = self._segments[row[query]] = len(self._segments) + 1
+            segments.append((number, row[query], line(row[text]), row[split], "\n".join(refs), len(refs)))
+        self._rows.executemany("INSERT INTO segment VALUES (?, ?, ?, ?, ?, ?)", segments)
+
+    def add_answers(self, rows: list[Row]) -> None:
+        """A further answer of a system to a query is that of a further system."""
+        key, query, name, text, aside = map(
+            CANDIDATES.place, ("candidate_id", "query_id", "system", "answer", "aside")
         )
+        for row in rows:
+            number = self._segments.get(row[query])
+            if number is None or row[aside] == _WITHDRAWN:
+                continue
+            turn, added = 0, 0
+            while not added:
+                turn += 1
+                system = self.systems.setdefault((row[name], turn), len(self.systems))
+                added = self._rows.execute(
+                    "INSERT OR IGNORE INTO output VALUES (?, ?, ?, ?)",
+                    (system, number, row[key], line(row[text])),
+                ).rowcount
 
-    def answer(self, row: dict[str, Any]) -> None:
-        if row["aside"] == _WITHDRAWN:
-            return
-        found = self._rows.execute(
-            "SELECT number FROM segment WHERE query = ?", (row["query_id"],)
-        ).fetchone()
-        if found is None:
-            return
-        turn, added = 0, 0
-        while not added:
-            turn += 1
-            system = self.systems.setdefault((row["system"], turn), len(self.systems))
-            added = self._rows.execute(
-                "INSERT OR IGNORE INTO output VALUES (?, ?, ?, ?)",
-                (system, found[0], row["candidate_id"], line(row["answer"])),
-            ).rowcount
-
-    def score(self, row: dict[str, Any]) -> None:
-        if row["mean"] is not None:
-            stage = self.stages.setdefault(row["stage"], len(self.stages))
-            self._rows.execute(
-                "INSERT INTO score VALUES (?, ?, ?)", (stage, row["candidate_id"], row["mean"])
-            )
+    def add_scores(self, rows: list[Row]) -> None:
+        """Means by stage."""
+        stage, key, mean = map(SCORES.place, ("stage", "candidate_id", "mean"))
+        self._rows.executemany(
+            "INSERT INTO score VALUES (?, ?, ?)",
+            (
+                (self.stages.setdefault(row[stage], len(self.stages)), row[key], row[mean])
+                for row in rows
+                if row[mean] is not None
+            ),
+        )
 
     def finish(self) -> None:
         """Queries that no system answered are no segments."""
@@ -115,7 +129,7 @@ class _Cells:
     def segments(self) -> Iterator[tuple[str, str, str, list[str]]]:
         """Query, text, split and references, in order."""
         rows = self._rows.execute("SELECT query, text, split, refs FROM segment ORDER BY number")
-        return ((query, text, split, json.loads(refs)) for query, text, split, refs in rows)
+        return ((query, text, split, refs.split("\n")) for query, text, split, refs in rows)
 
     def most_references(self) -> int:
         found = self._rows.execute("SELECT MAX(n_refs) FROM segment").fetchone()
@@ -140,11 +154,6 @@ class _Cells:
             (system, stage),
         )
         return (mean for (mean,) in rows)
-
-    def mean(self, stage: int, system: int) -> float | None:
-        """The mean of a system's scores."""
-        found = [mean for mean in self.scores(stage, system) if mean is not None]
-        return fsum(found) / len(found) if found else None
 
 
 class _Layout:
@@ -192,18 +201,20 @@ class _Layout:
         self.written |= dict.fromkeys(names, segments)
 
     def _scores(self, name: str, stage: int) -> None:
-        means = {system: self.cells.mean(stage, system) for system in self.names}
-        known = {system: mean for system, mean in means.items() if mean is not None}
+        """A stage's means by system and by segment; systems without any are in neither file."""
         start = f"human-scores/{self.pair}.{name}"
-        self._lines(f"{start}.sys.score", (f"{self.names[each]}\t{known[each]!r}" for each in known))
-        self._lines(
-            f"{start}.seg.score",
-            (
-                f"{self.names[system]}\t{'None' if mean is None else repr(mean)}"
-                for system in known
-                for mean in self.cells.scores(stage, system)
-            ),
-        )
+        names = f"{start}.sys.score", f"{start}.seg.score"
+        whole, parts = (self._path(each).open("w", encoding="utf-8", newline="\n") for each in names)
+        self.written |= dict.fromkeys(names, 0)
+        with whole, parts:
+            for system, plain in self.names.items():
+                scores = list(self.cells.scores(stage, system))
+                known = [score for score in scores if score is not None]
+                if known:
+                    whole.write(f"{plain}\t{fsum(known) / len(known)!r}\n")
+                    parts.writelines(f"{plain}\t{score!r}\n" for score in scores)
+                    self.written[names[0]] += 1
+                    self.written[names[1]] += len(scores)
 
     def _lines(self, name: str, lines: Iterator[str]) -> None:
         count = 0

@@ -1,42 +1,29 @@
 """Parquet: TABLE-SPLIT.parquet, compressed with zstd, in row groups of a fixed number of rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from releases.formats.arrow import records, schema_of
-from releases.formats.registry import Written
-from releases.source import Progress, Source
+from releases.formats.arrow import schema_of
 from releases.tables import Kind, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAME = "parquet"
-#: Python is hardly used, so it may run beside another format.
-BESIDE = True
+NAME, SUFFIX = "parquet", ".parquet"
 _ROWS, _LARGE_ROWS = 25_000, 500
 
 
-def write(folder: Path, source: Source, progress: Progress) -> Written:
-    """One file per table and split; the same rows give the same bytes with the same version of Arrow."""
+@contextmanager
+def open_file(path: Path, table: Table) -> Iterator[Callable[[Any], None]]:
+    """One file; the same rows give the same bytes with the same version of Arrow."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - not on the way to a first page
 
-    written: Written = {}
-    done, total = 0, sum(sum(rows.values()) for rows in source.rows.values())
-    for filled in source.filled:
-        table = filled.table
-        for split in source.splits(table.name):
-            name = f"{table.name}-{split}"
-            with pq.ParquetWriter(
-                folder / f"{name}.parquet", schema_of(table), compression="zstd", version="2.6"
-            ) as writer:
-                for group in _groups(records(source, table, split), _size(table)):
-                    writer.write_table(group)
-                    done += group.num_rows
-                    progress(done, total, f"Parquet: {table.title.lower()}")
-            written[f"{name}.parquet"] = source.rows[table.name][split]
-    return written
+    with pq.ParquetWriter(path, schema_of(table), compression="zstd", version="2.6") as writer:
+        groups = _Groups(writer.write_table, _size(table))
+        yield groups.add
+        groups.close()
 
 
 def _size(table: Table) -> int:
@@ -44,19 +31,29 @@ def _size(table: Table) -> int:
     return _LARGE_ROWS if any(column.kind in large for column in table.columns) else _ROWS
 
 
-def _groups(batches: Iterator[Any], size: int) -> "Iterator[pa.Table]":
+class _Groups:
     """Tables of `size` rows each but the last, whatever sizes the batches have."""
-    import pyarrow as pa  # noqa: PLC0415 - the same
 
-    waiting: list[Any] = []
-    count = 0
-    for batch in batches:
-        waiting.append(batch)
-        count += batch.num_rows
-        while count >= size:
-            together = pa.Table.from_batches(waiting)
-            yield together.slice(0, size)
-            rest = together.slice(size)
-            waiting, count = rest.to_batches(), rest.num_rows
-    if count:
-        yield pa.Table.from_batches(waiting)
+    def __init__(self, write: "Callable[[pa.Table], None]", size: int) -> None:
+        self._write, self._size = write, size
+        self._waiting: list[Any] = []
+        self._count = 0
+
+    def add(self, batch: Any) -> None:
+        """Write the groups that are complete with this batch."""
+        import pyarrow as pa  # noqa: PLC0415 - the same
+
+        self._waiting.append(batch)
+        self._count += batch.num_rows
+        while self._count >= self._size:
+            together = pa.Table.from_batches(self._waiting)
+            self._write(together.slice(0, self._size))
+            rest = together.slice(self._size)
+            self._waiting, self._count = rest.to_batches(), rest.num_rows
+
+    def close(self) -> None:
+        """Write what is left."""
+        import pyarrow as pa  # noqa: PLC0415 - the same
+
+        if self._count:
+            self._write(pa.Table.from_batches(self._waiting))

@@ -1,30 +1,53 @@
 """The formats of a release by name. A format is a module that is imported only when it is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
-from releases.source import Progress, Source
+from releases.source import Source
+from releases.tables import Row, Table
 
 #: Rows by the path of a file within the format's folder, for files that have rows.
 Written = dict[str, int]
 
 
-class Format(Protocol):
-    """What a module of a format has.
+class RowWriter(Protocol):
+    """Takes the tables in `tables` one after the other, in batches, and writes in constant memory."""
 
-    A module that also has a true `BESIDE` may run in a thread beside others: it asks no database and leaves
-    Python's lock alone for most of its time.
-    """
+    tables: tuple[Table, ...]
+
+    def add(self, table: Table, rows: list[Row]) -> None:
+        """One batch."""
+        ...
+
+    def finish(self) -> Written:
+        """All batches have come: complete the files."""
+        ...
+
+
+class RowFormat(Protocol):
+    """A module of a format that is written from rows as Python has them."""
 
     NAME: str
 
-    def write(self, folder: Path, source: Source, progress: Progress) -> Written:
-        """Write all files of the format into its own empty folder, in constant memory.
+    def open_writer(self, folder: Path, source: Source) -> AbstractContextManager[RowWriter]:
+        """A writer into the format's own empty folder."""
+        ...
 
-        `progress` takes rows done, rows in all and words; call it once per batch.
-        """
+
+class RecordFormat(Protocol):
+    """A module of a format with one file for each split of a table, written from Arrow's record batches.
+
+    It runs in another thread: it asks no database and leaves Python's lock alone for most of its time.
+    """
+
+    NAME: str
+    SUFFIX: str
+
+    def open_file(self, path: Path, table: Table) -> AbstractContextManager[Callable[[Any], None]]:
+        """A file for rows of a table; what is given takes one batch."""
         ...
 
 
@@ -48,6 +71,6 @@ LABELS: Mapping[str, str] = {
 }
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str) -> RowFormat | RecordFormat:
     """The module of a format; KeyError where there is none of this name."""
-    return cast("Format", import_module(FORMATS[name]))
+    return cast("RowFormat | RecordFormat", import_module(FORMATS[name]))

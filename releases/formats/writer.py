@@ -1,12 +1,15 @@
-"""All formats of a release, those that may beside each other."""
+"""All formats of a release from two passes over its rows: one in Python, one through Arrow beside it."""
 
 import threading
-from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
-from releases.formats.registry import Format, Written, format_named
+from releases.formats.registry import LABELS, RecordFormat, RowFormat, Written, format_named
 from releases.source import Progress, Source
+from releases.tables import TABLES, Table
 
 _LOOK_SECONDS = 0.2
 
@@ -15,28 +18,22 @@ class StoppedError(Exception):
     """The release is not built any further; whoever stopped it says why."""
 
 
-class _ProgressInbox:
-    """What formats in other threads say about their progress, until the thread that may pass it on does."""
+class _Progress:
+    """The progress of a pass in another thread, for the thread that may pass it on."""
 
     def __init__(self) -> None:
-        self._said: dict[str, tuple[int, int, str]] = {}
+        self._latest: tuple[int, int, str] | None = None
         self.stopped = threading.Event()
 
-    def of(self, name: str) -> Progress:
-        """The progress of one format; it ends the format once all is stopped."""
+    def note(self, done: int, total: int, note: str) -> None:
+        """Called by the pass; ends it once all is stopped."""
+        if self.stopped.is_set():
+            raise StoppedError(note)
+        self._latest = (done, total, note)
 
-        def progress(done: int, total: int, note: str) -> None:
-            if self.stopped.is_set():
-                raise StoppedError(note)
-            self._said[name] = (done, total, note)
-
-        return progress
-
-    def tell(self, progress: Progress) -> None:
-        """Pass on what the slowest says."""
-        said = sorted(self._said.values(), key=lambda each: each[0] / max(1, each[1]))
-        if said:
-            progress(*said[0])
+    def pass_on(self, progress: Progress) -> None:
+        if self._latest:
+            progress(*self._latest)
 
 
 def write_formats(
@@ -44,42 +41,89 @@ def write_formats(
 ) -> dict[str, Written]:
     """Write each format into a folder of its name; one that has nothing to write has no folder.
 
-    Raises what the first that fails raises.
-
-    Formats that ask the database stay in this thread, for a connection belongs to one; the others run in two
-    more. `progress` is called in this thread only.
+    Raises what the first that fails raises. `progress` is called in this thread only.
     """
     formats = {name: format_named(name) for name in names}
     for name in names:
         (folder / name).mkdir()
-    heard, written = _ProgressInbox(), dict[str, Written]()
-    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="format") as pool:
-        running: dict[str, Future[Written]] = {}
+    of_rows = {name: cast("RowFormat", each) for name, each in formats.items() if _takes_rows(each)}
+    of_records = {name: cast("RecordFormat", each) for name, each in formats.items() if name not in of_rows}
+    beside = _Progress()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="format") as pool:
+        future = pool.submit(write_records, of_records, folder, source, beside.note)
         try:
-            for name, module in formats.items():
-                if _beside(module):
-                    running[name] = pool.submit(module.write, folder / name, source, heard.of(name))
-            for name, module in formats.items():
-                if not _beside(module):
-                    written[name] = module.write(folder / name, source, progress)
-            while wait(running.values(), _LOOK_SECONDS, FIRST_EXCEPTION).not_done:
-                _raise_first(running)
-                heard.tell(progress)
+            written = write_rows(of_rows, folder, source, progress)
+            _wait_for(future, beside, progress)
         except BaseException:
-            heard.stopped.set()
+            beside.stopped.set()
             raise
-        written |= {name: future.result() for name, future in running.items()}
+        written |= future.result()
     for name in names:
         if not any((folder / name).iterdir()):
             (folder / name).rmdir()
     return {name: written[name] for name in names}
 
 
-def _beside(module: Format) -> bool:
-    return bool(getattr(module, "BESIDE", False))
+def write_rows(
+    formats: Mapping[str, RowFormat], folder: Path, source: Source, progress: Progress
+) -> dict[str, Written]:
+    """Read each table that a format needs once, and give every batch to all that need it."""
+    with ExitStack() as stack:
+        writers = {
+            name: stack.enter_context(module.open_writer(folder / name, source))
+            for name, module in formats.items()
+        }
+        takers = {
+            table.name: {name: each for name, each in writers.items() if table in each.tables}
+            for table in TABLES
+        }
+        needed = [source.tables[name] for name, each in takers.items() if each]
+        done, total = 0, sum(sum(source.rows.get(each.table.name, {}).values()) for each in needed)
+        for filled in needed:
+            mine = takers[filled.table.name]
+            for batch in filled.batches():
+                for writer in mine.values():
+                    writer.add(filled.table, batch)
+                done += len(batch)
+                progress(done, total, _note(mine, filled.table))
+        return {name: writer.finish() for name, writer in writers.items()}
 
 
-def _raise_first(running: dict[str, "Future[Written]"]) -> None:
-    for future in running.values():
-        if future.done() and (error := future.exception()) is not None:
-            raise error
+def write_records(
+    formats: Mapping[str, RecordFormat], folder: Path, source: Source, progress: Progress
+) -> dict[str, Written]:
+    """Read each table as record batches once, and give every batch to all formats."""
+    from releases.formats.arrow import records  # noqa: PLC0415 - not on the way to a first page
+
+    written: dict[str, Written] = {name: {} for name in formats}
+    done, total = 0, sum(sum(rows.values()) for rows in source.rows.values())
+    for filled in source.filled if formats else ():
+        table = filled.table
+        for split in source.splits(table.name):
+            with ExitStack() as stack:
+                takers = []
+                for name, module in formats.items():
+                    file = f"{table.name}-{split}{module.SUFFIX}"
+                    takers.append(stack.enter_context(module.open_file(folder / name / file, table)))
+                    written[name][file] = source.rows[table.name][split]
+                for batch in records(source, table, split):
+                    for take in takers:
+                        take(batch)
+                    done += batch.num_rows
+                    progress(done, total, _note(formats, table))
+    return written
+
+
+def _note(names: Iterable[str], table: Table) -> str:
+    """What is being written, in words."""
+    return f"{', '.join(LABELS[name].partition(',')[0] for name in names)}: {table.title.lower()}"
+
+
+def _takes_rows(module: RowFormat | RecordFormat) -> bool:
+    return hasattr(module, "open_writer")
+
+
+def _wait_for(future: "Future[dict[str, Written]]", beside: _Progress, progress: Progress) -> None:
+    while wait([future], _LOOK_SECONDS).not_done:
+        beside.pass_on(progress)
+    beside.pass_on(progress)

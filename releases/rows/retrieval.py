@@ -8,12 +8,13 @@ from annotation.models import CandidatePassage, CuratedPassage
 from annotation.retrieval_options import drawn_below
 from releases.rows.batches import some_of
 from releases.rows.redactions import fit
-from releases.rows.scope import QUERIES_AT_ONCE, Scope
+from releases.rows.scope import QUERIES_AT_ONCE, FoundPassages, Scope
 from releases.tables import Batches, Row
 
 
 def retrieval_rows(scope: Scope) -> Batches:
     """Rows of the table `retrieval` in the order of queries and ranks; two statements per batch."""
+    scope.found.clear()
     for some in some_of(scope.queries, QUERIES_AT_ONCE):
         if batch := list(_rows(scope, some)):
             yield batch
@@ -25,9 +26,16 @@ def _rows(scope: Scope, queries: Collection[int]) -> Iterator[Row]:
     columns = rows.order_by("query_id", "rank").values_list(
         "pk", "query_id", "key", "rank", "score", "origin", "folded_into__key", "retrieval"
     )
+    seen: set[tuple[int, str, str]] = set()
     for pk, query, key, rank, score, origin, into, kept in columns.iterator(QUERIES_AT_ONCE):
         name, split = scope.queries[query]
         found = kept if isinstance(kept, dict) else {}
+        ranker = fit(found.get("ranker"))
+        counts = scope.found.setdefault((origin, ranker), FoundPassages())
+        counts.passages += 1
+        if (query, origin, ranker) not in seen:
+            seen.add((query, origin, ranker))
+            counts.queries += 1
         yield (
             name,
             key,
@@ -37,7 +45,7 @@ def _rows(scope: Scope, queries: Collection[int]) -> Iterator[Row]:
             into or "",
             _probability(found, folded=into is not None),
             score,
-            fit(found.get("ranker")),
+            ranker,
             _number(found.get("rank")),
             _number(found.get("found_at")),
             _parts(found.get("parts")),

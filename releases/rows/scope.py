@@ -14,7 +14,7 @@ from crowd.models import Stage
 from judgments.models import Candidate, FilterRun, Judgment
 from projects.models import Project
 from releases.options import Options
-from releases.rows.acceptance import answers_of, inside, released
+from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.people import People
 from releases.rows.redactions import Redactions
 from releases.splits import assigned, groups
@@ -35,14 +35,23 @@ class JudgedStage:
 
 
 @dataclass(slots=True)
+class FoundPassages:
+    """How many candidate passages there are, and of how many queries."""
+
+    passages: int = 0
+    queries: int = 0
+
+
+@dataclass(slots=True)
 class Scope:
     """One state of a project's data. `queries` are key and split by primary key, in its order.
 
     `include` are the groups that were brought in. With `few` only rows of these queries are read, not all of
     the project. `candidates` are id, query's key, system and split by primary key, `without` says why others
-    are not in, `asides` counts those that are in by why nobody judges them. Once they were read, `held_out`
-    is how many answers are no references, and `passed_over` counts ratings that are not in by stage and
-    reason.
+    are not in, `asides` counts those that are in by why nobody judges them. `left_out` counts the project's
+    other queries by their group. Once they were read, `held_out` is how many answers are no references,
+    `passed_over` counts ratings that are not in by stage and reason, and `found` candidate passages by origin
+    and ranker.
     """
 
     project: Project
@@ -58,6 +67,8 @@ class Scope:
     asides: Counter[str] = field(default_factory=Counter)
     held_out: int = 0
     passed_over: Counter[tuple[str, str]] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    found: dict[tuple[str, str], FoundPassages] = field(default_factory=dict)
 
     def of_queries(self, rows: QuerySet[Rows], query: str = "query") -> QuerySet[Rows]:
         """Rows of these queries alone where they are few; all rows where they are most of the project's."""
@@ -70,7 +81,15 @@ class Scope:
 
 def scope_of(project: Project, options: Options, using: str) -> Scope:
     """Read what all tables need; the memory that it takes grows with queries and systems' answers alone."""
-    keys = dict(released(project, using, options.include).order_by("pk").values_list("pk", "key"))
+    keys: dict[int, str] = {}
+    left_out: Counter[str] = Counter()
+    taken = inside(options.include)
+    rows = queries_of(project, using, options.include).order_by("pk").values_list("pk", "key", "why")
+    for pk, key, why in rows.iterator(AT_ONCE):
+        if why in taken:
+            keys[pk] = key
+        else:
+            left_out[why] += 1
     together = groups(_shared(project, using, keys), keys.values())
     splits = assigned(together, seed=options.seed, shares=options.shares)
     scope = Scope(
@@ -81,6 +100,7 @@ def scope_of(project: Project, options: Options, using: str) -> Scope:
         {pk: (key, splits[key]) for pk, key in keys.items()},
         tuple(judged_in(project, using)),
         options.include,
+        left_out=left_out,
     )
     find_candidates(scope)
     return scope

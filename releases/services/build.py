@@ -19,6 +19,7 @@ from releases.describing.fact_tables import facts_of
 from releases.describing.facts import File
 from releases.describing.writer import describe
 from releases.errors import ReleaseError
+from releases.formats import jsonl
 from releases.formats.registry import Written
 from releases.formats.writer import write_formats
 from releases.manifest import (
@@ -87,7 +88,7 @@ def build(release: Release, *, folder: Path, progress: Progress = silent) -> Bui
         )
         written = write_formats(options.formats, folder, source, progress)
     progress(0, 0, "Checksums")
-    files = [*_data_files(folder, written), *_reports(folder, gathered)]
+    files = [*_data_files(folder, written, gathered.spool.digests), *_reports(folder, gathered)]
     files += _descriptions(folder, same or release, options, gathered, files)
     manifest = manifest_of(about, files)
     digest = write_manifest(folder, manifest, files)
@@ -193,12 +194,16 @@ def _about(release: Release, options: Options, gathered: ReleaseTables, content:
     }
 
 
-def _data_files(folder: Path, written: Mapping[str, Written]) -> Iterable[ManifestFile]:
+def _data_files(
+    folder: Path, written: Mapping[str, Written], digests: Mapping[str, str]
+) -> Iterable[ManifestFile]:
+    """`digests` are those of the JSON Lines, which were taken while they were written."""
     for name, rows in written.items():
         for path in sorted((folder / name).rglob("*")):
             if path.is_file():
                 inside = path.relative_to(folder / name).as_posix()
-                yield _file(folder, f"{name}/{inside}", name, rows.get(inside))
+                digest = digests.get(path.stem) if name == jsonl.NAME else None
+                yield _file(folder, f"{name}/{inside}", name, rows.get(inside), digest)
 
 
 def _reports(folder: Path, gathered: ReleaseTables) -> Iterable[ManifestFile]:
@@ -228,6 +233,7 @@ def _descriptions(
         files=[_fact(file) for file in files if file.format],
         workers=gathered.workers,
         simulated=gathered.simulated,
+        found=gathered.found,
     )
     return [_file(folder, name, "", None) for name in describe(folder, facts)]
 
@@ -241,6 +247,6 @@ def _fact(file: ManifestFile) -> File:
     return File(file.path, file.format, file.bytes, file.sha256, file.rows, table, split)
 
 
-def _file(folder: Path, path: str, kind: str, rows: int | None) -> ManifestFile:
+def _file(folder: Path, path: str, kind: str, rows: int | None, digest: str | None = None) -> ManifestFile:
     place = folder / path
-    return ManifestFile(path, kind, place.stat().st_size, rows, sha256_of(place))
+    return ManifestFile(path, kind, place.stat().st_size, rows, digest or sha256_of(place))

@@ -1,6 +1,6 @@
 """Everything that a release is written from, read once in one state of the database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,7 +18,7 @@ from releases.options import Options
 from releases.reports import accounts_of, agreement, costs, without_accounts
 from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.reader import tables_of
-from releases.rows.scope import JudgedStage, Scope, scope_of
+from releases.rows.scope import FoundPassages, JudgedStage, Scope, scope_of
 from releases.rows.snapshot import snapshot
 from releases.source import Progress
 from releases.spool import Spool, spooled
@@ -32,6 +32,7 @@ class ReleaseTables:
     `about` has what was brought in, steps, stages with their recipes, and costs, for the digest of the
     content and the manifest. `reports` are those of judging stages by slug. `workers` wrote or judged;
     `simulated` of them are no people, and `simulated_rows` counts the rows of each table that are theirs.
+    `found` counts the candidate passages by origin and ranker.
     """
 
     spool: Spool
@@ -42,6 +43,7 @@ class ReleaseTables:
     workers: int
     simulated: int
     simulated_rows: dict[str, dict[str, int]]
+    found: Mapping[tuple[str, str], FoundPassages]
     libraries: dict[str, str]
 
     @property
@@ -82,6 +84,7 @@ def gather(project: Project, options: Options, room: Path, progress: Progress) -
             for name, count in spool.simulated.items()
             if count
         },
+        scope.found,
         {"pyarrow": version("pyarrow")},
     )
 

@@ -4,7 +4,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from releases.source import Source
+from releases.formats.registry import RowFormat, Written
+from releases.formats.writer import write_rows
+from releases.source import Progress, Source, silent
 from releases.tables import CANDIDATES, RATINGS, REFERENCES, SCORES, TABLES, FilledTable, Row, Table
 
 PASSAGES = [
@@ -90,3 +92,14 @@ def texts(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def write(module: RowFormat, folder: Path, source: Source, progress: Progress = silent) -> Written:
+    """Write one format into a folder."""
+    inner = folder / module.NAME
+    inner.mkdir()
+    written = write_rows({module.NAME: module}, folder, source, progress)[module.NAME]
+    for path in inner.iterdir():
+        path.rename(folder / path.name)
+    inner.rmdir()
+    return written

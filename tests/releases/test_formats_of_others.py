@@ -9,8 +9,7 @@ from annotation.importing.detect import open_reader
 from annotation.importing.records import Record
 from annotation.importing.source import Source as ImportSource
 from releases.formats import dureader, msmarco, mteval
-from releases.source import silent
-from tests.releases.literal import PASSAGES, answer, candidate, reference, score, source, texts
+from tests.releases.literal import PASSAGES, answer, candidate, reference, score, source, texts, write
 
 HOSTILE = 'a "quoted"\u2028 text\twith {"braces"}, 中文 and \U0001f600\nin two lines'
 
@@ -31,7 +30,7 @@ def test_ms_marco_has_a_member_per_column_with_records_by_number(tmp_path):
             reference("q-2", "is it old?"),
         ]
     )
-    assert msmarco.write(tmp_path, given, silent) == {"train.json": 2}
+    assert write(msmarco, tmp_path, given) == {"train.json": 2}
     passages = [
         {"is_selected": 1, "passage_text": "Rome is the capital.", "url": "https://example.org/italy"},
         {"is_selected": 1, "passage_text": "Milan is a city.\nA large one.", "url": ""},
@@ -48,7 +47,7 @@ def test_ms_marco_has_a_member_per_column_with_records_by_number(tmp_path):
 
 def test_ms_marco_leaves_nothing_but_its_files(tmp_path):
     given = source(references=[reference("1", "a", split="train"), reference("2", "b", split="test")])
-    msmarco.write(tmp_path, given, silent)
+    write(msmarco, tmp_path, given)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["test.json", "train.json"]
 
 
@@ -59,7 +58,7 @@ def test_the_importer_reads_ms_marco_back(tmp_path):
             reference("q-2", HOSTILE),
         ]
     )
-    msmarco.write(tmp_path, given, silent)
+    write(msmarco, tmp_path, given)
     format, records = read_back(tmp_path / "train.json", tmp_path)
     assert format == "marco"
     assert [(each.id, each.text, each.type, each.references) for each in records] == [
@@ -86,7 +85,7 @@ def test_dureader_has_a_question_a_line_with_labels_that_go_together(tmp_path):
             ),
         ]
     )
-    assert dureader.write(tmp_path, given, silent) == {"train.jsonl": 2}
+    assert write(dureader, tmp_path, given) == {"train.jsonl": 2}
     old, capital = map(json.loads, (tmp_path / "train.jsonl").read_text(encoding="utf-8").splitlines())
     assert (old["question_id"], old["question_type"]) == (5, "YES_NO")
     assert (old["answers"], old["yesno_answers"]) == (["Yes", "very"], ["Yes", "No_Opinion"])
@@ -114,7 +113,7 @@ def test_the_importer_reads_dureader_back(tmp_path):
             reference("6", "capital of italy", answer("Rome"), type="ENTITY"),
         ]
     )
-    dureader.write(tmp_path, given, silent)
+    write(dureader, tmp_path, given)
     format, (odd, capital) = read_back(tmp_path / "train.jsonl", tmp_path)
     assert format == "dureader"
     assert (odd.id, odd.text, odd.yes_no) == ("5", HOSTILE, True)
@@ -151,7 +150,7 @@ def scored():
 
 
 def test_mt_metrics_eval_has_a_line_per_query_that_a_system_answered(tmp_path):
-    mteval.write(tmp_path, scored(), silent)
+    write(mteval, tmp_path, scored())
     assert texts(tmp_path) == {
         "sources/en-en.txt": "capital of italy\nis it old?\n",
         "documents/en-en.docs": "train\tq%201\ntest\tq3\n",
@@ -168,13 +167,13 @@ def test_mt_metrics_eval_has_a_line_per_query_that_a_system_answered(tmp_path):
 
 
 def test_mt_metrics_eval_tells_how_many_lines_each_file_has(tmp_path):
-    written = mteval.write(tmp_path, scored(), silent)
+    written = write(mteval, tmp_path, scored())
     assert written == {name: text.count("\n") for name, text in texts(tmp_path).items()}
 
 
 def test_mt_metrics_eval_follows_its_specification(tmp_path):
     """Read as mt-metrics-eval V2 documents it: lines match, blocks per system, names without blanks."""
-    mteval.write(tmp_path, scored(), silent)
+    write(mteval, tmp_path, scored())
     sources = (tmp_path / "sources/en-en.txt").read_text().splitlines()
     documents = [each.split() for each in (tmp_path / "documents/en-en.docs").read_text().splitlines()]
     assert all(len(each) == 2 for each in documents)
@@ -197,7 +196,7 @@ def test_names_of_systems_that_only_differ_in_case_or_are_reserved_get_numbers(t
         references=[reference("q1", "a")],
         candidates=[candidate(f"c{n}", name, "q1", "x") for n, name in enumerate(["GPT", "gpt", "ref1"])],
     )
-    mteval.write(tmp_path, given, silent)
+    write(mteval, tmp_path, given)
     assert sorted(path.name for path in (tmp_path / "system-outputs/en-en").iterdir()) == [
         "GPT.txt",
         "gpt-2.txt",
@@ -206,7 +205,7 @@ def test_names_of_systems_that_only_differ_in_case_or_are_reserved_get_numbers(t
 
 
 def test_nothing_is_written_where_no_system_answered(tmp_path):
-    assert mteval.write(tmp_path, source(references=[reference("q1", "a")]), silent) == {}
+    assert write(mteval, tmp_path, source(references=[reference("q1", "a")])) == {}
     assert texts(tmp_path) == {}
 
 
@@ -214,11 +213,11 @@ def test_nothing_is_written_where_no_system_answered(tmp_path):
 def test_the_same_rows_are_the_same_bytes(module, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        module.write(tmp_path / name, scored(), silent)
+        write(module, tmp_path / name, scored())
     assert texts(tmp_path / "one") == texts(tmp_path / "two")
 
 
 def test_progress_ends_with_all_rows(tmp_path):
     told: list[tuple[int, int, str]] = []
-    mteval.write(tmp_path, scored(), lambda *each: told.append(each))
-    assert told[-1] == (12, 12, "mt-metrics-eval")
+    write(mteval, tmp_path, scored(), lambda *each: told.append(each))
+    assert told[-1] == (12, 12, "mt-metrics-eval: human scores")

@@ -19,8 +19,8 @@ WRITER = """
 import itertools, sys
 from pathlib import Path
 from retrieval.engine import tantivy_engine
-embedded.COMMIT_EVERY = 50
-engine = embedded.TantivyEngine(Path(sys.argv[1]), "en")
+tantivy_engine.COMMIT_EVERY = 50
+engine = tantivy_engine.TantivyEngine(Path(sys.argv[1]), "en")
 def passages(first):
     return [(number, f"cat number {number}") for number in range(first, first + 20)]
 for first in itertools.count(1, 20):
