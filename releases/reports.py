@@ -11,6 +11,7 @@ from crowd.selectors.wage import wage
 from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good
 from judgments.selectors.stamps import stamp_of
+from judgments.services import reports
 from projects.models import Project
 from releases.rows.people import People
 from releases.rows.scope import JudgedStage
