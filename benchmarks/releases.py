@@ -85,9 +85,9 @@ def count_snapshots(spent: list[float]) -> None:
     from contextlib import contextmanager
 
     from benchmarks.deskside import Clock
-    from releases.services import snapshot
+    from releases.services import release_content
 
-    plain = snapshot.snapshot
+    plain = release_content.snapshot
 
     @contextmanager
     def counted() -> Iterator[str]:
@@ -97,7 +97,7 @@ def count_snapshots(spent: list[float]) -> None:
             yield using
             spent.append(clock.now() - begun - (time.process_time() - own) * 1000)
 
-    snapshot.snapshot = counted
+    release_content.snapshot = counted
 
 
 def child(given: argparse.Namespace) -> None:

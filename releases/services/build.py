@@ -34,7 +34,7 @@ from releases.manifest import (
 from releases.models import Release, ReleaseFile
 from releases.options import Options, options_of
 from releases.services.planning import plan
-from releases.services.snapshot import ReleaseTables, gather, scale_in_words
+from releases.services.release_content import ReleaseTables, gather, scale_in_words
 from releases.source import Progress, Source, silent
 from releases.tables import SPLITS
 
