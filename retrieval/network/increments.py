@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.network.build import Texts
+from retrieval.network.builder import Texts
 from retrieval.network.counts import pair_counts, word_counts
 from retrieval.network.files import NetworkFolder
 from retrieval.network.merge import merge

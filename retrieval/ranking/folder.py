@@ -13,7 +13,7 @@ from retrieval.crown.passages import Passages
 from retrieval.engine.analysis import chain_name
 from retrieval.engine.base import Engine
 from retrieval.engine.tantivy_engine import TantivyEngine
-from retrieval.network.build import SHARD_PASSAGES, build
+from retrieval.network.builder import SHARD_PASSAGES, build
 from retrieval.network.network import Network
 from retrieval.network.vectorfiles import check
 from retrieval.ranking.columns import columns

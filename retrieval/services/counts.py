@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from retrieval.network.build import Progress
+    from retrieval.network.builder import Progress
     from retrieval.network.segment import Segment
 
 #: Passages read from the database at a time.
@@ -26,7 +26,7 @@ def together(processes: int) -> Counter:
     """Count in this process, or for more than one in so many others."""
 
     def count(corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]") -> "Sequence[Segment]":
-        from retrieval.network.build import count_here  # noqa: PLC0415  # heavy
+        from retrieval.network.builder import count_here  # noqa: PLC0415  # heavy
 
         return count_here(
             passages_of(corpus), scratch, corpus.language, processes=processes, progress=progress

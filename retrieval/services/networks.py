@@ -89,7 +89,7 @@ def _build(
     counter: Counter,
     progress: Listener,
 ) -> "tuple[Network, NetworkBuilt]":
-    from retrieval.network.build import assemble  # noqa: PLC0415  # heavy
+    from retrieval.network.builder import assemble  # noqa: PLC0415  # heavy
     from retrieval.network.increments import add, remove  # noqa: PLC0415  # heavy
     from retrieval.network.network import Network  # noqa: PLC0415  # heavy
 

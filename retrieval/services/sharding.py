@@ -31,7 +31,7 @@ from storage.rooms import room
 from storage.store import shared_store
 
 if TYPE_CHECKING:
-    from retrieval.network.build import Progress
+    from retrieval.network.builder import Progress
     from retrieval.network.segment import Segment
 
 SHARD = "retrieval.network-shard"
@@ -44,7 +44,7 @@ def over_workers(shards: int, *, still_ours: Callable[[], None] = lambda: None) 
     """Count in so many shards. `still_ours` is called all the time and raises what ends the build."""
 
     def count(corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]") -> "Sequence[Segment]":
-        from retrieval.network.build import Progress  # noqa: PLC0415  # heavy
+        from retrieval.network.builder import Progress  # noqa: PLC0415  # heavy
         from retrieval.network.segment import Segment  # noqa: PLC0415  # heavy
 
         jobs = _enqueued(corpus, scratch, shards)
@@ -72,7 +72,7 @@ def as_many_as_needed(
     corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]"
 ) -> "Sequence[Segment]":
     """A `Counter`: a small corpus in this process, a large one in shards over the workers that there are."""
-    from retrieval.network.build import SHARD_PASSAGES  # noqa: PLC0415  # heavy
+    from retrieval.network.builder import SHARD_PASSAGES  # noqa: PLC0415  # heavy
 
     shards = -(-counting_passages(corpus).count() // SHARD_PASSAGES)
     counter = over_workers(shards) if shards > 1 else together(1)

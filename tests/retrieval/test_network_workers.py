@@ -21,9 +21,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BUILDING = """
 import sys
 from retrieval.models import Corpus
-from retrieval.network import build
+from retrieval.network import builder
 from retrieval.services.networks import build_network
-build.SHARD_PASSAGES = 10
+builder.SHARD_PASSAGES = 10
 build_network(corpus=Corpus.objects.get(pk=int(sys.argv[1])), anew=True,
               progress=lambda step, passages: print(step, passages, flush=True))
 """

@@ -206,11 +206,11 @@ def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(
 
 
 def test_a_large_corpus_is_counted_in_as_many_shards_as_it_needs(corpus, monkeypatch):
-    monkeypatch.setattr("retrieval.network.build.SHARD_PASSAGES", 15)
+    monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 15)
     build_network(corpus=corpus, counter=as_many_as_needed)
     assert Job.objects.filter(kind=SHARD, state="done").count() == 3
 
-    monkeypatch.setattr("retrieval.network.build.SHARD_PASSAGES", 50)
+    monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 50)
     build_network(corpus=corpus, counter=as_many_as_needed, anew=True)
     assert Job.objects.filter(kind=SHARD).count() == 3
 

@@ -198,7 +198,7 @@ def test_the_order_and_the_shards_of_passages_change_no_byte(tmp_path, monkeypat
     texts = list(enumerate(passages(200, seed=3), 1))
     build(texts, tmp_path / "one", "en")
     random.Random(5).shuffle(texts)
-    monkeypatch.setattr("retrieval.network.build.SHARD_PASSAGES", 17)
+    monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 17)
     build(texts, tmp_path / "two", "en")
 
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
@@ -207,7 +207,7 @@ def test_the_order_and_the_shards_of_passages_change_no_byte(tmp_path, monkeypat
 def test_several_processes_make_the_same_bytes(tmp_path, monkeypatch):
     texts = list(enumerate(passages(60, seed=4), 1))
     build(texts, tmp_path / "one", "en")
-    monkeypatch.setattr("retrieval.network.build.SHARD_PASSAGES", 20)
+    monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 20)
     build(texts, tmp_path / "two", "en", processes=2)
 
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
@@ -216,7 +216,7 @@ def test_several_processes_make_the_same_bytes(tmp_path, monkeypatch):
 def test_pairs_are_merged_range_by_range(tmp_path, monkeypatch):
     texts = list(enumerate(passages(200, seed=3), 1))
     build(texts, tmp_path / "one", "en")
-    monkeypatch.setattr("retrieval.network.build.SHARD_PASSAGES", 17)
+    monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 17)
     monkeypatch.setattr("retrieval.network.merge._AT_ONCE", 100)
     monkeypatch.setattr("retrieval.network.counts._TOKENS", 50)
     monkeypatch.setattr("retrieval.network.counts._PAIRS", 70)
