@@ -113,6 +113,7 @@ ifdef SETS
 	$(BIN)/python benchmarks/network.py "$(SETS)"
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/ranking.py "$(SETS)"
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/search_page.py "$(SETS)"
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/search_http.py "$(SETS)"
 else
 	@echo "Retrieval, networks, ranking and the search page were not measured: name a folder of judged sets with SETS=FOLDER (benchmarks/retrieval.py)."
 endif

@@ -20,11 +20,17 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from accounts import security
 from accounts.epochs import epoch_of
 from accounts.models import SignedKey
+from tables.composedqueries import ComposedQuery
 
 #: A page hands out one key for so long, then another.
 HANDED_OUT = timedelta(days=1)
 #: A use is written down when the one before is so long ago.
 NOTED_EVERY = timedelta(minutes=1)
+
+
+# Asked by every use of a key.
+_ACTIVE_USERS = ComposedQuery(User, ["id"], lambda pk: User.objects.filter(pk=pk, is_active=True))
+_KEYS = ComposedQuery(SignedKey, ["digest"], lambda digest: SignedKey.objects.filter(digest=digest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ def read_key(purpose: Purpose, token: str) -> tuple[User, dict[str, Any]] | None
         values = signing.loads(token, salt=purpose.salt, max_age=purpose.life)
     except signing.BadSignature:
         return None
-    user = User.objects.filter(pk=values["user"], is_active=True).first()
+    user = _ACTIVE_USERS.first(values["user"])
     if user is None or not constant_time_compare(values.get("epoch", ""), epoch_of(user)):
         return None
     return user, values
@@ -109,8 +115,10 @@ def _sign(purpose: Purpose, at: datetime, values: Mapping[str, Any]) -> str:
 
 def _store(token: str, *, user: User, name: str, made_at: datetime, life: timedelta) -> SignedKey:
     """The row of a key; keys that were handed out before there were rows get one by their first use."""
+    if (stored := _KEYS.first(digest := _digest(token))) is not None:
+        return stored
     row, _ = SignedKey.objects.get_or_create(
-        digest=_digest(token),
+        digest=digest,
         defaults={
             "user": user,
             "epoch": epoch_of(user),

@@ -171,8 +171,8 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
     return made
 
 
-def alone(description: str, title: str, table: Callable[[Path, int, Path], Any]) -> None:
-    """The command of one table: prepare, measure, print, write."""
+def arguments(description: str) -> argparse.ArgumentParser:
+    """What the command of one table takes."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
     parser.add_argument("--passages", type=int, default=1_000_000)
@@ -180,7 +180,16 @@ def alone(description: str, title: str, table: Callable[[Path, int, Path], Any])
         "--data", type=Path, help="keep the database and the rest here, and use what is there"
     )
     parser.add_argument("--markdown", type=Path, help="write the table to this file too")
-    options = parser.parse_args()
+    return parser
+
+
+def alone(
+    options: argparse.Namespace,
+    title: str,
+    table: Callable[[Path, int, Path], Any],
+    server: str = "one process",
+) -> None:
+    """The command of one table: prepare, measure, print, write."""
     with_conversations(options.folder)
     with tempfile.TemporaryDirectory(prefix="distillery-ranking-") as scratch:
         data = options.data or Path(scratch)
@@ -193,11 +202,11 @@ def alone(description: str, title: str, table: Callable[[Path, int, Path], Any])
         runs = [table(options.folder, options.passages, data)]
     from benchmarks.report import machine, markdown, show
 
-    facts = [f"Machine: {machine()}.", "SQLite, one process."]
+    facts = [f"Machine: {machine()}.", f"SQLite, {server}."]
     show(runs, facts, peers=())
     if options.markdown:
         options.markdown.write_text(markdown(runs, facts, title=title, peers=()))
 
 
 if __name__ == "__main__":
-    alone(__doc__.partition("\n")[0], "Measurements of ranking", run)
+    alone(arguments(__doc__.partition("\n")[0]).parse_args(), "Measurements of ranking", run)

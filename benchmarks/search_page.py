@@ -22,16 +22,24 @@ ROUNDS = 60
 GOAL_MS = 150
 
 
-def somebody() -> Any:
-    """A browser of the owner of the project."""
+def owner_of_project() -> tuple[Any, Any]:
+    """The owner and the project."""
     from django.contrib.auth.models import User
-    from django.test import Client
 
     from projects.models import Project
     from projects.services import set_role
 
     owner, _ = User.objects.get_or_create(username="speed")
-    set_role(project=Project.objects.get(slug="speed"), user=owner, role="owner")
+    project = Project.objects.get(slug="speed")
+    set_role(project=project, user=owner, role="owner")
+    return owner, project
+
+
+def browser_of_owner() -> Any:
+    """A browser in which the owner is signed in."""
+    from django.test import Client
+
+    owner, _ = owner_of_project()
     browser = Client(raise_request_exception=True, SERVER_NAME="localhost")
     browser.force_login(owner)
     return browser
@@ -63,7 +71,7 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
     prepare(folder, count, data)
     talks = [talk for talk in conversations(with_conversations(folder)) if len(talk) == TURNS]
     talks = talks[:: max(1, len(talks) // ROUNDS)][:ROUNDS]
-    browser, page = somebody(), "/desk/projects/speed/search/"
+    browser, page = browser_of_owner(), "/desk/projects/speed/search/"
 
     def turns(talk: list[str]) -> str:
         return f"{page}?{urlencode([('q', turn) for turn in talk])}"
@@ -92,6 +100,6 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
 
 
 if __name__ == "__main__":
-    from benchmarks.ranking import alone
+    from benchmarks.ranking import alone, arguments
 
-    alone(__doc__.partition("\n")[0], "The search page", run)
+    alone(arguments(__doc__.partition("\n")[0]).parse_args(), "The search page", run)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from marketplace import requirements as rules
-from marketplace.composedqueries import ComposedQuery
 from marketplace.models import Block, HITType, QualificationGrant, QualificationType, Worker
 from marketplace.requirements import Locale, Requirement
+from tables.composedqueries import ComposedQuery
 
 #: Below this number of submitted assignments the approval rate counts as 100 %.
 RATE_COUNTS_FROM = 100

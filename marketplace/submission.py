@@ -15,7 +15,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from marketplace import chaos
-from marketplace.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.frame import NO_ASSIGNMENT, holding_of, question
 from marketplace.models import Holding
@@ -23,6 +22,7 @@ from marketplace.questionform import fields, form_answers
 from marketplace.questionform.form_answers import FormAnswers
 from marketplace.questionform.parsing import Form
 from marketplace.services import assignments
+from tables.composedqueries import ComposedQuery
 
 #: The whole policy of pages in the frame: unlike elsewhere, nothing is said about who may frame them.
 _IN_FRAME = {

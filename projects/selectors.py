@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from projects.models import Membership, Project
+from tables.composedqueries import ComposedQuery
 
 Role = Membership.Role
 _RANK = {Role.VIEWER: 0, Role.MANAGER: 1, Role.OWNER: 2}
@@ -23,16 +24,20 @@ def project_for(user: Any, slug: str, *, at_least: str = Role.VIEWER) -> tuple[P
 
     So it does to a member whose role is below `at_least`.
     """
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise Http404("There is no such project.")
-    role = (
-        Role.OWNER
-        if user.is_superuser
-        else Membership.objects.filter(project=project, user_id=user.pk)
-        .values_list("role", flat=True)
-        .first()
-    )
-    if role is None or _RANK[Role(role)] < _RANK[Role(at_least)]:
+    if user.is_superuser:
+        project, role = _PROJECTS.first(slug), Role.OWNER
+    else:
+        membership = _MEMBERSHIPS.first(user.pk, slug)
+        project, role = (membership.project, Role(membership.role)) if membership else (None, Role.VIEWER)
+    if project is None or _RANK[role] < _RANK[Role(at_least)]:
         raise Http404("There is no such project.")
     return project, str(role)
+
+
+# Asked by every page of a project and every search.
+_PROJECTS = ComposedQuery(Project, ["slug"], lambda slug: Project.objects.filter(slug=slug))
+_MEMBERSHIPS = ComposedQuery(
+    Membership,
+    ["user_id", "project__slug"],
+    lambda user, slug: Membership.objects.select_related("project").filter(user=user, project__slug=slug),
+)

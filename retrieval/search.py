@@ -11,6 +11,7 @@ from retrieval.errors import NetworkBrokenError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.rankers import ranker_named
 from retrieval.selectors import NOTHING_YET, searchable
+from tables.composedqueries import ComposedInBulk
 
 if TYPE_CHECKING:
     from retrieval.crown.evidence import Evidence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from retrieval.crown.parameters import Parameters
     from retrieval.ranking.base import RankedPassage, Ranker
 
+_PASSAGES = ComposedInBulk(Passage)
 #: Decimals of what a candidate keeps of its scores.
 _KEPT = 6
 STALE_INDEX = (
@@ -108,7 +110,7 @@ def search_conversation(
     if isinstance(ranker, str):
         ranker = ranker_named(ranker) if ranker else Crown(parameters)
     ranking = ranker.rank(collections, turns, parameters.results if results is None else results)
-    passages = Passage.objects.in_bulk([each.pk for each in ranking.results])
+    passages = _PASSAGES.get([each.pk for each in ranking.results])
     # A passage may have been deleted since the index was asked.
     there = [(each, passages[each.pk]) for each in ranking.results if each.pk in passages]
     why = _explanations(collections, there, turns, parameters) if explain else {}

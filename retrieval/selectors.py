@@ -10,6 +10,7 @@ from retrieval.engine.lock import is_held
 from retrieval.engines import folder_of
 from retrieval.errors import CorpusError
 from retrieval.models import Corpus
+from tables.composedqueries import ComposedQuery
 
 NOTHING_YET = (
     "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "
@@ -62,14 +63,22 @@ def corpus_called(name: str) -> Corpus:
 
 def corpora_of(project: Project) -> QuerySet[Corpus]:
     """All corpora of a project with their indexes and networks."""
-    return (
-        Corpus.objects.filter(project=project).select_related("index", "network", "project").order_by("slug")
-    )
+    return _with_parts().filter(project=project)
 
 
 def searchable(project: Project) -> list[Corpus]:
     """Corpora of a project that have been indexed at least once."""
-    return list(corpora_of(project).filter(index__generation__gt=0))
+    return _SEARCHABLE.all(project.pk)
+
+
+def _with_parts() -> QuerySet[Corpus]:
+    return Corpus.objects.select_related("index", "network", "project").order_by("slug")
+
+
+#: Asked by every search.
+_SEARCHABLE = ComposedQuery(
+    Corpus, ["project_id"], lambda project: _with_parts().filter(project=project, index__generation__gt=0)
+)
 
 
 def corpus_facts(project: Project) -> list[CorpusFacts]:

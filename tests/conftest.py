@@ -132,6 +132,25 @@ def delete_rows(style: Style, tables: list[str], **_: bool) -> list[str]:
     return ["; ".join(f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables)]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_listed_once() -> Iterator[None]:
+    """Each client of a test has middleware of its own, and WhiteNoise's would look at every file again."""
+    from whitenoise.middleware import WhiteNoiseMiddleware
+
+    listed: dict[str, object] = {}
+    look = WhiteNoiseMiddleware.add_files_from_finders
+
+    def look_once(middleware: WhiteNoiseMiddleware) -> None:
+        if not listed:
+            look(middleware)
+            listed.update(middleware.files)
+        middleware.files.update(listed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", look_once)
+        yield
+
+
 @pytest.fixture
 def data_dir() -> Path:
     """The data folder of this test process."""

@@ -18,7 +18,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from accounts.actors import Actor, acting_as
 from accounts.addresses import address_of
 from marketplace import chaos, clock
-from marketplace.composedqueries import ComposedInsert
 from marketplace.errors import Refusal
 from marketplace.models import CallLog
 from marketplace.notifications.specification import OWN_QUEUE
@@ -28,6 +27,7 @@ from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
 from marketplace.protocol.shapes import OPERATIONS as SHAPES
 from marketplace.sqs import endpoint as sqs
+from tables.composedqueries import ComposedInsert
 
 __all__ = ["ProtocolMiddleware", "operations"]
 

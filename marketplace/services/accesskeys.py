@@ -14,12 +14,12 @@ from django.db.models import Q, QuerySet
 
 from accounts.addresses import neighbourhood
 from marketplace import clock, ids
-from marketplace.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey, Requester
 from marketplace.services.activity import note
 from marketplace.services.keyalerts import raise_alert
 from sealing import seal, unseal
+from tables.composedqueries import ComposedQuery
 
 #: What secret keys are sealed for.
 SEALED_FOR = "marketplace.requester"

@@ -9,7 +9,6 @@ from typing import Any
 from django.db import transaction
 
 from marketplace import ids, ledger
-from marketplace.composedqueries import ComposedInsert
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Batch, HITType, Requester
@@ -23,6 +22,7 @@ from marketplace.services.hit_extension import LONGEST_LIFE, add_places_locked, 
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
 from money import fees
+from tables.composedqueries import ComposedInsert
 
 
 @dataclass(frozen=True, slots=True)

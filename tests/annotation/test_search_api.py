@@ -6,10 +6,16 @@ import json
 
 import pytest
 import time_machine
+from django.contrib.auth.models import User
+from django.db.models.sql.compiler import SQLCompiler
 from django.test import Client
 
+from accounts.keys import end_key, keys_of
 from annotation.searching.keys import key_for
 from crowd.desk.doors import Seat
+from projects.services import remove_member
+from retrieval.models import Corpus, Passage
+from retrieval.services.corpora import remove_corpus
 from retrieval.services.networks import build_network
 from tests.desk.conftest import as_, people, project  # noqa: F401
 from tests.retrieval.world import make_corpus, make_project
@@ -234,3 +240,58 @@ def test_a_key_of_another_project_or_nobody_does_not_hold(people, corpus, projec
     people["viewer"].is_active = False
     people["viewer"].save()
     assert keyed(Client(), key_for(Seat(people["viewer"], project, "viewer"))).status_code == 401
+
+
+def test_a_search_with_a_key_asks_five_questions_and_composes_none(
+    people, corpus, project, django_assert_num_queries, monkeypatch
+):
+    key = key_for(Seat(people["viewer"], project, "viewer"))
+    first = keyed(Client(), key)
+    monkeypatch.setattr(SQLCompiler, "as_sql", None)
+    with django_assert_num_queries(5):  # person, role and project, key, corpora, passages
+        again = keyed(Client(), key)
+    assert (again.status_code, again.content) == (200, first.content)
+
+
+def end_membership(user, project):
+    remove_member(project=project, user=user)
+
+
+def end_person(user, project):
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+def end_password(user, project):
+    user.set_password("another one, and long")
+    user.save()
+
+
+def end_every_key(user, project):
+    for row in keys_of(user):
+        assert end_key(user=user, key=str(row.pk))
+
+
+@pytest.mark.parametrize("end", [end_membership, end_person, end_password, end_every_key])
+def test_what_ends_between_two_searches_refuses_the_next_one(people, corpus, project, end):
+    key = key_for(Seat(people["viewer"], project, "viewer"))
+    assert [keyed(Client(), key).status_code for _ in "ab"] == [200, 200]
+    end(people["viewer"], project)
+    assert keyed(Client(), key).status_code == 401
+
+
+def test_a_session_searches_as_long_as_its_member_may_look(viewer, people, corpus, project):
+    assert call(viewer, PUBLISHED).status_code == 200
+    end_membership(people["viewer"], project)
+    assert call(viewer, PUBLISHED).status_code == 404
+
+
+def test_a_search_sees_corpora_and_passages_as_they_are_now(viewer, corpus, project, tmp_path):
+    question = {"questions": ["monopoly"]}
+    assert call(viewer, question).json()["ids"] == ["p1"]
+    make_corpus(tmp_path, "A monopoly of salt.", project=project, slug="salt")
+    assert len(call(viewer, question).json()["ids"]) == 2
+    Passage.objects.filter(corpus=corpus, key="p1").update(text="A monopoly is one firm.")
+    texts = {each["text"] for each in call(viewer, question).json()["results"]}
+    assert texts == {"A monopoly is one firm.", "A monopoly of salt."}
+    remove_corpus(corpus=Corpus.objects.get(slug="salt"))
+    assert call(viewer, question).json()["ids"] == ["p1"]

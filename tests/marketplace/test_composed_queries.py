@@ -18,10 +18,10 @@ from django.utils import timezone
 
 from benchmarks.browser import FRAME
 from marketplace import eligibility, ledger
-from marketplace.composedqueries import ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace.models import HIT, AccessKey, CallLog, Holding, Place, Requester
 from marketplace.services import accesskeys, assignments, locking
 from marketplace.site.lookup import group_named
+from tables.composedqueries import ComposedInBulk, ComposedInsert, ComposedQuery, ComposedUpdate
 from tests.clients import TARGET, signed_headers
 
 from .conftest import QUESTION, make_hit, make_worker
@@ -75,6 +75,19 @@ def test_what_it_joins_is_read_with_it_and_what_it_defers_when_asked_for(
         assert (found.hit_id, found.hit_type.title) == (hit.hit_id, "Answer a question")
     with django_assert_num_queries(1):
         assert found.question == QUESTION
+
+
+def test_rows_by_key_are_those_that_are_there_whatever_their_number(requester, django_assert_num_queries):
+    hits = [make_hit(requester) for _ in range(5)]
+    by_key = ComposedInBulk(HIT)
+    assert by_key.get([]) == {}
+    for keys in ([hit.pk for hit in hits], [hits[3].pk], [hits[0].pk, 0, hits[1].pk]):
+        stored = HIT.objects.in_bulk(keys)
+        with django_assert_num_queries(1):
+            found = by_key.get(keys)
+        assert {pk: fields_of(row) for pk, row in found.items()} == {
+            pk: fields_of(row) for pk, row in stored.items()
+        }
 
 
 def test_an_update_is_of_the_rows_that_its_values_name(requester):

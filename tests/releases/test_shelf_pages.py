@@ -69,7 +69,7 @@ def test_the_list_shows_each_release_with_its_state_and_filters_by_it(django_ass
     )
     client = as_("viewer")
     client.get(DESK)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         page = text(client.get(DESK))
     assert "Page 1 of 2" in page
     assert all(words in page for words in ("2.0.0 Failed", "1.29.0 Ready 4 ", "manager"))
@@ -207,13 +207,13 @@ def test_a_page_of_findings_asks_the_database_a_fixed_number_of_times(world, dja
     check(project=world.project)
     client = as_("manager")
     client.get(f"{NEW}privacy/")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         client.get(f"{NEW}privacy/")
     row = PrivacyFinding.objects.get(rule="email")
     for name in ("q1/AE3", "q2/AE1", "q2/AE2", "q4/AE1"):
         row.pk, row.subject = None, f"answer:{world.answers[name].pk}"
         row.save()
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         client.get(f"{NEW}privacy/")
 
 
@@ -327,7 +327,7 @@ def test_the_page_of_a_release_has_its_files_sums_and_lines_for_curl(world, djan
     release = make_release(world.project, notes="More answers.")
     client = as_("viewer")
     client.get(f"{DESK}1.0.0/")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         page = client.get(f"{DESK}1.0.0/")
     words = text(page)
     for each in release.files.all():
