@@ -18,7 +18,7 @@ from crowd.models import Assignment, Endpoint, LedgerEntry, Stage
 from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account
-from crowd.simulation.profiles import crowd_of
+from crowd.simulation.profiles import PROFILES, crowd_of
 from crowd.simulation.run import Crowd
 from projects.models import Membership, Project
 from projects.services import create_project, set_role
@@ -171,16 +171,17 @@ def work_on(
     progress: Progress,
     seed: int = SEED,
     hits_each: int | None = None,
+    copy_pasters: int = 0,
 ) -> None:
     """Let a crowd do what is on offer, through the pages that people use, until it is collected and paid.
 
-    Nobody leaves with a HIT that they accepted: it would be theirs for an hour. They give it back.
+    `copy_pasters` of the workers paste passages whatever the mix is, so that there are flags for certain.
+    A worker who leaves gives the HIT back: otherwise it would be theirs for an hour.
     """
-    profiles = [
-        replace(profile, leaves=0.0, returns=max(profile.leaves, profile.returns))
-        for profile in crowd_of(mix, len(workers), seed=seed)
-    ]
-    crowd = Crowd(
+    crowd = crowd_of(mix, len(workers) - copy_pasters, seed=seed)
+    crowd += [PROFILES["copy-paster"]] * copy_pasters
+    profiles = [replace(each, leaves=0.0, returns=max(each.leaves, each.returns)) for each in crowd]
+    running_crowd = Crowd(
         stage,
         profiles,
         workers,
@@ -191,7 +192,7 @@ def work_on(
         drafts=False,
         hits_each=hits_each,
     )
-    crowd.run(progress=lambda running: progress(running.summary.outcomes["submitted"]), settle_s=20.0)
+    running_crowd.run(progress=lambda running: progress(running.summary.outcomes["submitted"]), settle_s=20.0)
     kind_of(stage).settle(stage)
 
 

@@ -78,6 +78,7 @@ def _shift(part: Part, scene: Scene, found: Middle, **fields: int) -> Stage:
             progress=progress,
             seed=SEED,
             hits_each=hits_each,
+            copy_pasters=1 if part.kind == "distillation" else 0,
         )
     found.seconds[stage.pk] = time.monotonic() - began
     return stage
