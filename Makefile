@@ -25,7 +25,9 @@ NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots \
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 # A lock names all there is to install, so that pip has nothing to work out.
-INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
+INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile
+# By all cores, where pip takes one. Templates that are no Python are among the files: an error is none of ours.
+COMPILE_MODULES := python -W ignore -m compileall -qq -j 0
 
 .DEFAULT_GOAL := help
 .PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts version-dumps benchmark clean
@@ -55,7 +57,7 @@ hosts: env-dev ## two web hosts and two job hosts on real engines: nginx, PgBoun
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n 0 -m hosts tests/robustness/hosts $(ARGS)
 
 test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -m clients tests/clients_of_others
+	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m clients tests/clients_of_others
 
 check: check-types check-code check-imports check-django check-repository ## linters, types, import floors, migrations, settings
 
@@ -129,17 +131,20 @@ clean: ## remove the environment and caches; data in var/ stays
 # A stamp is younger than its lock as long as the environment holds what the lock names.
 $(VENV)/.base: requirements/base.txt | $(BIN)/pip
 	$(BIN)/$(INSTALL) -r $<
+	@$(BIN)/$(COMPILE_MODULES) $(VENV)/lib || true
 	@touch $@
 
 # PyTorch for the processor alone where pip finds that build; else the common one, which brings 5 GB of CUDA on Linux.
 $(VENV)/.dev: requirements/dev.txt requirements/torch-cpu.txt requirements/torch.txt $(VENV)/.base
 	$(BIN)/$(INSTALL) -r $<
 	$(BIN)/$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null || $(BIN)/$(INSTALL) -r requirements/torch.txt
+	@$(BIN)/$(COMPILE_MODULES) $(VENV)/lib || true
 	@touch $@
 
 .clients/.made: requirements/clients.txt | $(BIN)/pip
 	$(BIN)/python -m venv --clear .clients
 	.clients/bin/$(INSTALL) -r $<
+	@.clients/bin/$(COMPILE_MODULES) .clients/lib || true
 	@touch $@
 
 $(BIN)/pip:

@@ -107,9 +107,28 @@ def _histograms(counts: Counts) -> tuple[Floats, Counts]:
 
 def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.Generator) -> Floats:
     """Alphas of samples of items and of workers, some replicates at a time, item block by item block."""
+    sample = _compact(ratings)
+    n_items, n_workers = sample.n_items, sample.n_workers
+    moments = level == "interval" and ratings.scale.size > FEW
+    blocks = list(_blocks(sample, moments=moments))
+    values = ratings.scale.values.astype(np.float64)
+    together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
+    found = []
+    for start in range(0, replicates, together_at_once):
+        width = min(together_at_once, replicates - start)
+        of_worker, of_item = _drawn(n_workers, width, rng, least=2), _drawn(n_items, width, rng)
+        sums = _Moments(width) if moments else _Sums(ratings.scale.size, width)
+        for block in blocks:
+            sums.add(block, of_worker, of_item[block.items])
+        found += [sums.alpha(replicate, values, level) for replicate in range(width)]
+    return np.array(found)
+
+
+def _compact(ratings: Ratings) -> Ratings:
+    """The ratings with codes of those items and workers alone that have some; names are left out."""
     present, items = np.unique(ratings.items, return_inverse=True)
     people, workers = np.unique(ratings.workers, return_inverse=True)
-    sample = Ratings(
+    return Ratings(
         items.astype(np.int32),
         workers.astype(np.int32),
         ratings.scores,
@@ -117,22 +136,6 @@ def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.G
         ("",) * len(people),
         ratings.scale,
     )
-    blocks = list(_blocks(sample))
-    values = ratings.scale.values.astype(np.float64)
-    together_at_once = int(np.clip(WEIGHTS // len(people), 1, 32))
-    found = []
-    for start in range(0, replicates, together_at_once):
-        width = min(together_at_once, replicates - start)
-        of_worker, of_item = _drawn(len(people), width, rng, least=2), _drawn(len(present), width, rng)
-        sums = (
-            _Moments(width)
-            if level == "interval" and ratings.scale.size > FEW
-            else _Sums(ratings.scale.size, width)
-        )
-        for block in blocks:
-            sums.add(block, of_worker, of_item[block.items])
-        found += [sums.alpha(replicate, values, level) for replicate in range(width)]
-    return np.array(found)
 
 
 def _drawn(size: int, width: int, rng: np.random.Generator, least: int = 1) -> Weights:
@@ -153,16 +156,19 @@ def _drawn(size: int, width: int, rng: np.random.Generator, least: int = 1) -> W
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """Some consecutive items: who gave each of them each score, as a sparse matrix, and who rated each."""
+    """Some consecutive items: who gave each of them each score, as a sparse matrix, and who rated each.
+
+    `first` and `second` have the scores and their squares; they are there for `_Moments` alone.
+    """
 
     items: slice
     by_cell: "csr_array"
     by_item: "csr_array"
-    first: "csr_array"
-    second: "csr_array"
+    first: "csr_array | None"
+    second: "csr_array | None"
 
 
-def _blocks(ratings: Ratings) -> Iterator[_Block]:
+def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
 
     counts = value_counts(ratings)
@@ -170,7 +176,8 @@ def _blocks(ratings: Ratings) -> Iterator[_Block]:
     # Sorted by item, then by score: the same column of workers serves both matrices.
     order = np.argsort(cells(ratings, slice(None)), kind="stable")
     columns = ratings.workers[order]
-    far = ratings.scores[order] - np.float64(ratings.scores.mean())
+    far = ratings.scores[order] - np.float64(ratings.scores.mean()) if moments else None
+    del order
     ones = np.ones(len(columns), dtype=np.float32)
     ends = np.concatenate(([0], np.cumsum(counts.ravel()))).astype(np.int32)
     for start in range(0, items, ITEMS):
@@ -183,8 +190,14 @@ def _blocks(ratings: Ratings) -> Iterator[_Block]:
             slice(start, stop),
             csr_array((*parts, cell_ends - cell_ends[0]), shape=(shape[0] * size, shape[1])),
             csr_array((*parts, cell_ends[::size] - cell_ends[0]), shape=shape),
-            csr_array((far[rows], columns[rows], cell_ends[::size] - cell_ends[0]), shape=shape),
-            csr_array((far[rows] ** 2, columns[rows], cell_ends[::size] - cell_ends[0]), shape=shape),
+            *(
+                None
+                if far is None
+                else csr_array(
+                    (far[rows] ** power, columns[rows], cell_ends[::size] - cell_ends[0]), shape=shape
+                )
+                for power in (1, 2)
+            ),
         )
 
 
@@ -200,6 +213,7 @@ class _Moments:
 
     def add(self, block: _Block, of_worker: Weights, of_item: Weights) -> None:
         """Adds the disagreement of a block of items, weighted by how often items and workers are drawn."""
+        assert block.first is not None and block.second is not None
         drawn = of_worker.astype(np.float64)
         m, first, second = block.by_item @ drawn, block.first @ drawn, block.second @ drawn
         copies = block.by_item @ np.square(drawn)

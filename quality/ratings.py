@@ -44,6 +44,8 @@ class Ratings:
 
     def only(self, mask: Mask | npt.NDArray[np.intp] | slice) -> "Ratings":
         """The rows of a mask, or rows by number; codes and names stay what they are."""
+        if isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.all():
+            return self  # columns are never changed, so nothing has to be copied
         return Ratings(
             self.items[mask],
             self.workers[mask],

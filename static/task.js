@@ -194,6 +194,7 @@
       hint.setAttribute("aria-hidden", "true");
       input.closest(".choice").append(hint);
     });
+  form.querySelector("[data-digits]").hidden = !form.querySelector(".choice kbd");
   form.querySelector(".shortcuts").hidden = false;
   const shown = () => form.classList.toggle("with-keys", keys.checked);
   keys.addEventListener("change", shown);

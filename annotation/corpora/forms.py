@@ -111,13 +111,12 @@ class FileForm(forms.Form):
         reading = "If this is not what the file holds, change it and look again."
         how = [self[name] for name in (*_READING, *self.columns) if name in self.fields]
         split = "Passages are windows of whole sentences, with their place in the document."
-        repeats = "Compared with what the corpus has already, and with what stands further up in the file."
+        repeats = "Compared with the passages of the corpus, and with earlier rows of the file."
         known = [self["skip_known"]] if "skip_known" in self.fields else []
         return [
             ("How to read it", reading, how),
             ("Long documents", split, [self[name] for name in ("split", "size", "stride")]),
-            ("Ids", "", [self["same_id"], *known]),
-            ("Repetitions", repeats, [self["repeats"], self["near"]]),
+            ("Repeated ids and texts", repeats, [self["same_id"], *known, self["repeats"], self["near"]]),
         ]
 
     def clean(self) -> dict[str, Any]:

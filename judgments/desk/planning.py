@@ -1,5 +1,7 @@
 """The desk's planning page: what a study can show, before money is spent."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -13,9 +15,12 @@ from judgments.kinds.judging_config import judging_config
 from judgments.selectors import planning as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
+from quality.scale import Scale
 
-#: Where the stage has nothing to go by: what a moderate crowd showed in the simulation of docs/quality.md.
-_SD_DIFFERENCE, _SD_RATING, _ALPHA = 1.55, 0.95, 0.4
+#: Where the stage has nothing to go by: what a moderate crowd showed in the simulation of docs/quality.md, on
+#: a scale from 1 to 5. Points of other scales are those of it, stretched to their range.
+_DIFFERENCE, _SD_DIFFERENCE, _SD_RATING, _ALPHA = 0.2, 1.55, 0.95, 0.4
+_HALF_WIDTH, _THRESHOLD, _USUAL_RANGE = 0.8, 3.5, 4
 
 
 def _number(label: str, low: float, high: float, hint: str = "") -> forms.FloatField:
@@ -31,10 +36,29 @@ def _number(label: str, low: float, high: float, hint: str = "") -> forms.FloatF
 class SystemsForm(Form):
     """Two systems that answer the same questions."""
 
-    difference = _number("Difference to find, in points", 0.01, 6, "Of the two systems' mean scores.")
-    sd_difference = _number("SD of the true difference", 0, 6, "From question to question.")
-    sd_rating = _number("SD of judgments of one answer", 0, 6)
     power = _number("Power", 0.5, 0.999, "The chance to find it if it is there.")
+
+    def __init__(self, data: dict[str, Any], *, scale: Scale) -> None:
+        """With fields in points of the scale: none can be larger than its range."""
+        super().__init__(data)
+        most = _range(scale)
+        hint = f"Of the two systems' mean scores, {scale.said}."
+        self.fields["difference"] = _number("Difference to find, in points", 0.01, most, hint)
+        self.fields["sd_difference"] = _number(
+            "SD of the true difference", 0, most, "From question to question."
+        )
+        self.fields["sd_rating"] = _number("SD of judgments of one answer", 0, most)
+        self.order_fields(["difference", "sd_difference", "sd_rating", "power"])
+
+
+def _range(scale: Scale) -> float:
+    low, high = scale.ends
+    return float(high - low)
+
+
+def _stretched(points: float, scale: Scale) -> float:
+    """Points of a scale from 1 to 5 in points of this one."""
+    return round(points * _range(scale) / _USUAL_RANGE, 3)
 
 
 class MetricsForm(Form):
@@ -76,13 +100,17 @@ def planning(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         now=now,
         config=config,
         own_alpha=alpha,
+        half_width=_stretched(_HALF_WIDTH, config.rating_scale),
+        threshold=float(config.rating_scale.ends[0]) + _stretched(_THRESHOLD - 1, config.rating_scale),
         **_agreement(request, seat, alpha, answers),
-        **_systems(request, seat, now),
+        **_systems(request, seat, now, config.rating_scale),
         **_metrics(request),
     )
 
 
-def _form(kind: type[Form], request: HttpRequest, defaults: dict[str, Any]) -> tuple[Form, dict[str, Any]]:
+def _form(
+    kind: Callable[[dict[str, Any]], Form], request: HttpRequest, defaults: dict[str, Any]
+) -> tuple[Form, dict[str, Any]]:
     """The form with what the address gives, else the defaults; its values, empty where they are wrong."""
     given = {name: request.GET.get(name, value) for name, value in defaults.items()}
     form = kind(given)
@@ -96,18 +124,18 @@ def _agreement(request: HttpRequest, seat: StageSeat, alpha: float | None, answe
     return {"agreement_form": form, "steps": steps}
 
 
-def _systems(request: HttpRequest, seat: StageSeat, now: Live) -> dict[str, Any]:
+def _systems(request: HttpRequest, seat: StageSeat, now: Live, scale: Scale) -> dict[str, Any]:
     from quality.planning import ScoreSpread  # noqa: PLC0415 - numpy
 
     own = selectors.spread_of_stage(seat.stage, now)
     known = own if isinstance(own, ScoreSpread) else None
     usual = {
-        "difference": 0.2,
-        "sd_difference": round(known.sd_difference, 3) if known else _SD_DIFFERENCE,
-        "sd_rating": round(known.sd_rating, 3) if known else _SD_RATING,
+        "difference": _stretched(_DIFFERENCE, scale),
+        "sd_difference": round(known.sd_difference, 3) if known else _stretched(_SD_DIFFERENCE, scale),
+        "sd_rating": round(known.sd_rating, 3) if known else _stretched(_SD_RATING, scale),
         "power": 0.8,
     }
-    form, values = _form(SystemsForm, request, usual)
+    form, values = _form(partial(SystemsForm, scale=scale), request, usual)
     found = []
     if values:
         spread = ScoreSpread(values["sd_difference"], values["sd_rating"])

@@ -111,7 +111,7 @@ def new_judging_stage(page: Page, market: str) -> None:
 def filter_and_top_up(page: Page, crowd: Whole) -> None:
     """See what the filters would do, apply them, have others asked in place of whom they removed."""
     page.goto(f"{STAGE}judging/judging/filters/")
-    page.get_by_role("button", name="Look what it would do").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.locator(".preview .sentence")).to_be_visible()
     page.get_by_role("button", name="Apply", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text(re.compile(r"Applied: [1-9]\d* of"))

@@ -561,6 +561,20 @@ def test_planning_says_wrong_input_in_words(place):
     assert "without agreement above chance no number of ratings helps" in page
 
 
+def test_planning_counts_in_points_of_the_stages_scale():
+    """A slider's deviations of 20 points once were refused as above 6."""
+    place = make_place(config={"scale": "slider"})
+    people(place)
+    address = at(place, "planning")
+    usual = as_("viewer").get(address).content.decode()
+    assert 'value="5.0"' in usual
+    assert "such as 20 points" in words(as_("viewer").get(address))
+    wide = words(as_("viewer").get(f"{address}?difference=5&sd_difference=22.8&sd_rating=24.5&power=0.8"))
+    assert "cheapest" in wide
+    assert "less than or equal to" not in wide
+    assert "less than or equal to 100" in words(as_("viewer").get(f"{address}?sd_rating=101"))
+
+
 def test_planning_works_before_anything_is_judged():
     place = make_place()
     people(place)

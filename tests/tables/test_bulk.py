@@ -135,3 +135,23 @@ def test_a_constant_may_be_a_list():
 def test_a_question_that_nothing_can_answer_has_no_rows():
     (pk,) = integer_columns(Candidate.objects.filter(pk__in=[]).values_list("pk"), "i8")
     assert (pk.dtype, pk.tolist()) == (np.int64, [])
+
+
+def test_a_json_field_is_set_from_pieces(project, monkeypatch):
+    monkeypatch.setattr(bulk, "_MEMBERS", 2)
+    event = Event.objects.filter(project=project)[0]
+    rows = [{"number": 1.5, "nothing": None, "text": text} for text in ODD]
+    for value in ({"texts": ODD, "none": [], "rows": rows}, {}):
+        bulk.set_json(event, "details", bulk.json_pieces(value))
+        event.refresh_from_db()
+        assert event.details == value
+
+
+def test_other_rows_keep_their_json(project):
+    first, second = (
+        Event.objects.create(project=project, action=action, details={"list": [1]}, at=timezone.now())
+        for action in ("a", "b")
+    )
+    bulk.set_json(first, "details", bulk.json_pieces({"list": [2]}))
+    second.refresh_from_db()
+    assert second.details == {"list": [1]}
