@@ -42,7 +42,7 @@ class SystemsForm(Form):
         """With fields in points of the scale: none can be larger than its range."""
         super().__init__(data)
         most = _range(scale)
-        hint = f"Of the two systems' mean scores, {scale.said}."
+        hint = f"Of the two systems' mean scores, {scale.description}."
         self.fields["difference"] = _number("Difference to find, in points", 0.01, most, hint)
         self.fields["sd_difference"] = _number(
             "SD of the true difference", 0, most, "From question to question."
