@@ -109,6 +109,7 @@ benchmark: env-dev ## measure statistics, metrics, import, marketplace, our side
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py
 	$(BIN)/python -m benchmarks.importing
+	$(BIN)/python -m benchmarks.import_memory
 	$(BIN)/python .ci/services.py --durable -- sh -ec '$(BULK_BENCHMARK)'
 ifdef SETS
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/retrieval.py "$(SETS)"
