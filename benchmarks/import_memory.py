@@ -126,7 +126,7 @@ def _import_grants(path: Path) -> None:
     from marketplace import clock  # noqa: PLC0415
     from marketplace.models import QualificationType  # noqa: PLC0415
     from marketplace.requester.grantfile import lines, open_grants  # noqa: PLC0415
-    from marketplace.services.granting import grant_many  # noqa: PLC0415
+    from marketplace.services.bulk_grants import grant_many  # noqa: PLC0415
 
     with path.open("rb") as file:
         wanted = lines(open_grants(path.name, file))
@@ -147,16 +147,16 @@ def _import_tasks(path: Path) -> None:
 
 
 def _import_reviews(path: Path) -> None:
-    from marketplace.batches import reviewed, sheets  # noqa: PLC0415
+    from marketplace.batches import reviewed_results, sheets  # noqa: PLC0415
 
     with path.open("rb") as file:
-        reviewed.read(sheets.Sheet(file, path.name, limits=sheets.RESULTS))
+        reviewed_results.read(sheets.Sheet(file, path.name, limits=sheets.RESULTS))
 
 
 def _import_external(path: Path) -> None:
     from evaluations.external.candidates import Candidates  # noqa: PLC0415
-    from evaluations.external.keeping import packed  # noqa: PLC0415
-    from evaluations.external.reading import read  # noqa: PLC0415
+    from evaluations.external.reader import read  # noqa: PLC0415
+    from evaluations.external.score_columns import packed  # noqa: PLC0415
 
     candidates = Candidates()
     with path.open() as file:
