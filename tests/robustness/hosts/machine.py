@@ -280,7 +280,7 @@ def _start_proxy(folder: Path, port: int, webs: list[int], running: contextlib.E
         + f"upstream web {{ {servers} }}\n"
         f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://web;\n"
         "proxy_set_header Host $http_host;\n"
-        "proxy_connect_timeout 2s; proxy_next_upstream error timeout http_502 http_503; } } }\n"
+        "proxy_connect_timeout 2s; proxy_next_upstream error timeout; } } }\n"
     )
     services.start(
         [find_program("nginx"), "-c", str(folder / "nginx.conf"), "-p", str(folder), "-e", "stderr"],
