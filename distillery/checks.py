@@ -432,12 +432,12 @@ def public_url() -> Finding:
 
 
 def test_controls() -> Finding:
-    """Whoever holds the test token can move the clock and delete every HIT."""
+    """Anyone with the test token can move the clock and delete every HIT."""
     if settings.MARKETPLACE_TEST_TOKEN:
         return Finding(
             "warning",
             "test controls",
-            "MARKETPLACE_TEST_TOKEN is set: whoever knows it can move the clock and delete all HITs.",
+            "MARKETPLACE_TEST_TOKEN is set: anyone who knows it can move the clock and delete all HITs.",
             "Unset it where people work for money.",
         )
     return Finding("ok", "test controls", "Test controls are off.")

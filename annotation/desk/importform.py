@@ -124,7 +124,7 @@ class ImportForm(forms.Form):
         return [
             ("How to read it", reading, how, "in-columns"),
             (
-                "What nobody should see",
+                "What no one should see",
                 "All rules are on unless you switch one off.",
                 [self["without"], self["shortest"], self["longest"]],
                 "",

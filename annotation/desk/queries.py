@@ -135,7 +135,7 @@ def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     def action() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
         services.withdraw(query=row, reason=reason, actor=seat.user)
-        return "Taken out. Nobody is asked about it any more; what people did stays, and is paid."
+        return "Taken out. No more work is asked for it; work already done stays, and is paid."
 
     return run_action(request, action, QUERY, seat.project.slug, pk)
 

@@ -147,9 +147,9 @@ def _attention(project: Project, parts: tuple[Part, ...], imports: Mapping[str, 
 def _answers(project: Project) -> Iterator[Attention]:
     answers = Answer.objects.filter(query__project=project, query__source__state=QuerySource.State.READY)
     if rewrite := answers.filter(state=Answer.State.REWRITE).count():
-        verb = "waits" if rewrite == 1 else "wait"
+        verb, author = ("waits", "its author") if rewrite == 1 else ("wait", "their authors")
         yield Attention(
-            f"{_count(rewrite, 'answer', 'answers')} {verb} for a rewrite by whoever wrote {_it(rewrite)}.",
+            f"{_count(rewrite, 'answer', 'answers')} {verb} for a rewrite by {author}.",
             {"only": "rewrite"},
         )
     flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))

@@ -52,8 +52,8 @@ TYPES: Mapping[str, str] = {
 ONLY: Mapping[str, str] = {
     "": "All",
     "rewrite": "With an answer to be rewritten",
-    "flagged": "With a flagged answer that nobody reviewed",
-    "undecided": "With an answer without flags that nobody reviewed",
+    "flagged": "With a flagged answer that is not reviewed",
+    "undecided": "With an answer without flags that is not reviewed",
     "no-answer": "Without an approved answer",
     "no-passages": "Without candidate passages",
     "by-hand": "Accepted or excluded by hand",

@@ -114,7 +114,7 @@ def refuse_read_only(project: Project) -> None:
 
 
 def silent(_what: str, _done: int, _total: int) -> None:
-    """Nobody wants to know."""
+    """Report no progress."""
 
 
 def import_queries(

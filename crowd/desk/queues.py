@@ -158,7 +158,7 @@ def of_this_room() -> None:
         Queue(
             "operations",
             "Operations in doubt",
-            "The marketplace was asked and nobody answered. Look there, then say what became of it.",
+            "The marketplace did not answer. Look there, then record the result.",
             lambda project: _operations(project).count(),
             _first_operation,
             40,

@@ -234,7 +234,7 @@ def _guard(operation: MarketOperation, market: Marketplace) -> None:
         and stage
         and stage.armed_cents < stage.reserved_cents + stage.spent_cents
     ):
-        raise NotArmedError("Nobody has typed the amount to confirm that this stage spends real money.")
+        raise NotArmedError("The amount was not typed to confirm that this stage spends real money.")
 
 
 def _same_place(one: str, other: str) -> bool:

@@ -23,11 +23,11 @@ from crowd.outbox.dispatch import REPEAT_WITHIN
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
 _NOT_LISTED = (
-    "Nobody answered this call, and the marketplace's list does not show it. "
+    "This call was not answered, and the marketplace's list does not show it. "
     "Look at the marketplace, then say here whether it happened."
 )
 _MESSAGE_IN_DOUBT = (
-    "Nobody answered this message, and messages are not listed: its readers may have it or not. "
+    "This message was not answered, and messages are not listed: its readers may have it or not. "
     "Say that it happened, or that it did not and write it again."
 )
 

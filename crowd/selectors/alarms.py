@@ -29,7 +29,7 @@ def alarms(stage: Stage) -> list[Alarm]:
     found: list[Alarm] = []
     if unknown := needs_person(stage).count():
         words = _count(unknown, "operation needs", "operations need")
-        found.append(Alarm("now", f"{words} your decision: nobody answered.", "operations"))
+        found.append(Alarm("now", f"{words} your decision: the marketplace did not answer.", "operations"))
     held = Assignment.objects.filter(stage=stage, held=True, state=Assignment.State.SUBMITTED)
     for within, level in zip(BEFORE_AUTO_APPROVAL, ("now", "soon"), strict=True):
         if count := held.filter(auto_approve_at__lte=now + within).count():

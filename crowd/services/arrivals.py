@@ -228,7 +228,7 @@ def _refuse_conflicts(stage: Stage, worker: Worker, units: list[str]) -> None:
             other, claimed
         ):
             raise WorkRefusedError(
-                "You have another HIT open about the same thing, and nobody may do both. "
+                "You have another HIT open about the same thing, and one person may not do both. "
                 f"{RETURN_IT} Then go on with the other one."
             )
 

@@ -256,7 +256,7 @@ def resolve_operation(
     """
     operation = MarketOperation.objects.select_for_update().get(pk=operation.pk)
     if operation.state != MarketOperation.State.UNKNOWN or not operation.needs_person:
-        raise CrowdError("Nobody has to decide on this operation.")
+        raise CrowdError("This operation needs no decision.")
     if happened and operation.kind == Kind.PUBLISH and not ref.strip():
         raise CrowdError("Give the HIT's id at the marketplace.")
     outcome = EarlierSuccess(ref.strip() or operation.target) if happened else CallRefusal("NotDone", why)

@@ -71,6 +71,6 @@ def refuse_apart(stage: Stage, worker: Worker) -> None:
     )
     if earlier is not None:
         raise WorkRefusedError(
-            f"You worked on “{earlier.stage.task_title}”, and nobody may do both. "
+            f"You worked on “{earlier.stage.task_title}”, and one person may not do both. "
             "Please return this HIT, so that somebody else can do it; returning costs you nothing."
         )

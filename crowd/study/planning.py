@@ -177,7 +177,7 @@ def _project_findings(study: Study, project: Project | None) -> Iterator[Finding
             yield not_known(
                 "no-such-user",
                 ("project", "members", name),
-                f"nobody is called {name!r}",
+                f"there is no user {name!r}",
                 name,
                 list(accounts[:_NAMES]),
             )
@@ -194,7 +194,7 @@ def _project_findings(study: Study, project: Project | None) -> Iterator[Finding
             yield Finding(
                 "caution",
                 ("project", "members"),
-                "nobody is an owner, so only superusers can open stages",
+                "the project has no owner, so only superusers can open stages",
                 "Name an owner among the members.",
             )
     if project:
@@ -343,7 +343,7 @@ def _asks_for_more(path: tuple[str | int, ...], before: Stage, stage: StageField
     if before.endpoint.real_money and stage.budget > max(before.budget_cents, before.armed_cents):
         yield _fixed(
             (*path, "budget"),
-            "the stage spends real money, and nobody typed the larger budget yet",
+            "the stage spends real money, and the larger budget is not confirmed yet",
             "Pause the stage, apply this, then open it again and type the budget.",
         )
         return

@@ -38,7 +38,7 @@ def low_or_reached(now: datetime) -> Iterator[Condition]:
                 "budget_reached",
                 f"budget_reached:stage:{stage.pk}",
                 Notice.Level.ALARM,
-                f"{stage.title} asks nobody new: its budget of {_money(stage.budget_cents, stage)} or the "
+                f"{stage.title} asks no one else: its budget of {_money(stage.budget_cents, stage)} or the "
                 "project's is used up or set aside.",
                 at("stage", stage),
             )

@@ -30,13 +30,14 @@ def stuck(now: datetime) -> Iterator[Condition]:
         .order_by("pk")
     )
     for stage in _without_work_since(rows, since):
+        hours = int(QUIET.total_seconds()) // 3600
         yield Condition(
             stage.project_id,
             "stuck",
             f"stuck:{stage.pk}",
             Notice.Level.WARNING,
-            f"Nobody sent anything to {stage.title} for {int(QUIET.total_seconds()) // 3600} hours, although "
-            "it has HITs on offer. Is the pay enough, and may anybody take them?",
+            f"Nothing was submitted to {stage.title} for {hours} hours, although it has "
+            "HITs on offer. Is the pay enough, and may anybody take them?",
             at("stage", stage),
         )
 

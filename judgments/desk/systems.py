@@ -109,7 +109,7 @@ def refresh(request: HttpRequest, seat: Seat) -> HttpResponse:
     def action() -> str:
         count = services.refresh_exact(seat.project, actor=seat.user)
         if not count:
-            return "No answer that nobody judged yet is the same as a reference."
+            return "No answer without judgments is the same as a reference."
         return f"{count:,} answer{'' if count == 1 else 's'} set aside: the same as a reference."
 
     return run_action(request, action, "judgments:systems", seat.project.slug)
@@ -223,7 +223,7 @@ def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     def action() -> str:
         reason = entered(WhyForm(request.POST))["reason"]
         services.withdraw(candidate=row, reason=reason, actor=seat.user)
-        return "Taken out. Nobody is asked about it any more; judgments that were given stay."
+        return "Taken out. No more judgments are asked for it; those already given stay."
 
     return run_action(request, action, "judgments:candidate", seat.project.slug, pk)
 

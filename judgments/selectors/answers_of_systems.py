@@ -13,7 +13,7 @@ STATES: Mapping[str, str] = {
     "": "All",
     "judge": "To be judged",
     "judged": "Judged by somebody",
-    "unjudged": "To be judged, nobody did yet",
+    "unjudged": "To be judged, no judgments yet",
     **{str(value): label[:1].upper() + label[1:] for value, label in Candidate.UnjudgedReason.choices},
     "out": "Its query is taken out",
     "kept": "Put back, or kept on purpose",

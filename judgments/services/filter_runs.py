@@ -36,7 +36,7 @@ Progress = Callable[[int, int, str], object]
 
 
 def silent(_done: int, _total: int, _what: str) -> None:
-    """Nobody wants to know."""
+    """Report no progress."""
 
 
 def apply(

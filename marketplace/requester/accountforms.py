@@ -52,5 +52,5 @@ class RequesterForm(forms.Form):
             return None
         found = User.objects.filter(username=name, is_active=True).first()
         if found is None:
-            raise forms.ValidationError("Nobody here has this user name.")
+            raise forms.ValidationError("There is no user with this name.")
         return found

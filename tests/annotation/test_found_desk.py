@@ -79,5 +79,5 @@ def test_the_page_says_who_ranked_a_passage_and_how(page):
 def test_the_page_has_the_turns_before_and_how_others_wrote_the_query(page):
     words = words_of(page)
     assert "What is tea? Reply: A plant." in words.replace(" :", ":")
-    assert "Rewritten by a person, for nobody who works on it:" in words
+    assert "Rewritten by a person, not shown to workers:" in words
     assert HOSTILE not in page.content.decode()

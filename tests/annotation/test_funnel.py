@@ -110,7 +110,7 @@ def test_what_waits_for_a_person_is_listed(project, source, endpoint):
         "1 query waits for curation, and no stage of that kind is open.",
         "1 query waits for distillation, and no stage of that kind is open.",
         "1 query accepted in screening has no candidate passages.",
-        "1 answer waits for a rewrite by whoever wrote it.",
+        "1 answer waits for a rewrite by its author.",
         "1 answer has flags and waits for a reviewer.",
     ]
     make_passage(accepted, 1)

@@ -263,7 +263,7 @@ def test_real_money_that_nobody_confirmed_is_not_spent(market):
     dispatch(stage.endpoint)
     assert market.calls == []
     assert now(operation).error_text == (
-        "Nobody has typed the amount to confirm that this stage spends real money."
+        "The amount was not typed to confirm that this stage spends real money."
     )
 
 

@@ -178,7 +178,7 @@ def test_a_person_is_asked_once_and_only_about_what_is_in_doubt(stage, market, w
     operation = asked(stage, market, wait)
     review.resolve_operation(operation=operation, actor=None, happened=True, why="Seen.")
     for wrong in (operation, bonus(stage, "new")):
-        with pytest.raises(CrowdError, match="Nobody has to decide"):
+        with pytest.raises(CrowdError, match="needs no decision"):
             review.resolve_operation(operation=wrong, actor=None, happened=False, why="Again.")
 
 

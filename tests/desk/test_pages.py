@@ -59,7 +59,7 @@ def test_owners_bring_people_in_and_the_last_owner_stays(owner, project, people)
     answer = owner.post(
         "/desk/projects/reading/members/set/", {"username": HOSTILE, "role": "owner"}, follow=True
     )
-    assert messages_of(answer)[-1].startswith("Nobody is called")
+    assert messages_of(answer)[-1].startswith("There is no user")
     assert "<script>alert" not in answer.content.decode()
 
 

@@ -314,7 +314,7 @@ def test_an_upload_changes_nobody_elses_project_and_says_nothing_of_it(somebody,
 def test_an_upload_with_an_unknown_member_names_no_account(somebody, endpoint):
     text = '[project]\nslug = "x"\ntitle = "X"\nbudget = "1.00"\nmembers = { strange = "viewer" }\n'
     page = upload(somebody, text).content.decode()
-    assert "nobody is called" in page
+    assert "there is no user" in page
     assert "stranger" not in page and "owner2" not in page
 
 

@@ -505,7 +505,7 @@ def test_judges_are_filtered_by_the_address(place):
         page = words(as_("viewer").get(f"{at(place, 'judges')}?show={shown}"))
         assert name in page
         assert "A1" not in page
-    assert "Nobody here" in words(as_("viewer").get(at(place, "judges") + "?show=excluded"))
+    assert "No matches" in words(as_("viewer").get(at(place, "judges") + "?show=excluded"))
 
 
 def test_a_judges_page_has_checks_scores_and_verdicts(place):

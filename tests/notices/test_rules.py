@@ -115,7 +115,7 @@ def test_a_stage_that_asks_nobody_new_for_want_of_money(going):
     Stage.objects.update(spent_cents=1_990)
     record(project=going.project, action="stage.budget_reached", subject=going.slug)
     assert told("budget_reached") == (
-        "A poll asks nobody new: its budget of 20.00 USD or the project's is used up or set aside."
+        "A poll asks no one else: its budget of 20.00 USD or the project's is used up or set aside."
     )
     assert told("budget_low") is None
     Stage.objects.update(budget_cents=5_000)
@@ -126,7 +126,7 @@ def test_a_stage_to_which_nobody_sends_anything(going):
     # Of another stage, so that keys of stages and of work are not the same by chance.
     make_work(make_hit(make_stage(going.project, going.endpoint, slug="other")), "A0")
     make_hit(going, published_at=timezone.now() - 13 * HOUR)
-    assert told("stuck").startswith("Nobody sent anything to A poll for 12 hours")
+    assert told("stuck").startswith("Nothing was submitted to A poll for 12 hours")
     make_work(make_hit(going), "A1")
     assert told("stuck") is None
 

@@ -26,7 +26,7 @@ def test_real_money_is_chosen_when_it_is_made(owner, as_staff):
 def test_what_cannot_be_is_said_at_its_field(lab, owner, as_staff):
     for wrong, sentence in (
         ({"name": lab.name}, "already a requester named"),
-        ({"owner": "nobody"}, "Nobody here has this user name."),
+        ({"owner": "nobody"}, "There is no user with this name."),
         ({"fee_profile": "free"}, "not one of the available choices"),
         ({"name": " "}, "This field is required"),
     ):

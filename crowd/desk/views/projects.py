@@ -185,7 +185,7 @@ def set_member(request: HttpRequest, seat: Seat) -> HttpResponse:
         given = entered(form)
         user = User.objects.filter(username=given["username"], is_active=True).first()
         if user is None:
-            raise NotEnteredError(f"Nobody is called {given['username']!r} here.")
+            raise NotEnteredError(f"There is no user {given['username']!r} here.")
         services.set_role(
             project=seat.project, user=user, role=given["role"], actor=seat.user, seen=form.seen
         )

@@ -73,7 +73,7 @@ class Command(BaseCommand):
                 listener = opened.enter_context(bound(options["bind"], options["port"]))
                 address, port = listener.getsockname()[:2]
                 if not is_loopback(address) and all(map(is_loopback, settings.ALLOWED_HOSTS)):
-                    self._say(f"Listening on {address}, but ALLOWED_HOSTS lets in nobody but this machine.")
+                    self._say(f"Listening on {address}, but ALLOWED_HOSTS admits this machine only.")
                 children.append(web(listener))
                 answers = probe(address, port).answers
                 ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
