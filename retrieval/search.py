@@ -23,9 +23,13 @@ _PASSAGES = ComposedInBulk(Passage)
 #: Decimals of what a candidate keeps of its scores.
 _KEPT = 6
 STALE_INDEX = (
-    "Passages of {} came or went since its index was built. Bring it up to date: manage.py index build."
+    "Passages of {} came or went since its index was built. "
+    "Bring it up to date on the page of the corpus, or: manage.py index build."
 )
-STALE_NETWORK = "Passages of {} came or went since its network was built. Count them: manage.py wpn build."
+STALE_NETWORK = (
+    "Passages of {} came or went since its network was built. "
+    "Bring it up to date on the page of the corpus, or: manage.py wpn build."
+)
 
 
 @dataclass(frozen=True)
