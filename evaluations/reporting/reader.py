@@ -186,11 +186,11 @@ def ceilings(report: Report) -> list[tuple[str, Value]]:
     """How far people agree with one another, in the terms of the lead: what it is called, and the figure."""
     by = lead(report)
     words = {"leave_one_out": "leave one rater out", "split_half": "split half"}
-    name_statistic = report.get("ceiling")
+    ceiling = report.get("ceiling")
     found = []
     for name, called in words.items():
-        entry = mapping(name_statistic).get(name)
+        entry = mapping(ceiling).get(name)
         plain = mapping(mapping(entry).get(by.statistic))
         path = (by.statistic, by.grouping) if by.grouping in plain else (by.statistic,)
-        found.append((called, value(name_statistic, name, *path)))
+        found.append((called, value(ceiling, name, *path)))
     return found

@@ -33,7 +33,7 @@ OF_SYSTEM = Grid(
         Column("text", "Answer", by="text"),
         Column("query", "Query", by="query__text"),
         Column("state", "State", by="aside"),
-        Column("judged", "Judgments", by="said", down=True, number=True),
+        Column("judged", "Judgments", by="judgment_count", down=True, number=True),
         Column("mean", "Mean score", by="mean_score", down=True, number=True, gaps=True),
         Column("number", "Number", by="pk", on_page=False),
     ),

@@ -42,26 +42,26 @@ def rows(system: System, filters: Filters) -> QuerySet[Candidate]:
 
 
 def _in_state(found: QuerySet[Candidate], system: System, state: str) -> QuerySet[Candidate]:
-    load_answer_scores = Exists(Judgment.objects.filter(candidate=OuterRef("pk")))
+    has_judgments = Exists(Judgment.objects.filter(candidate=OuterRef("pk")))
     if state in Candidate.UnjudgedReason.values:
         return found.filter(aside=state)
     if state in ("judge", "unjudged"):
         judge = to_judge(system.project).filter(system=system)
-        return judge if state == "judge" else judge.filter(~load_answer_scores)
+        return judge if state == "judge" else judge.filter(~has_judgments)
     if state == "judged":
-        return found.filter(load_answer_scores)
+        return found.filter(has_judgments)
     if state == "out":
         return found.filter(query__status__in=OUT)
     return found.filter(kept=True) if state == "kept" else found
 
 
 def _with_figures(found: QuerySet[Candidate], order: str) -> QuerySet[Candidate]:
-    """`mean_score` or `load_answer_scores`, the number of judgments, where somebody sorts by it."""
+    """`mean_score` or `judgment_count`, where the order asks for it."""
     if order == "mean":
         scores = Score.objects.filter(candidate=OuterRef("pk"), run__state=FilterRun.State.IN_FORCE)
         mean = scores.order_by().values("candidate").annotate(value=Avg("mean")).values("value")
         return found.annotate(mean_score=Subquery(mean))
-    return found.annotate(load_answer_scores=Count("judgments")) if order == "judged" else found
+    return found.annotate(judgment_count=Count("judgments")) if order == "judged" else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def test_the_overview_draws_the_step(place):
     judge(place, [("q1/a", "A1", 4), ("q1/a", "A2", 5)])
     candidate_of(place, "q2/a")
     page = as_("viewer").get(f"/desk/projects/{place.project.slug}/")
-    step = next(row.step for row in page.context["funnel"] if row.step.label.startswith("JudgedQueries"))
+    step = next(row.step for row in page.context["funnel"] if row.step.label.startswith("Judged"))
     assert [(count.name, count.count) for count in step.counts] == [
         ("passed", 1),
         ("waiting", 1),

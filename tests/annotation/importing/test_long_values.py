@@ -41,5 +41,5 @@ def test_a_long_value_takes_less_than_300_mib(tmp_path, form, opens, part, times
         file.write('"}' if opens == '"' else "0]}")
         file.write("\n" if form == "jsonl" else "]")
     found = measured(READ, form, path)
-    assert says in found.description
+    assert says in found.said
     assert found.own < 300
