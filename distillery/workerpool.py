@@ -18,6 +18,8 @@ from celery.concurrency.base import apply_target
 from celery.concurrency.thread import ApplyResult, TaskPool  # type: ignore[attr-defined]  # the stubs miss it
 from django.conf import settings
 
+from jobs.shutdown import stopping
+
 
 class Lane:
     """The threads of one queue, and what waits for them."""
@@ -73,11 +75,17 @@ class QueuePool(TaskPool):
         accept_callback: Callable[..., Any] | None = None,
         **_: Any,
     ) -> ApplyResult:
-        """Give a message to the threads of its queue, or drop it where its like is there."""
+        """Give a message to the threads of its queue, or drop it where its like is there.
+
+        A worker that is stopping drops none. A job that it gives back is announced before its thread ends:
+        that message is not acknowledged here, and goes to another worker.
+        """
         name, _id, request, body = (args or ())[:4]
         call = partial(apply_target, target, args, kwargs, callback, accept_callback)
         future = self._lane_of(request).submit((name, bytes_of(body)), call)
-        if future is None:
+        if future is None and stopping.is_set():
+            future = Future()
+        elif future is None:
             future = Future()
             future.set_result(None)
             if accept_callback is not None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from django.db import Error as DatabaseTrouble
 from django.db import close_old_connections, connection
 
-from jobs import runner, selectors, services
+from jobs import runner, selectors, services, shutdown
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def run_due() -> None:
     """Do the jobs that are due, one after another, until none is left or this worker stops."""
     close_old_connections()
     try:
-        while not runner.stopping.is_set() and (due := selectors.due_jobs(most=1)):
+        while not shutdown.stopping.is_set() and (due := selectors.due_jobs(most=1)):
             runner.run(job_id=due[0])
     finally:
         close_old_connections()

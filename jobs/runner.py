@@ -15,6 +15,7 @@ from jobs.errors import LeaseLostError, PermanentError, StoppingError
 from jobs.heartbeats import heartbeats
 from jobs.models import Job
 from jobs.requestids import current_request_id, request_id_of
+from jobs.shutdown import stopping
 from jobs.signals import attempt_ended
 from jobs.spans import open_span
 
@@ -29,9 +30,6 @@ TOO_MUCH_MEMORY = "It takes more memory than there is. Nothing was changed; give
 HANG_SECONDS = 60
 #: What a worker does about a handler that does not notice; other processes do nothing.
 on_hang: Callable[[], None] | None = None
-
-# Set when the worker process is asked to stop; jobs see it at their next word about progress.
-stopping = threading.Event()
 
 
 class JobContext:

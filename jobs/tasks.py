@@ -5,7 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
-from jobs import runner, services
+from jobs import runner, services, shutdown
 
 
 @shared_task(name="jobs.run")
@@ -24,4 +24,4 @@ def reconcile() -> None:
 @worker_shutting_down.connect
 def stop_jobs(**_: Any) -> None:
     """Have running jobs give themselves back instead of keeping the worker from stopping."""
-    runner.stopping.set()
+    shutdown.stopping.set()

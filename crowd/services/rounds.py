@@ -15,7 +15,7 @@ from crowd.contact import Contact
 from crowd.models import Endpoint, EndpointRound
 from crowd.selectors.outages import outages
 from crowd.signals import round_ended
-from jobs import runner
+from jobs import shutdown
 from jobs.heartbeats import heartbeats
 from jobs.services import format_span
 
@@ -40,7 +40,7 @@ def lease_round(endpoint: Endpoint, *, wait_s: float = 0.0) -> Iterator[Contact 
         yield None
         return
     lost = threading.Event()
-    contact = Contact(must_end=lambda: lost.is_set() or runner.stopping.is_set())
+    contact = Contact(must_end=lambda: lost.is_set() or shutdown.stopping.is_set())
     renewing = heartbeats(
         lambda: _renew(endpoint, owner),
         every=lambda: LEASE.total_seconds() / 3,

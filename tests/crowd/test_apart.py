@@ -67,7 +67,7 @@ def test_the_task_page_refuses_before_the_marketplace_knows():
     first = make_stage(project=project)
     second = make_stage(first.endpoint, project, apart_from=[first.slug])
     answer(make_hit(first), worker_id="ADA")
-    with pytest.raises(WorkRefusedError, match="nobody may do both"):
+    with pytest.raises(WorkRefusedError, match="one person may not do both"):
         answer(make_hit(second), worker_id="ADA")
     assert answer(make_hit(second, "item:1"), worker_id="BEN").worker.external_id == "BEN"
 

@@ -93,3 +93,13 @@ def test_a_queue_that_is_not_ours_is_worked_on_as_jobs(pool):
     done = threading.Event()
     send(pool, "celery", done.set)
     assert done.wait(60)
+
+
+def test_a_stopping_worker_leaves_the_message_of_a_job_that_gave_itself_back(pool, monkeypatch):
+    """Its thread is about to end when the message comes back to this worker: nothing acknowledges it here."""
+    block(pool, "jobs")
+    assert send(pool, "jobs", int, body=b"[[0], {}, {}]") == ["accepted", "done"]
+    stopping = threading.Event()
+    stopping.set()
+    monkeypatch.setattr("distillery.workerpool.stopping", stopping)
+    assert send(pool, "jobs", int, body=b"[[0], {}, {}]") == []

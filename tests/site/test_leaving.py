@@ -289,7 +289,7 @@ def test_a_login_that_serves_something_else_stays(rosa, as_rosa):
     create_project(slug="answers", title="Answers", owner=rosa.user)
     assert "Your login stays" in as_rosa.get("/profile/close").content.decode()
     page = close(as_rosa)
-    assert "Your login goes on" in page.content.decode()
+    assert "Your login stays valid" in page.content.decode()
     assert User.objects.get(username="rosa").check_password("still warm copper")
     assert as_rosa.get("/history").status_code == 403
     assert Worker.objects.get().user is None
