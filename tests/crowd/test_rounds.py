@@ -15,7 +15,7 @@ from crowd.services import rounds, stages
 from crowd.services.collection import collect
 from crowd.services.rounds import lease_round
 from crowd.services.tick import Round, run_round, tick
-from jobs import runner
+from jobs import shutdown
 from tests.crowd.test_concurrency import at_once
 from tests.crowd.world import answer, make_endpoint, make_stage, make_worker
 
@@ -98,7 +98,7 @@ def test_a_worker_that_stops_ends_its_rounds(market, monkeypatch):
     market.submit(hit, mine)
     stopping = threading.Event()
     stopping.set()
-    monkeypatch.setattr(runner, "stopping", stopping)
+    monkeypatch.setattr(shutdown, "stopping", stopping)
     run_round(hit.stage.endpoint, done := Round())
     assert (done.sent, done.collected) == (0, 0)
     stopping.clear()
