@@ -123,9 +123,10 @@ class Screen:
 
     def published(self, release: ReleaseSummary) -> None:
         """What the release holds."""
+        findings = "finding" if release.findings == 1 else "findings"
         self.done(
             f"Release {release.version}: {release.files} files, {release.bytes / 1e6:.1f} MB; "
-            f"{release.findings} findings of the privacy check were decided before"
+            f"{release.findings} {findings} of the privacy check decided before"
         )
 
     def evaluated(self, evaluation: EvaluationSummary) -> None:
