@@ -30,7 +30,7 @@ INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no
 COMPILE_MODULES := python -W ignore -m compileall -qq -j 0
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts version-dumps benchmark clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts version-dumps benchmark shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -59,7 +59,7 @@ hosts: env-dev ## two web hosts and two job hosts on real engines: nginx, PgBoun
 test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m clients tests/clients_of_others
 
-check: check-types check-code check-imports check-django check-repository ## linters, types, import floors, migrations, settings
+check: check-types check-code check-imports check-django check-repository check-tests ## linters, types, layers of imports, migrations, settings
 
 check-types: env-dev ## of these, types
 	$(BIN)/mypy
@@ -70,7 +70,7 @@ check-code: env-dev ## of these, style of Python and shell
 	@if command -v shellcheck >/dev/null; then echo "shellcheck .ci/run docker/prepare"; shellcheck .ci/run docker/prepare; \
 	else echo "shellcheck is not installed: shell scripts were not checked"; fi
 
-check-imports: env-dev ## of these, the floors of imports
+check-imports: env-dev ## of these, the layers of imports
 	$(BIN)/lint-imports --no-cache
 
 check-django: env-dev ## of these, migrations and settings
@@ -79,6 +79,11 @@ check-django: env-dev ## of these, migrations and settings
 
 check-repository: env-dev ## of these, what the repository says of itself
 	$(BIN)/pytest tests/test_docker.py tests/test_repository.py
+
+# Beside the types, on the other core: their modules are compiled before several processes want all of them at once.
+check-tests: env-dev ## of these, that all tests can be collected
+	@echo "$(BIN)/pytest --collect-only tests"
+	@said=$$($(BIN)/pytest --collect-only --quiet tests 2>&1) || { echo "$$said"; exit 1; }
 
 lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest versions)
 	$(COMPILE) requirements/base.in -o requirements/base.txt
@@ -124,6 +129,9 @@ endif
 # A campaign of a million judgments, filters and report over it, and its release, beside a PostgreSQL that writes to disk.
 BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -m benchmarks.campaign --queries 20000 --no-filters; \
 	$(BIN)/python -m benchmarks.filters; $(BIN)/python -m benchmarks.releases
+
+shape: env-dev ## the structure of the code in numbers: files, circles, names, comments
+	$(BIN)/python -m benchmarks.shape
 
 clean: ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

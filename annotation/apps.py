@@ -1,4 +1,4 @@
-"""The annotation room."""
+"""The annotation app."""
 
 from django.apps import AppConfig
 

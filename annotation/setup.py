@@ -1,13 +1,13 @@
-"""What this room adds to others when Django starts."""
+"""What this app adds to others when Django starts."""
 
 from annotation.beginnings import REFERENCE
 from annotation.desk import agreements, funnel, queues, steps
+from core.projects.services import know_actions
 from crowd.desk.agreements import Source, add_source
 from crowd.desk.beginnings import add_beginning
-from crowd.desk.overview import Room, add_room
-from crowd.desk.panels import Page, add_page
+from crowd.desk.overview import OverviewSource, add_overview_source
 from crowd.kinds import register
-from projects.services import know_actions
+from web.nav import Page, add_page
 
 
 def everything() -> None:
@@ -55,7 +55,7 @@ def _pages() -> None:
     add_page(Page("Queries", "annotation:queries", "queries"))
     add_page(Page("Corpora", "annotation:corpora", "corpora", position=44))
     add_page(Page("Search", "annotation:search", "search", position=45))
-    add_room(Room("annotation", funnel.say, position=10))
+    add_overview_source(OverviewSource("annotation", funnel.say, position=10))
     add_source(Source(agreements.KINDS, agreements.rows_of))
     add_page(Page("Adjudication", "annotation:adjudication", "adjudication"))
     add_page(Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")))

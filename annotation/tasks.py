@@ -1,4 +1,4 @@
-"""Jobs of this room."""
+"""Jobs of this app."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,10 +9,10 @@ from annotation.corpora import work  # noqa: F401  # jobs of corpora
 from annotation.importing.design import Design
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError, Options, import_queries
-from jobs.errors import PermanentError
-from jobs.registry import handler
-from jobs.runner import JobContext
-from projects.models import Project
+from core.jobs.context import JobContext
+from core.jobs.errors import PermanentError
+from core.jobs.registry import handler
+from core.projects.models import Project
 
 IMPORT = "annotation.import"
 _KIB = 1024

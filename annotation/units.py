@@ -1,4 +1,4 @@
-"""Names of units in the stages of this room: `query:17`, and `check:…` for attention checks."""
+"""Names of units in the stages of this app: `query:17`, and `check:…` for attention checks."""
 
 PREFIX = "query:"
 

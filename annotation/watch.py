@@ -1,6 +1,6 @@
-"""Jobs of this room that people should know of when they fail; see `notices.job_failures`."""
+"""Jobs of this app that people should know of when they fail; see `core.notices.job_failures`."""
 
-from notices.job_failures import JobKindNotice, know_job, pages_of_project
+from core.notices.job_failures import JobKindNotice, know_job, pages_of_project
 
 
 def everything() -> None:

@@ -31,6 +31,9 @@ from django.db.models import Count, F, Sum  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from benchmarks import fill  # noqa: E402
+from core.money.fees import reward_fee  # noqa: E402
+from core.projects.models import Project  # noqa: E402
+from core.projects.services import create_project  # noqa: E402
 from crowd.kinds import kind_of  # noqa: E402
 from crowd.models import (  # noqa: E402
     Assignment,
@@ -53,15 +56,12 @@ from crowd.simulation.accounts import accounts  # noqa: E402
 from crowd.simulation.http import Browser  # noqa: E402
 from crowd.simulation.profiles import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
+from examples.poll.models import Vote  # noqa: E402
 from marketplace import ids  # noqa: E402
 from marketplace.models import HIT, Holding, Place, Requester  # noqa: E402
 from marketplace.models import Worker as TheirWorker  # noqa: E402
 from marketplace.questions import answers_xml  # noqa: E402
 from marketplace.sweep import sweep  # noqa: E402
-from money.fees import reward_fee  # noqa: E402
-from poll.models import Vote  # noqa: E402
-from projects.models import Project  # noqa: E402
-from projects.services import create_project  # noqa: E402
 
 REWARD = 10
 FEES = "mturk-2026"

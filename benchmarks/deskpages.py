@@ -10,12 +10,12 @@ from typing import Any
 from django.urls import URLPattern, get_resolver, reverse
 
 from annotation.models import Answer, Query
+from core.projects.models import Project
 from crowd.models import Assignment, Hit, Stage
 from judgments.models import Candidate, CandidateSource, Judgment, System
-from projects.models import Project
 
 ROOMS = ("desk", "annotation", "judgments", "releases", "evaluations", "notices")
-#: Kinds of stages that a room's pages are about, where these are not all.
+#: Kinds of stages that an app's pages are about, where these are not all.
 _KINDS = {
     "annotation:agreement": ("screening", "curation"),
     "annotation": ("distillation",),

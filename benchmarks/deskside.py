@@ -31,9 +31,9 @@ from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from benchmarks.deskpages import LIVE, pages  # noqa: E402
+from core.projects.models import Membership, Project  # noqa: E402
 from crowd.models import Stage  # noqa: E402
-from crowd.selectors.cached_figures import figures  # noqa: E402
-from projects.models import Membership, Project  # noqa: E402
+from web.cache import figures  # noqa: E402
 
 #: A page that needs this long is not opened as often as the others.
 _SLOW_S = 3.0

@@ -171,7 +171,7 @@ def _store_queries(count: int) -> None:
 
     from annotation.importing.text import query_digest  # noqa: PLC0415
     from annotation.models import Query, QuerySource  # noqa: PLC0415
-    from projects.models import Project  # noqa: PLC0415
+    from core.projects.models import Project  # noqa: PLC0415
 
     project = Project.objects.get(slug=PROJECT)
     source = QuerySource.objects.create(
@@ -257,8 +257,8 @@ def _make_world() -> None:
     _set_up()
     from django.core.management import call_command  # noqa: PLC0415
 
+    from core.projects.services import create_project  # noqa: PLC0415
     from marketplace.services.people import create_requester  # noqa: PLC0415
-    from projects.services import create_project  # noqa: PLC0415
 
     call_command("migrate", verbosity=0)
     create_project(slug=PROJECT, title="Memory")

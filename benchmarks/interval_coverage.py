@@ -42,7 +42,7 @@ CROWDS = [
 def scores(
     truth: Floats, workers: npt.NDArray[np.int64], n_workers: int, crowd: Crowd, rng: np.random.Generator
 ) -> npt.NDArray[np.int16]:
-    """What these workers, who are made anew, say to these truths."""
+    """What these workers, who are made again, say to these truths."""
     bias = rng.normal(0, crowd.bias, n_workers)[workers]
     noise = rng.lognormal(np.log(0.7), 0.3, n_workers)[workers]
     spammer = (rng.random(n_workers) < crowd.spam)[workers]

@@ -28,12 +28,12 @@ from django.db import connection, transaction  # noqa: E402
 from django.db.models import Count, Q, Sum  # noqa: E402
 
 from benchmarks.fill import ANSWER, BATCH, QUESTION, settle  # noqa: E402
+from core.money import fees  # noqa: E402
 from marketplace import clock, ids, keys, ledger  # noqa: E402
 from marketplace.ledger import Kind, Movement  # noqa: E402
 from marketplace.models import HIT, Bonus, HITType, Holding, Requester, Worker  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
 from marketplace.sweep import sweep  # noqa: E402
-from money import fees  # noqa: E402
 
 #: Groups as shares of all HITs: one very large batch, some large ones, many of everyday size.
 SHARES = [0.40, 0.10, 0.10, *[0.025] * 8, *[0.005] * 40]

@@ -7,7 +7,7 @@ makes many passages of them. Every turn of a sample of conversations is a questi
 `--data` keeps the database, index and network in a folder, and uses what is there already.
 """
 
-# ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
+# ruff: noqa: PLC0415  # the apps can be imported once the environment names the database
 
 import argparse
 import os
@@ -34,7 +34,7 @@ def with_conversations(folder: Path) -> list[Path]:
 
 def conversations(folders: list[Path]) -> Iterator[list[str]]:
     """Each turn of each conversation after those before it."""
-    from benchmarks.retrieval import lines
+    from benchmarks.environment import lines
 
     for folder in folders:
         path = folder / "conversations.jsonl"
@@ -48,7 +48,7 @@ def prepare(folder: Path, count: int, scratch: Path) -> None:
     from django.core.management import call_command
 
     from benchmarks.passages import write_jsonl
-    from projects.services import create_project
+    from core.projects.services import create_project
     from retrieval.models import Corpus
     from retrieval.reading import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
@@ -148,9 +148,9 @@ GOALS = {
 
 def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module needs Django's environment
     """The table, over what is in the data folder or is made there."""
+    from benchmarks.environment import peak
     from benchmarks.measures import Figure
     from benchmarks.report import Run
-    from benchmarks.retrieval import peak
 
     prepare(folder, count, data)
     every = list(conversations(with_conversations(folder)))
@@ -196,7 +196,7 @@ def alone(
         data.mkdir(parents=True, exist_ok=True)
         os.environ["DATA_DIR"] = str(data)
         os.environ.pop("DATABASE_URL", None)
-        from benchmarks.retrieval import setup
+        from benchmarks.environment import setup
 
         setup()
         runs = [table(options.folder, options.passages, data)]

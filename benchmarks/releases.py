@@ -30,7 +30,7 @@ def build(slug: str, formats: tuple[str, ...]) -> dict[str, Any]:
     """Build a release into a folder that goes again; nothing of it stays in the database."""
     from django.db import transaction
 
-    from projects.models import Project
+    from core.projects.models import Project
     from releases.models import Release
     from releases.options import Options
     from releases.services import build
@@ -58,7 +58,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     """Write the first ratings of a project as CSV."""
     from itertools import islice
 
-    from projects.models import Project
+    from core.projects.models import Project
     from releases.formats.writer import write_formats
     from releases.options import Options
     from releases.rows.ratings import rating_rows

@@ -9,42 +9,30 @@ tables of the network, of ranking and of the search page come last; `network.py`
 `search_page.py` print them alone.
 """
 
-# ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
+# ruff: noqa: PLC0415  # the apps can be imported once the environment names the database
 
 import argparse
 import json
 import math
 import multiprocessing
 import os
-import resource
 import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+from benchmarks.environment import lines, peak, setup  # noqa: E402
+
 #: nDCG@10, MRR@10, R@100 measured with tantivy's chain alone when the engine was chosen.
 KNOWN = {"xquad-en": (0.969, 0.961, 0.995), "openstax-ccby": (0.674, 0.737, 0.977)}
 QUERIES = 1_000
-
-
-def setup() -> None:
-    """Django on the database of this run."""
-    import django
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
-    django.setup()
-
-
-def lines(path: Path) -> Iterator[Any]:  # JSON
-    """Records of a JSONL file."""
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
 
 
 def judged(folder: Path) -> dict[str, dict[str, int]]:
@@ -71,7 +59,7 @@ def scores(keys: list[str], good: dict[str, int]) -> tuple[float, float, float]:
 
 def quality(folder: str) -> dict[str, Any]:
     """Add, index and search one judged set through the services."""
-    from projects.services import create_project
+    from core.projects.services import create_project
     from retrieval.reading import open_passages
     from retrieval.selectors import searchable
     from retrieval.services.corpora import add_passages, create_corpus
@@ -110,7 +98,7 @@ def numbers(corpus: Any, text: str, k: int) -> list[int]:
 
 def adding(path: str) -> dict[str, Any]:
     """A file into the database."""
-    from projects.services import create_project
+    from core.projects.services import create_project
     from retrieval.reading import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
 
@@ -202,14 +190,6 @@ def one_more(_: str) -> dict[str, Any]:
     taken = time.perf_counter() - at
     engine.delete([2**40, 2**40 + 1])  # the next table finds what the database has
     return {"ms": taken * 1000}
-
-
-def peak() -> float:
-    """Most memory that this process ever had, in MB; what its parent had does not count."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _step(name: str, argument: str, answer: Any) -> None:

@@ -7,7 +7,7 @@ gunicorn runs with two processes of eight threads; each client is a process with
 and asks the turns of real conversations. Clients and server share the machine's cores.
 """
 
-# ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
+# ruff: noqa: PLC0415  # the apps can be imported once the environment names the database
 
 import json
 import os
@@ -85,10 +85,10 @@ def search_key() -> str:
     """A key of the owner of the project."""
     from annotation.searching.keys import key_for
     from benchmarks.search_page import owner_of_project
-    from crowd.desk.doors import Seat
+    from web.access import ProjectAccess
 
     user, project = owner_of_project()
-    return key_for(Seat(user, project, "owner"))
+    return key_for(ProjectAccess(user, project, "owner"))
 
 
 def ask(job: Job, line_up: Callable[[], float], result: Result) -> None:

@@ -6,7 +6,7 @@ FOLDER and `--data` are those of `benchmarks/ranking.py`, which makes the passag
 Pages come through Django with all its middleware, session and template; there is no network in between.
 """
 
-# ruff: noqa: PLC0415  # the rooms can be imported once the environment names the database
+# ruff: noqa: PLC0415  # the apps can be imported once the environment names the database
 
 import sys
 import time
@@ -26,8 +26,8 @@ def owner_of_project() -> tuple[Any, Any]:
     """The owner and the project."""
     from django.contrib.auth.models import User
 
-    from projects.models import Project
-    from projects.services import set_role
+    from core.projects.models import Project
+    from core.projects.services import set_role
 
     owner, _ = User.objects.get_or_create(username="speed")
     project = Project.objects.get(slug="speed")

@@ -11,10 +11,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
+from core.money.amounts import dollars
+from core.projects.models import Project
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
-from money.amounts import dollars
-from projects.models import Project
 
 Kind = LedgerEntry.Kind
 

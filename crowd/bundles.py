@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.money.fees import reward_fee
 from crowd.kinds import PendingUnit
-from money.fees import reward_fee
 
 #: The largest HIT below the higher fee tier.
 SMALL_HIT = 9

@@ -1,4 +1,4 @@
-"""Errors of the room, each with a sentence for the person who caused it.
+"""Errors of the app, each with a sentence for the person who caused it.
 
 CrowdError
 ├── BudgetError          the budget of a stage or project would be passed
@@ -9,8 +9,10 @@ CrowdError
 └── WorkRefusedError     a worker cannot do this; says why and what to do
 """
 
+from core.errors import ActionError
 
-class CrowdError(Exception):
+
+class CrowdError(ActionError):
     """Something that cannot be done; nothing was changed."""
 
 

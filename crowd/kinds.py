@@ -1,6 +1,6 @@
 """The stage interface: what a kind of work must bring so that `crowd` can run it.
 
-`crowd` knows bundles, people and money; a kind knows what the work is about. A room registers its kinds when
+`crowd` knows bundles, people and money; a kind knows what the work is about. An app registers its kinds when
 Django starts:
 
     from crowd.kinds import register
@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from core.projects.models import Project
 from crowd.models import Assignment, Stage
-from projects.models import Project
 
 
 class StageConfig(BaseModel):

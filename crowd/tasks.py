@@ -1,4 +1,4 @@
-"""The room's heartbeat: a round of every endpoint with something going on, each by itself."""
+"""The app's heartbeat: a round of every endpoint with something going on, each by itself."""
 
 from celery import current_app, shared_task
 

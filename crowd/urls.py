@@ -1,4 +1,4 @@
-"""Addresses of the room: task pages, for workers' frames."""
+"""Addresses of the app: task pages, for workers' frames."""
 
 from django.urls import path
 

@@ -12,8 +12,8 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from accounts.models import PasswordState
-from revisions.shown_columns import mark_of
+from core.accounts.models import PasswordState
+from core.revisions import mark_of
 
 #: Columns that change without anybody's doing, or with a page of their own.
 _NOT_COMPARED = frozenset({"last_login", "password"})

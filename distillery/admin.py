@@ -1,4 +1,4 @@
-"""Django's admin for superusers: rows of all rooms to look at, none to change.
+"""Django's admin for superusers: rows of all apps to look at, none to change.
 
 Rules stand in services, and the admin would go around them: it could change an event, a cent or a release.
 So everything here is shown only. People and their groups stay as Django has them; a person with memberships,
@@ -14,14 +14,14 @@ from django.db.models import Model, URLField
 from django.http import HttpRequest
 
 from annotation import models as annotation
+from core.jobs import models as jobs
+from core.notices import models as notices
+from core.projects import models as projects
 from crowd import models as crowd
 from distillery.accountadmin import ColumnReferences  # registers the pages of accounts too
-from jobs import models as jobs
 from judgments import models as judgments
 from judgments.selectors.ratings import scale_of
 from marketplace import models as marketplace
-from notices import models as notices
-from projects import models as projects
 from releases import models as releases
 from retrieval import models as retrieval
 
@@ -36,7 +36,7 @@ class LookOnly(ColumnReferences, admin.ModelAdmin[Model]):
     formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Superusers see the room."""
+        """Superusers see the app."""
         return _is_superuser(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

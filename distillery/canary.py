@@ -3,10 +3,10 @@
 from django.db import connection
 from django.db.models import Model
 
+from core.sealing import seal, unseal
+from core.sealing.models import Canary
 from crowd.models import Endpoint
 from marketplace.models import AccessKey, Worker
-from sealing import seal, unseal
-from sealing.models import Canary
 
 PURPOSE, _VALUE = "sealing.canary", "This key opens this database."
 #: Tables with sealed values: the field, and what it is sealed for.

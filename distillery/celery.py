@@ -10,10 +10,10 @@ from celery.beat import EmbeddedService
 from celery.signals import task_prerun, worker_init, worker_ready, worker_shutdown
 from django.conf import settings
 
+from core.jobs.requestids import begin_request
 from distillery import env, lifeline
 from distillery.dbtimeouts import limit_connections
 from distillery.workerpool import QueuePool
-from jobs.requestids import begin_request
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
 
@@ -61,12 +61,12 @@ def start_beat(**_: Any) -> None:
 @worker_ready.connect
 def watch_jobs(sender: Any, **_: Any) -> None:
     """Find jobs whose message got lost, and end with a handler that hangs: nothing else ends its thread."""
-    from jobs import polling, runner  # noqa: PLC0415  # need the models, which are there only now
+    from core.jobs import context, polling  # noqa: PLC0415  # need the models, which are there only now
 
     jobs = settings.CELERY_TASK_DEFAULT_QUEUE
     if jobs not in app.amqp.queues.consume_from or not isinstance(sender.pool, QueuePool):
         return
-    runner.on_hang = end_process
+    context.on_hang = end_process
     poller = polling.Poller(sender.pool.lanes[jobs], every=settings.JOBS_POLL_SECONDS)
     worker_shutdown.connect(lambda **_: poller.stop(), weak=False)
     poller.start()

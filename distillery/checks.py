@@ -1,8 +1,8 @@
 """What can be wrong with a set-up, in plain words.
 
-Two doors lead here: Django's system checks (`check_…`, run before every command; an error stops it) for what
-is dangerous in the settings, and `findings` for `manage.py doctor` and `up`, which also look at the machine:
-folders, database, broker, worker.
+It is called by Django's system checks (`check_…`, run before every command; an error stops it) for what
+is dangerous in the settings, and, as `findings`, by `manage.py doctor` and `up`, which also look at the
+machine: folders, database, broker, worker.
 """
 
 import ipaddress

@@ -22,7 +22,7 @@ draining = threading.Event()
 
 
 def watch() -> None:
-    """Watch the pipe that the environment names, if any, from a thread; anew in every forked process."""
+    """Watch the pipe that the environment names, if any, from a thread; again in every forked process."""
     number = os.environ.get(VARIABLE)
     if number:
         os.set_inheritable(int(number), False)

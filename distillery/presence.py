@@ -17,10 +17,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from core.jobs.models import HostSign
+from core.storage.hosts import host_id
 from distillery.finding import Finding
 from distillery.version import VERSION
-from jobs.models import HostSign
-from storage.hosts import host_id
 
 logger = logging.getLogger(__name__)
 SIGN_SECONDS = 30.0

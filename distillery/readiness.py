@@ -22,9 +22,9 @@ from django.db import OperationalError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from core.jobs.selectors import silences
+from core.jobs.services import format_span
 from distillery import lifeline
-from jobs.selectors import silences
-from jobs.services import format_span
 
 logger = logging.getLogger(__name__)
 #: Results are kept for this time.

@@ -8,12 +8,12 @@ from django.contrib.sessions.models import Session
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from accounts.models import SignedKey
-from jobs.models import OPEN_STATES, Job
+from core.accounts.models import SignedKey
+from core.jobs.models import OPEN_STATES, Job
+from core.notices.models import Notice
 from judgments.models import AgreementReport, FilterRun
 from marketplace.audits import AUDIT
 from marketplace.retention import delete_in_batches
-from notices.models import Notice
 
 
 def prune() -> int:

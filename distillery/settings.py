@@ -14,10 +14,10 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
+from core.money import currencies
 from distillery import env, mail
 from distillery.sealed_data import holds_sealed_values
 from distillery.version import VERSION
-from money import currencies
 
 # Lets generic Django classes carry their types at run time too: ModelAdmin[Worker].
 django_stubs_ext.monkeypatch()
@@ -59,17 +59,17 @@ INSTALLED_APPS = [
     "distillery.apps.DistilleryConfig",
     "releases",
     "evaluations",
-    "poll",
+    "examples.poll",
     "annotation",
     "judgments",
     "crowd",
     "retrieval",
-    "notices",
-    "projects",
+    "core.notices",
+    "core.projects",
     "marketplace",
-    "jobs",
-    "accounts",
-    "sealing",
+    "core.jobs",
+    "core.accounts",
+    "core.sealing",
     "axes",
     "csp",
     "django.contrib.admin",
@@ -102,17 +102,17 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "distillery.middleware.HeadersMiddleware",
-    "accounts.middleware.SessionAgeMiddleware",
+    "core.accounts.middleware.SessionAgeMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "accounts.actors.ActingMiddleware",
-    "accounts.middleware.BodySizeMiddleware",
-    "accounts.middleware.PasswordChangeMiddleware",
-    "accounts.middleware.KeptFormMiddleware",
+    "core.accounts.actors.ActingMiddleware",
+    "core.accounts.middleware.BodySizeMiddleware",
+    "core.accounts.middleware.PasswordChangeMiddleware",
+    "core.accounts.middleware.KeptFormMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "accounts.middleware.SignInMiddleware",
+    "core.accounts.middleware.SignInMiddleware",
     "axes.middleware.AxesMiddleware",
     "distillery.middleware.StorageOutageMiddleware",
 ]
@@ -132,10 +132,10 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "accounts.places.in_templates",
-                "accounts.keptforms.in_templates",
+                "core.accounts.places.in_templates",
+                "core.accounts.keptforms.in_templates",
             ],
-            "builtins": ["accounts.templatetags.owned_forms"],
+            "builtins": ["core.accounts.templatetags.owned_forms"],
         },
     }
 ]
@@ -236,27 +236,27 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 AUTHENTICATION_BACKENDS = [
-    "accounts.guards.ThrottleBackend",
+    "core.accounts.guards.ThrottleBackend",
     "axes.backends.AxesStandaloneBackend",
-    "accounts.backends.ModelBackend",
+    "core.accounts.backends.ModelBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
-    {"NAME": "accounts.validators.EasyPasswordValidator"},
+    {"NAME": "core.accounts.validators.EasyPasswordValidator"},
 ]
-SESSION_ENGINE = "accounts.sessions"
+SESSION_ENGINE = "core.accounts.sessions"
 LOGIN_URL = "/accounts/login/"
-CSRF_FAILURE_VIEW = "accounts.views.csrf_failure"
+CSRF_FAILURE_VIEW = "core.accounts.views.csrf_failure"
 #: Forms below these addresses wait for their owner to sign in again where their session ended.
 KEPT_FORMS_BELOW = ["/desk/", "/requester/"]
 LOGIN_REDIRECT_URL = "/accounts/home/"
 LOGOUT_REDIRECT_URL = "/"
-# Axes keeps who signed in when; `accounts.throttle` slows those who guess.
+# Axes keeps who signed in when; `core.accounts.throttle` slows those who guess.
 AXES_LOCK_OUT_AT_FAILURE = False
-AXES_CLIENT_IP_CALLABLE = "accounts.addresses.client_address"
+AXES_CLIENT_IP_CALLABLE = "core.accounts.addresses.client_address"
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
@@ -277,7 +277,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 UPLOADS_BELOW = ["/desk/", "/requester/", "/admin/"]
 ANONYMOUS_BODY_MOST = 5 << 20
 FILE_UPLOAD_HANDLERS = [
-    "accounts.uploads.QuotaHandler",
+    "core.accounts.uploads.QuotaHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

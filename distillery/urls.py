@@ -4,17 +4,18 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
+    # First, because Django tries addresses in turn and programs ask for a search hundreds of times a second.
+    path("desk/", include("annotation.desk.urls")),
     path("", include("marketplace.urls")),
     path("", include("annotation.rewriting.urls")),
     path("", include("crowd.urls")),
     path("desk/", include("crowd.desk.urls")),
-    path("desk/", include("annotation.desk.urls")),
     path("desk/", include("judgments.desk.urls")),
     path("desk/", include("releases.desk.urls")),
     path("desk/", include("evaluations.desk.urls")),
     path("releases/", include("releases.urls")),
     path("leaderboards/", include("evaluations.urls")),
-    path("accounts/", include("accounts.urls")),
+    path("accounts/", include("core.accounts.urls")),
     path("examples/", include("distillery.demo.urls")),
     path(".well-known/", include("distillery.wellknown")),
     path("health/", include("distillery.health")),

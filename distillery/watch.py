@@ -1,13 +1,13 @@
-"""What superusers should know of the whole installation; see `notices.conditions`."""
+"""What superusers should know of the whole installation; see `core.notices.conditions`."""
 
 from collections.abc import Iterator
 from datetime import datetime
 
 from django.urls import reverse
 
+from core.notices.conditions import Condition, Rule, add_rule
+from core.notices.models import Notice
 from marketplace.audits import last_audit
-from notices.conditions import Condition, Rule, add_rule
-from notices.models import Notice
 
 
 def ledger_faults(now: datetime) -> Iterator[Condition]:

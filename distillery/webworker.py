@@ -19,10 +19,14 @@ from selectors import EVENT_READ
 from typing import Any
 
 from gunicorn import http  # type: ignore[import-untyped]
+from gunicorn.http import wsgi  # type: ignore[import-untyped]
 from gunicorn.http.unreader import SocketUnreader  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]
 
 from distillery import gunicorn_conf, lifeline
+
+# Visitors are not told which server answers.
+wsgi.SERVER = "Distillery"
 
 #: The head of a request is complete within this time, counted from its connection or its first byte.
 HEAD_SECONDS = 10.0

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 from django.conf import settings
 
+from core.jobs import selectors as jobs_selectors
+from core.jobs.services import format_span
 from crowd.selectors.outages import outages as outage_list
 from distillery.finding import Finding
 from distillery.watch import describe_faults
-from jobs import selectors as jobs_selectors
-from jobs.services import format_span
 from marketplace.audits import last_audit
 
 WORKER_SILENCE = timedelta(seconds=60)
@@ -85,7 +85,7 @@ def buckets() -> list[Finding]:
 
 
 def _bucket(setting: str, place: str, names: str) -> Finding:
-    from storage.bucketprobe import find_bucket_fault  # noqa: PLC0415  # boto3, only where it is the storage
+    from core.storage.bucketprobe import find_bucket_fault  # noqa: PLC0415  # boto3, only where it is the storage
 
     if fault := find_bucket_fault(setting, place, names=names):
         remedy = f"Give the key the rights below the prefix, or correct {setting} and {names}_…."

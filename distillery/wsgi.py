@@ -6,12 +6,14 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import NoReverseMatch, get_resolver, reverse
 
+from core.storage.timeouts import OF_PAGES, choose_timeouts
 from distillery.dbtimeouts import limit_connections
 
 os.umask(0o077)  # what it writes is nobody else's
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
 application = get_wsgi_application()
 limit_connections("web")
+choose_timeouts(OF_PAGES)
 # Django prepares a namespace's addresses at the first link to it. That takes 0.1 s for all of them: now, not
 # while the first page waits.
 for _namespace in get_resolver().namespace_dict:

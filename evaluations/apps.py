@@ -1,4 +1,4 @@
-"""The evaluations room."""
+"""The evaluations app."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Options that the two commands of this room have in common."""
+"""Options that the two commands of this app have in common."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from accounts.commandline import natural
+from core.accounts.commandline import natural
 
 if TYPE_CHECKING:
     from evaluations.learned.requests import Models
@@ -106,7 +106,7 @@ def add_table(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--encoding", default="", help="of the file, unless it is UTF-8 or has a mark")
     parser.add_argument(
-        "--no-quotes", action="store_true", help="quotation marks are ordinary signs, as in TREC's files"
+        "--no-quotes", action="store_true", help="treat quotes as ordinary characters, as in TREC's files"
     )
 
 

@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from core.files.cells import cell
 from evaluations import leaderboard
 from evaluations.leaderboard import Board, Order
 from evaluations.models import Evaluation
 from evaluations.reporting.answer import answer
 from evaluations.reporting.boardtable import Head, lines_of
 from releases.models import Release
-from tables.cells import cell
 
 _SECONDS = 60
 

@@ -18,7 +18,7 @@ _SECONDS = 3_600
 
 
 def file_name() -> str:
-    """What this version of the program draws; another version draws anew."""
+    """What this version of the program draws; another version draws again."""
     return f"shown-{settings.DISTILLERY_VERSION}.html"
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from core.jobs.models import Job
+from core.projects.models import Project
 from evaluations.models import Evaluation, ExternalScores
-from jobs.models import Job
-from projects.models import Project
 from releases.models import Release
 from releases.tables import ELSEWHERE
 

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
+from core.files.tempdirs import scratch_dir
+from core.storage.shelves import inside
 from evaluations.models import Evaluation
 from releases.storage import shelf
-from storage.rooms import room
-from storage.shelves import inside
 
 #: What an evaluation offers, in the order of its page.
 FILES = ("report.html", "report.json", "scores.csv", "table.tex")
@@ -45,7 +45,7 @@ def forget(evaluation: Evaluation) -> None:
 @contextmanager
 def workroom() -> Iterator[Path]:
     """An empty folder to write in, removed at the end whatever happens."""
-    with room(Path(settings.DATA_DIR) / "building", "evaluation-") as made:
+    with scratch_dir(Path(settings.DATA_DIR) / "building", "evaluation-") as made:
         folder = made / "report"
         folder.mkdir()
         yield folder

@@ -1,8 +1,11 @@
-"""Jobs of this room: computing an evaluation, helping with its parts, weighing words for a page."""
+"""Jobs of this app: computing an evaluation, helping with its parts, weighing words for a page."""
 
 from datetime import timedelta
 from typing import Any
 
+from core.jobs.context import JobContext
+from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
+from core.jobs.registry import handler
 from evaluations import storage
 from evaluations.errors import EvaluationError
 from evaluations.keyphrases import requests as keyphrases
@@ -11,9 +14,6 @@ from evaluations.services import transitions
 from evaluations.services.planning import RUN
 from evaluations.services.runs import run_with
 from evaluations.spreading.part_runner import HELP, help_with
-from jobs.errors import LeaseLostError, PermanentError, StoppingError
-from jobs.registry import handler
-from jobs.runner import JobContext
 from metrics.errors import MetricError
 from releases.errors import ReleaseError
 

@@ -1,4 +1,4 @@
-"""Rules of this room about what its people should know; see `notices.conditions`."""
+"""Rules of this app about what its people should know; see `core.notices.conditions`."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
+from core.jobs.models import OPEN_STATES, Job, JobState
+from core.notices.conditions import Condition
+from core.notices.models import Notice
 from evaluations.models import Evaluation
 from evaluations.texts import name_of
-from jobs.models import OPEN_STATES, Job, JobState
-from notices.conditions import Condition
-from notices.models import Notice
 
 #: An evaluation is news for so long.
 NEWS_FOR = timedelta(days=7)

@@ -1,4 +1,4 @@
-"""The judgments room."""
+"""The judgments app."""
 
 from django.apps import AppConfig
 

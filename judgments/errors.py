@@ -1,4 +1,4 @@
-"""Errors of the room, each with a sentence for the person who caused it.
+"""Errors of the app, each with a sentence for the person who caused it.
 
 CrowdError
 └── FilteringError           filters cannot be run, applied or undone so

@@ -1,14 +1,15 @@
-"""What this room adds to others when Django starts."""
+"""What this app adds to others when Django starts."""
 
+from core.projects.services import know_actions
 from crowd.desk.agreements import Source, add_source
 from crowd.desk.beginnings import add_beginning
-from crowd.desk.overview import Room, add_room
-from crowd.desk.panels import Page, WorkerSection, add_page, add_worker_section
+from crowd.desk.overview import OverviewSource, add_overview_source
+from crowd.desk.panels import WorkerSection, add_worker_section
 from crowd.kinds import register
 from crowd.selectors.people import Knowledge, add_knowledge
 from judgments.beginnings import ADEM, KPQA
 from judgments.desk import agreements, funnel, people, steps
-from projects.services import know_actions
+from web.nav import Page, add_page
 
 
 def everything() -> None:
@@ -44,7 +45,7 @@ def _kinds() -> None:
 
 def _pages() -> None:
     """Tabs, steps of the funnel, rows of the page of agreement."""
-    add_room(Room("judgments", funnel.say, position=20))
+    add_overview_source(OverviewSource("judgments", funnel.say, position=20))
     add_source(Source(agreements.KINDS, agreements.rows_of))
     add_knowledge(Knowledge(people.KIND, people.judged, people.stamp))
     add_worker_section(WorkerSection("judgments/parts/worker_plots.html", people.plots))
@@ -61,9 +62,9 @@ def _pages() -> None:
 
 def _notices() -> None:
     """Rules and jobs that people should know of."""
+    from core.notices.conditions import Rule, add_rule  # noqa: PLC0415
+    from core.notices.job_failures import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
     from judgments import watch  # noqa: PLC0415 - needs the models
-    from notices.conditions import Rule, add_rule  # noqa: PLC0415
-    from notices.job_failures import JobKindNotice, know_job, pages_of_project  # noqa: PLC0415
 
     add_rule(Rule("agreement", watch.agreement_below_target, kinds=("agreement",)))
     know_job(

@@ -1,4 +1,4 @@
-"""Jobs of this room."""
+"""Jobs of this app."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,15 +7,15 @@ from django.contrib.auth import get_user_model
 
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
+from core.jobs.context import JobContext
+from core.jobs.errors import PermanentError
+from core.jobs.registry import handler
+from core.projects.models import Project
 from crowd.models import Stage
-from jobs.errors import PermanentError
-from jobs.registry import handler
-from jobs.runner import JobContext
 from judgments.errors import FilteringError, NothingMissingError
 from judgments.models import FilterRun
 from judgments.services import filter_runs, filterjobs, recounts, reports
 from judgments.services.importing import Options, import_candidates
-from projects.models import Project
 
 IMPORT = "judgments.import"
 _KIB = 1024

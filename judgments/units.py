@@ -1,4 +1,4 @@
-"""Names of units in the stages of this room: `candidate:17`, and `check:4` for attention checks."""
+"""Names of units in the stages of this app: `candidate:17`, and `check:4` for attention checks."""
 
 _CANDIDATE = "candidate:"
 _CHECK = "check:"

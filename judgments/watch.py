@@ -1,4 +1,4 @@
-"""Rules of this room about what its people should know; see `notices.conditions`."""
+"""Rules of this app about what its people should know; see `core.notices.conditions`."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -6,13 +6,13 @@ from datetime import datetime
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
+from core.jobs.models import Job
+from core.notices.conditions import Condition
+from core.notices.job_failures import Place
+from core.notices.models import Notice
 from crowd.models import Stage
-from jobs.models import Job
 from judgments.kinds.judging_config import judging_config
 from judgments.models import AgreementReport
-from notices.conditions import Condition
-from notices.job_failures import Place
-from notices.models import Notice
 
 
 def agreement_below_target(now: datetime) -> Iterator[Condition]:

@@ -1,4 +1,4 @@
-"""The marketplace room: our own crowd marketplace, speaking the MTurk requester protocol."""
+"""The marketplace app: our own crowd marketplace, speaking the MTurk requester protocol."""
 
 from django.apps import AppConfig
 from django.core.checks import register
@@ -7,7 +7,7 @@ from marketplace.checks import check_fee_profile
 
 
 class MarketplaceConfig(AppConfig):
-    """Django's handle on the room."""
+    """Django's handle on the app."""
 
     name = "marketplace"
     default_auto_field = "django.db.models.BigAutoField"

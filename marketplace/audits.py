@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jobs.models import Job, JobState
+from core.jobs.models import Job, JobState
 
 AUDIT = "marketplace.ledger-audit"
 

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
+from core.revisions import ShownColumns
 from marketplace.models import Chaos, Requester
-from revisions.shown_columns import ShownColumns
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
-from money.fees import PROFILES
+from core.money.fees import PROFILES
 
 
 def check_fee_profile(**_: Any) -> list[CheckMessage]:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from core.database.composedqueries import ComposedQuery
 from marketplace import requirements as rules
 from marketplace.models import Block, HITType, QualificationGrant, QualificationType, Worker
 from marketplace.requirements import Locale, Requirement
-from tables.composedqueries import ComposedQuery
 
 #: Below this number of submitted assignments the approval rate counts as 100 %.
 RATE_COUNTS_FROM = 100

@@ -1,7 +1,9 @@
 """Refusals of the marketplace: one exception with a code for programs and a sentence for people."""
 
+from core.errors import ActionError
 
-class Refusal(Exception):  # noqa: N818 - the domain's own noun
+
+class Refusal(ActionError):  # noqa: N818 - the domain's own noun
     """Something that the marketplace will not do; nothing was changed.
 
     `code` is a TurkErrorCode without its `AWS.MechanicalTurk.` prefix, `message` a sentence that both
@@ -14,6 +16,11 @@ class Refusal(Exception):  # noqa: N818 - the domain's own noun
         super().__init__(message)
         self.code = code
         self.message = message
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether a call with the same token did this before."""
+        return self.code == "DuplicateRequest"
 
 
 class ParameterRefusal(Refusal):

@@ -14,9 +14,9 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.expressions import CombinedExpression
 
+from core.database.composedqueries import ComposedInsert, ComposedUpdate, Place
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Deposit, Holding, LedgerEntry, Payable, Requester, Worker
-from tables.composedqueries import ComposedInsert, ComposedUpdate, Place
 
 Account = LedgerEntry.Account
 Kind = LedgerEntry.Kind

@@ -14,6 +14,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from core.database.composedqueries import ComposedQuery
 from marketplace import chaos
 from marketplace.errors import Refusal
 from marketplace.frame import NO_ASSIGNMENT, holding_of, question
@@ -22,7 +23,6 @@ from marketplace.questionform import fields, form_answers
 from marketplace.questionform.form_answers import FormAnswers
 from marketplace.questionform.parsing import Form
 from marketplace.services import assignments
-from tables.composedqueries import ComposedQuery
 
 #: The whole policy of pages in the frame: unlike elsewhere, nothing is said about who may frame them.
 _IN_FRAME = {

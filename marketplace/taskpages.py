@@ -21,7 +21,7 @@ View = Callable[[HttpRequest, str], HttpResponse]
 
 
 def _task_view(view: View) -> Callable[..., HttpResponseBase]:
-    """A page in the worker's frame, made anew each time; what is not a task page is a refusal of ours."""
+    """A page in the worker's frame, made again each time; what is not a task page is a refusal of ours."""
     return require_safe(never_cache(xframe_options_exempt(for_frames(view))))
 
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from celery import shared_task
 
-from jobs.registry import handler
-from jobs.runner import JobContext
-from jobs.services import enqueue
+from core.jobs.context import JobContext
+from core.jobs.registry import handler
+from core.jobs.services import enqueue
 from marketplace import audits, clock, ledger
 from marketplace.batches import publication as batches
 from marketplace.batches import reviewed_results

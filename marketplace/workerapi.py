@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 
+from core.money.amounts import dollars
 from marketplace import clock, eligibility, keys
 from marketplace.errors import Refusal
 from marketplace.frame import frame_url, preview_url, turk_submit_to
@@ -29,7 +30,6 @@ from marketplace.selectors import assignable
 from marketplace.services import assignments, qualification_requests
 from marketplace.services.endings import give_back
 from marketplace.submission import site_url
-from money.amounts import dollars
 
 _STATUS = {
     "NoWork": 404,

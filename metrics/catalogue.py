@@ -16,6 +16,11 @@ from metrics.profiles import profile as profile_named
 
 Maker = Callable[[str, Profile], Metric]
 
+
+def _make_phrasing_aware(name: str, profile: Profile) -> Metric:
+    return pa.make(metric(name.removeprefix("pa-"), profile), profile)
+
+
 #: Who makes the metric of a name; the makers import what they need when they are called.
 MAKERS: dict[str, Maker] = {
     # Matches of n-grams and subsequences.
@@ -34,7 +39,7 @@ MAKERS |= {"cider": cider.make, "meteor-1.5": meteor_jar.make}
 # With a bonus for opinions and entities.
 MAKERS |= dict.fromkeys(adapted_scores.NAMES, adapted_scores.make)
 # Phrasing-aware forms of all above.
-MAKERS |= dict.fromkeys(pa.named(MAKERS), pa.make)
+MAKERS |= dict.fromkeys(pa.named(MAKERS), _make_phrasing_aware)
 # With weights that a model learned; they need questions, so they have no phrasing-aware forms.
 MAKERS |= dict.fromkeys(kpqa.NAMES, kpqa.make)
 # By vectors of an encoder.
@@ -83,13 +88,14 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
     if plain not in MAKERS:
         raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
     if not given:
-        return replace(MAKERS[plain](plain, chosen), recipe=(plain, chosen))
+        return replace(MAKERS[plain](plain, chosen), recipe=(metric, (plain, chosen)))
     weights = _weights(name, plain, given)
     settings = {**chosen.settings, "adapted": {**chosen.settings.get("adapted", {}), **weights}}
     made = MAKERS[plain](plain, replace(chosen, settings=settings))
     said = ",".join(f"{key}={value:g}" for key, value in sorted(weights.items()))
     full = f"{plain}({said})"
-    return replace(made, name=full, title=f"{made.title} ({said.replace(',', ', ')})", recipe=(full, chosen))
+    title = f"{made.title} ({said.replace(',', ', ')})"
+    return replace(made, name=full, title=title, recipe=(metric, (full, chosen)))
 
 
 def _weights(name: str, plain: str, given: str) -> dict[str, float]:

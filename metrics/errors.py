@@ -1,4 +1,4 @@
-"""What can be wrong with what this room is asked."""
+"""What can be wrong with what this app is asked."""
 
 
 class MetricError(Exception):

@@ -47,8 +47,8 @@ class Metric:
 
     `measure` gets a chunk and the survey's finding (None without a survey). `corpus` turns the sums of all
     chunks into the corpus score; without it a metric has none but the mean. `needs` are fields of
-    `Answers` that must be given. Values lie between `low` and `high`. `recipe` is the name and the profile by
-    which `metrics.metric` made it: another process gets these two and makes the metric again.
+    `Answers` that must be given. Values lie between `low` and `high`. `recipe` is the function that made it
+    and what that function was given: another process gets these two and makes the metric again.
     `lacks` says in words why it cannot be scored here, such as for want of a model; empty if it can.
     """
 
@@ -61,14 +61,12 @@ class Metric:
     survey: Survey | None = None
     corpus: Callable[[Floats], float | None] | None = None
     needs: frozenset[str] = frozenset()
-    recipe: tuple[str, Any] | None = None
+    recipe: "tuple[Callable[..., Metric], tuple[Any, ...]] | None" = None
     lacks: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.recipe is not None:
-            from metrics.catalogue import metric  # noqa: PLC0415  # which imports what metrics are
-
-            return metric, self.recipe
+            return self.recipe
         return Metric, tuple(getattr(self, part.name) for part in fields(self))
 
     def of(self, chunk: Chunk, found: Any = None) -> ChunkValues:

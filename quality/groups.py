@@ -17,6 +17,18 @@ def stable_order(codes: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     return keys
 
 
+def codes_in_use(codes: npt.NDArray[np.integer], size: int) -> tuple[npt.NDArray[np.int32], int]:
+    """Codes from 0 to size - 1 as codes of those alone that are among them, in the same order; how many.
+
+    As `np.unique` with its inverse, without sorting.
+    """
+    used = np.zeros(size, dtype=np.bool_)
+    used[codes] = True
+    places = np.cumsum(used, dtype=np.int32)
+    places -= 1
+    return places[codes], int(np.count_nonzero(used))
+
+
 def medians(
     groups: npt.NDArray[np.integer], values: npt.NDArray[np.floating], size: int
 ) -> npt.NDArray[np.float64]:

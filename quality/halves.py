@@ -9,43 +9,51 @@ from typing import overload
 
 import numpy as np
 
+from quality.groups import stable_order
 from quality.ratings import Mask, Ratings
 
 _BITS = 63
 _LEAST_RANDOM = 12
 _MANY = 100_000
-_PAIRED_ANEW = 5
+_SPLITS_PER_PAIRING = 5
 
 
 def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -> Iterator[Mask]:
     """For each split, which ratings are in the second half; each half has n // 2 or one more of an item's n.
 
     The ratings of an item are paired at random, and a coin for each pair says which of the two goes where.
-    Of more than 100,000 ratings the pairs are drawn anew for every fifth split only.
+    Of more than 100,000 ratings the pairs are drawn again for every fifth split only.
     """
-    keep = _PAIRED_ANEW if len(ratings) > _MANY else 1
-    order = np.argsort(ratings.items, kind="stable")
-    items = ratings.items[order].astype(np.int64)
+    keep = _SPLITS_PER_PAIRING if len(ratings) > _MANY else 1
+    order = stable_order(ratings.items).astype(np.int32)
+    items = ratings.items[order]
     n = np.bincount(items, minlength=ratings.n_items)
     pairs = (n + 1) // 2
-    first_pair = (np.cumsum(pairs) - pairs)[items]
-    start = (np.cumsum(n) - n)[items]
-    position = np.arange(len(items)) - start
-    pair = (first_pair + position // 2).astype(np.int32)
+    start = (np.cumsum(n) - n).astype(np.int32)[items]
+    position = np.arange(len(items), dtype=np.int32) - start
+    pair = (np.cumsum(pairs) - pairs).astype(np.int32)[items] + position // 2
     odd = (position % 2).astype(np.bool_)
     bits = int(n.max(initial=1)).bit_length()
     free = min(_BITS - bits - int(ratings.n_items).bit_length(), 32)
     if free < _LEAST_RANDOM:
         raise ValueError("too many items with too many ratings to be split")
-    base = (items << (bits + free)) | position
+    base = items.astype(np.int64)
+    base <<= bits + free
+    base |= position
+    del items, position
     shuffled = order
     for split in range(splits):
         if split % keep == 0:
-            keys = base | (rng.integers(0, 1 << free, len(items), dtype=np.int64) << bits)
+            keys = rng.integers(0, 1 << free, len(base), dtype=np.int64)
+            keys <<= bits
+            keys |= base
             keys.sort()
-            shuffled = order[(keys & ((1 << bits) - 1)) + start]
+            keys &= (1 << bits) - 1
+            keys += start
+            shuffled = order[keys]
+            del keys
         coins = rng.integers(0, 2, int(pairs.sum()), dtype=np.bool_)
-        second = np.empty(len(items), dtype=np.bool_)
+        second = np.empty(len(base), dtype=np.bool_)
         second[shuffled] = coins[pair] ^ odd
         yield second
 

@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from quality.alpha import Level, distances, from_coincidences
 from quality.counts import Counts, Floats, cells, value_counts
-from quality.ratings import Ratings
+from quality.groups import codes_in_use, stable_order
+from quality.ratings import Codes, Ratings
 from quality.seeds import generator
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 Over = Literal["both", "items"]
 Weights = npt.NDArray[np.float32]
+Drawn = npt.NDArray[np.uint16]
 
 COVERAGE = 0.95
 # An interval needs this share of the replicates to have an alpha.
@@ -107,98 +109,102 @@ def _histograms(counts: Counts) -> tuple[Floats, Counts]:
 
 def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.Generator) -> Floats:
     """Alphas of samples of items and of workers, some replicates at a time, item block by item block."""
-    sample = _compact(ratings)
-    n_items, n_workers = sample.n_items, sample.n_workers
+    items, n_items = codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
+    sample = Ratings(
+        items, workers, ratings.scores, ("",) * n_items, ("",) * n_workers, ratings.scale
+    )  # names are left out
     moments = level == "interval" and ratings.scale.size > FEW
     blocks = list(_blocks(sample, moments=moments))
+    del items, workers, sample
     values = ratings.scale.values.astype(np.float64)
     together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
     found = []
     for start in range(0, replicates, together_at_once):
         width = min(together_at_once, replicates - start)
-        of_worker, of_item = _drawn(n_workers, width, rng, least=2), _drawn(n_items, width, rng)
-        sums = _Moments(width) if moments else _Sums(ratings.scale.size, width)
+        of_worker = _columns(_drawn(n_workers, width, rng, least=2))
+        of_item = _drawn(n_items, width, rng)
+        sums = (_Moments if moments else _Sums)(of_worker, ratings.scale.size)
         for block in blocks:
-            sums.add(block, of_worker, of_item[block.items])
+            sums.add(block, _columns(of_item[:, block.items]))
         found += [sums.alpha(replicate, values, level) for replicate in range(width)]
     return np.array(found)
 
 
-def _compact(ratings: Ratings) -> Ratings:
-    """The ratings with codes of those items and workers alone that have some; names are left out."""
-    present, items = np.unique(ratings.items, return_inverse=True)
-    people, workers = np.unique(ratings.workers, return_inverse=True)
-    return Ratings(
-        items.astype(np.int32),
-        workers.astype(np.int32),
-        ratings.scores,
-        ("",) * len(present),
-        ("",) * len(people),
-        ratings.scale,
-    )
-
-
-def _drawn(size: int, width: int, rng: np.random.Generator, least: int = 1) -> Weights:
-    """How often each of `size` is drawn in `size` draws with replacement, for each of `width` replicates.
+def _drawn(size: int, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
+    """How often each of `size` is drawn in as many draws with replacement, a row for each replicate.
 
     Draws of fewer than `least` different ones are drawn again: a single worker has nobody to agree with, and
-    of three workers every ninth draw would be one.
+    of three workers every ninth draw would be one. 16 bits hold every count that can come up: the same one
+    65,536 times in as many draws or more does not.
     """
-    drawn = np.empty((size, width), dtype=np.float32)
+    drawn = np.empty((width, size), dtype=np.uint16)
+    codes = np.empty(size, dtype=np.intp)  # what bincount takes without a copy
     for replicate in range(width):
         while True:
-            counts = np.bincount(rng.integers(size, size=size, dtype=np.int32), minlength=size)
+            codes[:] = rng.integers(size, size=size, dtype=np.int32)
+            counts = np.bincount(codes, minlength=size)
             if np.count_nonzero(counts) >= least:
                 break
-        drawn[:, replicate] = counts
+        drawn[replicate] = counts
     return drawn
+
+
+def _columns(drawn: Drawn) -> Weights:
+    """Draws as weights, a column for each replicate."""
+    return np.asarray(drawn.T, dtype=np.float32, order="C")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
     """Some consecutive items: who gave each of them each score, as a sparse matrix, and who rated each.
 
-    `first` and `second` have the scores and their squares; they are there for `_Moments` alone.
+    The rows of `by_score` are the items for the first score, then for the second, and so on. It is there for
+    `_Sums` alone; `first` and `second`, which have the scores and their squares, for `_Moments` alone.
     """
 
     items: slice
-    by_cell: "csr_array"
     by_item: "csr_array"
-    first: "csr_array | None"
-    second: "csr_array | None"
+    by_score: "csr_array | None" = None
+    first: "csr_array | None" = None
+    second: "csr_array | None" = None
 
 
 def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
 
     counts = value_counts(ratings)
-    items, size = counts.shape
-    # Sorted by item, then by score: the same column of workers serves both matrices.
-    order = np.argsort(cells(ratings, slice(None)), kind="stable")
+    items = len(counts)
+    # Sorted by item, then by score, then as they were submitted.
+    order = stable_order(cells(ratings, slice(None)))
     columns = ratings.workers[order]
     far = ratings.scores[order] - np.float64(ratings.scores.mean()) if moments else None
     del order
-    ones = np.ones(len(columns), dtype=np.float32)
-    ends = np.concatenate(([0], np.cumsum(counts.ravel()))).astype(np.int32)
+    n = counts.sum(axis=1)
+    ends = np.concatenate(([0], np.cumsum(n))).astype(np.int32)
+    each = np.ones(int(np.add.reduceat(n, np.arange(0, items, ITEMS)).max()), dtype=np.float32)
     for start in range(0, items, ITEMS):
         stop = min(start + ITEMS, items)
-        cell_ends = ends[start * size : stop * size + 1]
-        rows = slice(cell_ends[0], cell_ends[-1])
-        shape = (stop - start, ratings.n_workers)
-        parts = (ones[rows], columns[rows])
-        yield _Block(
-            slice(start, stop),
-            csr_array((*parts, cell_ends - cell_ends[0]), shape=(shape[0] * size, shape[1])),
-            csr_array((*parts, cell_ends[::size] - cell_ends[0]), shape=shape),
-            *(
-                None
-                if far is None
-                else csr_array(
-                    (far[rows] ** power, columns[rows], cell_ends[::size] - cell_ends[0]), shape=shape
-                )
-                for power in (1, 2)
-            ),
-        )
+        rows, shape = slice(ends[start], ends[stop]), (stop - start, ratings.n_workers)
+        here, until = columns[rows], ends[start : stop + 1] - ends[start]
+        by_item = csr_array((each[: len(here)], here, until), shape=shape)
+        if far is None:
+            by_score = _by_score(here, counts[start:stop], each, ratings.n_workers)
+            yield _Block(slice(start, stop), by_item, by_score)
+        else:
+            powers = (csr_array((far[rows] ** power, here, until), shape=shape) for power in (1, 2))
+            yield _Block(slice(start, stop), by_item, None, *powers)
+
+
+def _by_score(workers: Codes, counts: Counts, each: Weights, n_workers: int) -> "csr_array":
+    """Workers in the order of item and score, put in that of score and item, as a sparse matrix."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - the same
+
+    items, size = counts.shape
+    scores = np.repeat(np.tile(np.arange(size, dtype=np.int16), items), counts.ravel())
+    ends = np.concatenate(([0], np.cumsum(counts.T))).astype(np.int32)
+    columns = workers[np.argsort(scores, kind="stable")]
+    return csr_array((each[: len(columns)], columns, ends), shape=(size * items, n_workers))
 
 
 class _Moments:
@@ -207,19 +213,21 @@ class _Moments:
     The work does not grow with the number of scores: for sliders.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, of_worker: Weights, _size: int) -> None:
+        width = of_worker.shape[1]
+        self.drawn = of_worker.astype(np.float64)
+        self.squared = np.square(self.drawn)
         self.observed, self.own, self.total = np.zeros(width), np.zeros(width), np.zeros(width)
         self.first, self.second = np.zeros(width), np.zeros(width)
 
-    def add(self, block: _Block, of_worker: Weights, of_item: Weights) -> None:
+    def add(self, block: _Block, of_item: Weights) -> None:
         """Adds the disagreement of a block of items, weighted by how often items and workers are drawn."""
         assert block.first is not None and block.second is not None
-        drawn = of_worker.astype(np.float64)
-        m, first, second = block.by_item @ drawn, block.first @ drawn, block.second @ drawn
-        copies = block.by_item @ np.square(drawn)
+        m, first, second = block.by_item @ self.drawn, block.first @ self.drawn, block.second @ self.drawn
+        copies = block.by_item @ self.squared
         pairs = m * m - copies
         counted = of_item * (pairs > 0)
-        weight = np.divide(counted * m, pairs, out=np.zeros_like(m), where=counted > 0)
+        weight = counted * m / np.maximum(pairs, 1)
         self.observed += (weight * 2 * (m * second - first * first)).sum(axis=0)
         self.total += (counted * m).sum(axis=0)
         self.first += (counted * first).sum(axis=0)
@@ -237,29 +245,35 @@ class _Moments:
 
 
 class _Sums:
-    """What alphas of `width` replicates are made of, added up over blocks of items."""
+    """What alphas of some replicates are made of, added up over blocks of items.
 
-    def __init__(self, size: int, width: int) -> None:
+    `pairs` are whole numbers, so an item that has none is divided by 1 instead, and what it adds is 0.
+    """
+
+    def __init__(self, of_worker: Weights, size: int) -> None:
+        width = of_worker.shape[1]
+        self.drawn, self.squared = of_worker, np.square(of_worker)
         self.together = np.zeros((size, size, width))
         self.marginal = np.zeros((size, width))
         self.own = np.zeros(width)
 
-    def add(self, block: _Block, of_worker: Weights, of_item: Weights) -> None:
+    def add(self, block: _Block, of_item: Weights) -> None:
         """Adds the coincidences of a block of items, weighted by how often items and workers are drawn."""
+        assert block.by_score is not None
         size, width = self.marginal.shape
-        drawn = (block.by_cell @ of_worker).reshape(-1, size, width)
-        copies = block.by_item @ np.square(of_worker)
-        m = drawn.sum(axis=1)
+        drawn = (block.by_score @ self.drawn).reshape(size, -1, width)
+        if width == 1:  # in memory item by item, so that the sums add in the order of a wider batch
+            drawn = np.ascontiguousarray(drawn.transpose(1, 0, 2)).transpose(1, 0, 2)
+        copies = block.by_item @ self.squared
+        m = drawn.sum(axis=0)
         pairs = m * m - copies
         counted = of_item * (pairs > 0)
-        weight = np.divide(counted * m, pairs, out=np.zeros_like(m), where=counted > 0)
-        weighted = drawn * weight[:, None, :]
-        for first in range(size):
-            for second in range(first):
-                pair = np.einsum("iw,iw->w", weighted[:, first], drawn[:, second])
-                self.together[first, second] += pair
-                self.together[second, first] += pair
-        self.marginal += np.einsum("iw,ivw->vw", counted, drawn)
+        weighted = drawn * (counted * m / np.maximum(pairs, 1))
+        for first in range(1, size):
+            pair = np.einsum("iw,viw->vw", weighted[first], drawn[:first])
+            self.together[first, :first] += pair
+            self.together[:first, first] += pair
+        self.marginal += np.einsum("iw,viw->vw", counted, drawn)
         self.own += np.einsum("iw,iw->w", np.square(counted), copies)
 
     def alpha(self, replicate: int, values: Floats, level: Level) -> float:

@@ -1,6 +1,6 @@
 """What a response filter makes of ratings without any agreement: the null of alpha after z.
 
-Each worker's scores are dealt out anew over the items that this worker rated: how workers use the scale
+Each worker's scores are dealt out again over the items that this worker rated: how workers use the scale
 stays, what they say about items is gone. The same filter on such ratings shows how much agreement it
 manufactures out of nothing. What it makes of a crowd that does agree: `quality.expected_alpha`.
 """

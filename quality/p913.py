@@ -52,16 +52,18 @@ def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> AdjustedScores:
     middle = float(ratings.scores.mean())
     scores: Floats = ratings.scores.astype(np.float64) - middle
     shape, places = (ratings.n_items, ratings.n_workers), (ratings.items, ratings.workers)
-    rated = csr_array((np.ones(len(scores)), places), shape=shape)
     given = csr_array((scores, places), shape=shape)
-    by_worker, given_by_worker = rated.T.tocsr(), given.T.tocsr()
     sums, squares = added(ratings.workers, scores, len(n)), added(ratings.workers, scores**2, len(n))
+    ones = np.ones(len(scores))
+    once = given.nnz == len(scores)  # no worker rated an item twice: the places are the same
+    rated = csr_array((ones, given.indices, given.indptr) if once else (ones, places), shape=shape)
+    del scores, ones
 
     def residuals(quality: Floats) -> tuple[Floats, Floats]:
         """Sums of score minus quality, and of its square, for each worker."""
         known = np.nan_to_num(quality)
-        first = by_worker @ known
-        return sums - first, squares - 2 * (given_by_worker @ known) + by_worker @ known**2
+        first = rated.T @ known
+        return sums - first, squares - 2 * (given.T @ known) + rated.T @ known**2
 
     quality = divided(given.sum(axis=1), rated.sum(axis=1))
     above, beyond = residuals(quality)

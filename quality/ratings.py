@@ -68,3 +68,11 @@ def ratings_of(rows: Sequence[tuple[str, str, int]], scale: Scale | None = None)
         list(workers),
         scale or Scale(),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingGroups:
+    """Which group each rating belongs to: codes (length n) into names; -1 for none."""
+
+    codes: np.ndarray
+    names: list[str]

@@ -21,12 +21,13 @@ import numpy.typing as npt
 
 from quality.crossfit import held_out
 from quality.figure import NO_RATINGS, NO_VARIATION, Figure
+from quality.groups import codes_in_use, stable_order
 from quality.halves import doubled, splits_of_ratings
-from quality.ratings import Mask, Ratings
+from quality.ratings import Codes, Mask, Ratings
 from quality.recipes import Recipe, Z
 from quality.run import Checks, Floats, respond
 from quality.seeds import generator
-from quality.sums import Whole, divided
+from quality.sums import divided
 from quality.technical import duplicates
 
 Weights = npt.NDArray[np.float32]
@@ -140,12 +141,12 @@ def interval(
     from."""
     from scipy.special import stdtrit  # noqa: PLC0415  # takes a while to load
 
-    items = np.unique(ratings.items, return_inverse=True)[1]
-    workers = np.unique(ratings.workers, return_inverse=True)[1]
-    n_items, n_workers = int(items.max(initial=-1)) + 1, int(workers.max(initial=-1)) + 1
+    items, n_items = codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
     if min(n_items, n_workers) < LEAST_TO_DRAW:
         return None
     means = _Means(items, workers, ratings.scores.astype(np.float32))
+    del items, workers
     spread = {}
     for over, size in (("items", n_items), ("workers", n_workers), ("ratings", len(ratings))):
         rng = generator(seed, f"reliability over {over}")
@@ -167,23 +168,23 @@ def interval(
 class _Means:
     """Means of items under weights of items, workers or ratings, and how reliable they are."""
 
-    def __init__(self, items: Whole, workers: Whole, scores: Weights) -> None:
+    def __init__(self, items: Codes, workers: Codes, scores: Weights) -> None:
         from scipy.sparse import csr_array  # noqa: PLC0415  # the same
 
-        order = np.argsort(items, kind="stable")
+        order = stable_order(items)
         n = np.bincount(items)
         ends = np.concatenate(([0], np.cumsum(n))).astype(np.int32)
-        far = (scores - scores.mean())[order]
-        ones = np.ones(len(order), dtype=np.float32)
+        scores -= scores.mean()
+        far = scores[order]
+        columns = {"ratings": np.arange(len(order), dtype=np.int32), "workers": workers[order]}
         shapes = {"ratings": (len(n), len(order)), "workers": (len(n), int(workers.max()) + 1)}
-        columns = {
-            "ratings": np.arange(len(order), dtype=np.int32),
-            "workers": workers[order].astype(np.int32),
-        }
+        del order
+        ones = np.ones(len(far), dtype=np.float32)
+        squares = far * far
         #: How often each item is rated, the sums of its scores, and of their squares: by what is drawn.
         self.sums: dict[str, tuple[csr_array, ...]] = {
             over: tuple(
-                csr_array((values, columns[over], ends), shape=shape) for values in (ones, far, far * far)
+                csr_array((values, columns[over], ends), shape=shape) for values in (ones, far, squares)
             )
             for over, shape in shapes.items()
         }
@@ -224,8 +225,10 @@ def _added(values: Floats) -> Floats:
 def _drawn(size: int, width: int, rng: np.random.Generator) -> Weights:
     """How often each of `size` is drawn in as many draws with replacement, for each of `width` replicates."""
     drawn = np.empty((width, size), dtype=np.float32)
+    codes = np.empty(size, dtype=np.intp)  # what bincount takes without a copy
     for replicate in range(width):
-        drawn[replicate] = np.bincount(rng.integers(size, size=size, dtype=np.int32), minlength=size)
+        codes[:] = rng.integers(size, size=size, dtype=np.int32)
+        drawn[replicate] = np.bincount(codes, minlength=size)
     return np.ascontiguousarray(drawn.T)
 
 

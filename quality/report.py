@@ -25,7 +25,7 @@ from quality.json_figures import stated, with_reasons
 from quality.nulls import Null, null_alpha
 from quality.p913 import adjusted
 from quality.quotability import cautions_about, refusal
-from quality.ratings import Ratings
+from quality.ratings import RatingGroups, Ratings
 from quality.recipes import KAPPA, Recipe, Z
 from quality.reliability import SplitHalf, replicates_of, split_half
 from quality.run import Checks, Floats, Run, run
@@ -41,15 +41,8 @@ _LEAST_SPLITS = 5
 _ROUNDS = 3
 _CROWDS = 10
 _NO_Z = "the recipe removes no single responses"
+_ONE_PAIRABLE = "not defined: only one item has two ratings, and a sample of it is always the same"
 _NO_INTERVAL = "no interval was asked for (0 replicates)"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RatingGroups:
-    """Which group each rating belongs to: codes (length n) into names; -1 for none."""
-
-    codes: np.ndarray
-    names: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +104,13 @@ def report(
     seed: int = 0,
     version: str = "",
     rows: bool = True,
+    listed: bool = True,
 ) -> dict[str, Any]:
     """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
 
     `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves
     out intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with
-    the data.
+    the data. With `listed` false items and removed ratings are no lists, but made each time they are read.
     """
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
@@ -128,6 +122,9 @@ def report(
     }
     scores = item_scores(ratings, done.kept)
     adjusted_scores = adjusted(stages["after_workers"])
+    alpha, agreement = _alpha(task, stages), _agreement(stages)
+    annotators = _annotators(stages["before"], grouped, done)
+    del stages  # two copies of most ratings; halving them needs the room
     said: dict[str, Any] = {
         "recipe": task.recipe.name,
         "recipe_details": {
@@ -143,10 +140,10 @@ def report(
         "n_items": int((np.bincount(ratings.items, minlength=ratings.n_items) > 0).sum()),
         "n_workers": int((np.bincount(ratings.workers, minlength=ratings.n_workers) > 0).sum()),
         "n_kept": int(done.kept.sum()),
-        "alpha": _alpha(task, stages),
+        "alpha": alpha,
         "reliability": _reliability(task),
-        "agreement": _agreement(stages),
-        "annotators": _annotators(stages["before"], grouped, done),
+        "agreement": agreement,
+        "annotators": annotators,
         "removed": tables.removed(ratings, done, grouped),
         "kept": tables.kept(ratings, done, scores),
         "scores": tables.histogram(ratings, done),
@@ -158,9 +155,11 @@ def report(
     if rows:
         said["removed_workers"] = tables.removed_workers(ratings, done)
         said["undetermined_workers"] = tables.undetermined_workers(ratings, done)
-        said["removed_ratings"] = tables.removed_ratings(ratings, done)
+        removed = tables.Rows(lambda: tables.removed_ratings(ratings, done))
+        said["removed_ratings"] = list(removed) if listed else removed
         said["workers"] = tables.workers(ratings, done, checks, adjusted_scores)
-        said["items"] = tables.items(ratings, scores, adjusted_scores)
+        items = tables.Rows(lambda: tables.items(ratings, scores, adjusted_scores))
+        said["items"] = list(items) if listed else items
     return said
 
 
@@ -222,6 +221,8 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
         why = one.reason
     elif (ratings.items == ratings.items[0]).all():
         why = ONE_ITEM
+    elif _pairable_items(ratings) < 2:
+        why = _ONE_PAIRABLE
     elif task.replicates:
         ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)
         why = _too_few(ratings)
@@ -229,10 +230,14 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
     return said if ci is not None else with_reasons(said, {"ci": why})
 
 
+def _pairable_items(ratings: Ratings) -> int:
+    """Items with two ratings or more; alpha sees no others."""
+    return int((np.bincount(ratings.items) > 1).sum())
+
+
 def _too_few(ratings: Ratings) -> str:
     """Why ratings that have an alpha have no interval of it."""
-    workers = len(np.unique(ratings.workers))
-    items = int((np.bincount(ratings.items) > 1).sum())
+    workers, items = len(np.unique(ratings.workers)), _pairable_items(ratings)
     return f"not defined: {items:,} items with two ratings by {workers:,} workers are too few to draw from"
 
 

@@ -1,28 +1,37 @@
 """The lists of the honest report: what was removed and by what, workers, items."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from quality import kappa
 from quality.json_figures import number
 from quality.p913 import AdjustedScores
-from quality.ratings import Ratings
+from quality.ratings import RatingGroups, Ratings
 from quality.recipes import Z
 from quality.run import DUPLICATE, RESPONSE_Z, Checks, Run
 from quality.scores import ItemScores
 
-if TYPE_CHECKING:
-    from quality.report import RatingGroups
-
 Row = dict[str, Any]
+#: Rows of a long list that are taken out of their columns together.
+_AT_ONCE = 1 << 14
 #: Pairwise kappas look at pairs of ratings of an item; above so many pairs they are left out.
 MOST_PAIRS = 1_000_000
 NOT_SETTLED = "too few items have ratings of several workers to tell workers' biases from items' scores"
 _NONE_KEPT = "no rating of this item was kept"
 _ONE_KEPT = "needs two ratings"
 _NO_WORKER_RATING = "all ratings of this item are by removed workers"
+
+
+class Rows(Iterable[Row]):
+    """A list of rows that are made each time they are read, never all together."""
+
+    def __init__(self, make: Callable[[], Iterator[Row]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._make()
 
 
 def removed_workers(ratings: Ratings, done: Run) -> list[Row]:
@@ -55,26 +64,27 @@ def undetermined_workers(ratings: Ratings, done: Run) -> list[Row]:
     return rows
 
 
-def removed_ratings(ratings: Ratings, done: Run) -> list[Row]:
+def removed_ratings(ratings: Ratings, done: Run) -> Iterator[Row]:
     """Every rating that was not kept, in the order of submission; with its z where the response filter took
     it."""
     because = done.removed_because(ratings)
-    rows = np.flatnonzero(because >= 0)
+    gone = np.flatnonzero(because >= 0)
     last = len(done.reasons) - 1
     items, workers, reasons = ratings.item_names, ratings.worker_names, done.reasons
-    columns = zip(
-        ratings.items[rows].tolist(),
-        ratings.workers[rows].tolist(),
-        because[rows].tolist(),
-        np.round(done.z[rows].astype(np.float64), 6).tolist(),
-        strict=True,
-    )
-    return [
-        {"item": items[item], "worker": workers[worker], "reason": reasons[reason], "z": z}
-        if reason == last
-        else {"item": items[item], "worker": workers[worker], "reason": reasons[reason]}
-        for item, worker, reason, z in columns
-    ]
+    for start in range(0, len(gone), _AT_ONCE):
+        rows = gone[start : start + _AT_ONCE]
+        columns = zip(
+            ratings.items[rows].tolist(),
+            ratings.workers[rows].tolist(),
+            because[rows].tolist(),
+            np.round(done.z[rows].astype(np.float64), 6).tolist(),
+            strict=True,
+        )
+        for item, worker, reason, z in columns:
+            row: Row = {"item": items[item], "worker": workers[worker], "reason": reasons[reason]}
+            if reason == last:
+                row["z"] = z
+            yield row
 
 
 def workers(ratings: Ratings, done: Run, checks: Checks | None, model: AdjustedScores) -> list[Row]:
@@ -148,19 +158,23 @@ def workers(ratings: Ratings, done: Run, checks: Checks | None, model: AdjustedS
     return rows
 
 
-def items(ratings: Ratings, scores: ItemScores, model: AdjustedScores) -> list[Row]:
+def items(ratings: Ratings, scores: ItemScores, model: AdjustedScores) -> Iterator[Row]:
     """A row per item with ratings: how many, the scores from what was kept, and the adjusted score."""
-    rows = []
+    for start in range(0, ratings.n_items, _AT_ONCE):
+        yield from _items(ratings, scores, model, slice(start, min(start + _AT_ONCE, ratings.n_items)))
+
+
+def _items(ratings: Ratings, scores: ItemScores, model: AdjustedScores, some: slice) -> Iterator[Row]:
     unscored = _NO_WORKER_RATING if model.settled else NOT_SETTLED
     columns = zip(
-        ratings.item_names,
-        scores.n_raw.tolist(),
-        scores.n_kept.tolist(),
-        _floats(scores.mean),
-        _floats(scores.sd),
-        _floats(scores.median),
-        _floats(scores.trimmed),
-        _floats(model.quality) if model.settled else [None] * len(scores.n_raw),
+        ratings.item_names[some],
+        scores.n_raw[some].tolist(),
+        scores.n_kept[some].tolist(),
+        _floats(scores.mean[some]),
+        _floats(scores.sd[some]),
+        _floats(scores.median[some]),
+        _floats(scores.trimmed[some]),
+        _floats(model.quality[some]) if model.settled else [None] * (some.stop - some.start),
         strict=True,
     )
     for name, n_raw, n_kept, mean, sd, median, trimmed, quality in columns:
@@ -180,11 +194,10 @@ def items(ratings: Ratings, scores: ItemScores, model: AdjustedScores) -> list[R
             why = _ONE_KEPT if n_kept else _NONE_KEPT
             absent = {key: why for key in ("mean", "sd", "median", "trimmed_mean") if row[key] is None}
             row["reason"] = absent | ({} if quality is not None else {"score_adjusted": unscored})
-        rows.append(row)
-    return rows
+        yield row
 
 
-def removed(ratings: Ratings, done: Run, groups: Mapping[str, "RatingGroups"]) -> Row:
+def removed(ratings: Ratings, done: Run, groups: Mapping[str, RatingGroups]) -> Row:
     """How much was removed: in all, by reason, and by group."""
     because = done.removed_because(ratings)
     said = _removed(because, done)

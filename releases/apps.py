@@ -1,4 +1,4 @@
-"""The releases room."""
+"""The releases app."""
 
 from django.apps import AppConfig
 

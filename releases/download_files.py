@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from accounts.keys import Purpose, issue_key, note_use, read_key
-from projects.models import Event
-from projects.services import record
+from core.accounts.keys import Purpose, ValidKey, issue_key, note_use, read_key
+from core.projects.models import Event
+from core.projects.services import record
 from releases import range_response, storage
 from releases.archive import zipped
 from releases.manifest import MANIFEST, SUMS
@@ -125,17 +125,16 @@ def link_for(release: Release, user: User) -> str:
     return issue_key(purpose=LINK, user=user, name=_link_name(release), given={"release": release.pk})
 
 
-def read_link(token: str) -> tuple[int, User]:
-    """The key of the release and the person of a token; Http404 where it is none, or has ended."""
-    if (read := read_key(LINK, token)) is None:
+def read_link(token: str) -> ValidKey:
+    """The key of a link, given a release; Http404 where it is none, or has ended."""
+    if (valid := read_key(LINK, token)) is None:
         raise Http404("This address is not valid any more.")
-    user, given = read
-    return int(given["release"]), user
+    return valid
 
 
-def note_link_use(*, token: str, release: Release, user: User) -> None:
+def note_link_use(link: ValidKey, release: Release) -> None:
     """Remember that an address was used; Http404 where its person has ended it."""
-    if not note_use(purpose=LINK, token=token, user=user, name=_link_name(release)):
+    if not note_use(link, name=_link_name(release)):
         raise Http404("This address was ended by the person it was made for.")
 
 

@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from projects.selectors import project_for
+from core.projects.selectors import project_for
 from releases import download_files, summaries
 from releases.models import Release
 from releases.tables import SPLITS
@@ -55,8 +55,8 @@ def archive(request: HttpRequest, *, project: str, version: str) -> HttpResponse
 @require_safe
 def linked(request: HttpRequest, *, token: str, path: str) -> HttpResponseBase:
     """A file, by the signed address of a member who may still look."""
-    key, user = download_files.read_link(token)
-    release = get_object_or_404(Release.objects.select_related("project"), pk=key)
-    project_for(user, release.project.slug)
-    download_files.note_link_use(token=token, release=release, user=user)
-    return download_files.file(request, release, path, user=user)
+    link = download_files.read_link(token)
+    release = get_object_or_404(Release.objects.select_related("project"), pk=int(link.given["release"]))
+    project_for(link.user, release.project.slug)
+    download_files.note_link_use(link, release)
+    return download_files.file(request, release, path, user=link.user)

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 
+from core.projects.models import Project
 from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
 from crowd.selectors.wage import wage
 from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good
 from judgments.selectors.stamps import stamp_of
 from judgments.services import reports
-from projects.models import Project
 from releases.rows.people import People
 from releases.rows.scope import JudgedStage
 
@@ -23,7 +23,7 @@ _BONUS = "bonus"
 
 
 def agreement(judged: JudgedStage, people: People, progress: Progress) -> dict[str, Any]:
-    """The honest report of a stage as its ratings are now, made anew unless it is there already.
+    """The honest report of a stage as its ratings are now, made again unless it is there already.
 
     It is made on the ordinary connection, which is where reports are kept.
     """

@@ -9,10 +9,10 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, QuerySet
 
-from jobs.models import Job
+from core.jobs.models import Job
+from core.projects.models import Event, Project
 from judgments.models import Candidate, ImportedScore, Judgment
 from judgments.selectors.ratings import good, not_good
-from projects.models import Event, Project
 from releases.groups import ANSWERS, GROUPS, QUERIES, Group
 from releases.models import PrivacyFinding, Release
 from releases.rows.acceptance import answers_of, inside, queries_of, released

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from releases.tables import SPLITS, FilledTable, Row
 
 if TYPE_CHECKING:
-    from projects.models import Project
+    from core.projects.models import Project
     from releases.models import Release
 
 #: Called with rows done, rows in all and words; it may raise to end the work.

@@ -8,10 +8,10 @@ from django.db.models import Count
 
 from annotation.models import Query, QuerySource
 from annotation.selectors.funnel import funnel
+from core.projects.models import Project
 from crowd.models import Stage
 from judgments.models import Judgment
 from judgments.selectors.ratings import not_good
-from projects.models import Project
 from releases.groups import GROUPS
 from releases.rows.acceptance import answers_of, inside
 from releases.rows.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, Scope

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from django.conf import settings
 
+from core.files.tempdirs import scratch_dir
+from core.storage.shelves import Shelf, inside, shelf_at
 from releases.errors import ReleaseError
-from storage.rooms import room
-from storage.shelves import Shelf, inside, shelf_at
 
 if TYPE_CHECKING:
     from releases.models import Release
@@ -62,7 +62,7 @@ def forget(release: "Release") -> None:
 @contextmanager
 def workroom() -> Iterator[Path]:
     """An empty folder to build in, on the same disk as the data, removed at the end whatever happens."""
-    with room(Path(settings.DATA_DIR) / "building", "release-") as made:
+    with scratch_dir(Path(settings.DATA_DIR) / "building", "release-") as made:
         folder = made / "release"
         folder.mkdir()
         yield folder

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from core.storage.shelves import inside
 from releases import storage
 from releases.errors import ReleaseError
 from releases.manifest import MANIFEST, SUMS
 from releases.models import Release
-from storage.shelves import inside
 
 
 @contextmanager

@@ -88,7 +88,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class FilledTable:
-    """A table with its rows; `batches` begins anew with each call."""
+    """A table with its rows; `batches` begins again with each call."""
 
     table: Table
     batches: Callable[[], Batches]

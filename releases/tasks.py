@@ -1,14 +1,14 @@
-"""Jobs of this room: the privacy check, and building a release."""
+"""Jobs of this app: the privacy check, and building a release."""
 
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from jobs.errors import LeaseLostError, PermanentError, StoppingError
-from jobs.registry import handler
-from jobs.runner import JobContext
-from projects.models import Project
+from core.jobs.context import JobContext
+from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
+from core.jobs.registry import handler
+from core.projects.models import Project
 from releases import storage
 from releases.errors import ReleaseError
 from releases.models import Release
@@ -32,7 +32,7 @@ def check_privacy(context: JobContext) -> dict[str, int]:
 def build_release(context: JobContext) -> None:
     """Check, build, put the files on their shelf, and only then make the release ready.
 
-    A repeated attempt begins anew and its files take the place of those of the one before. A release that is
+    A repeated attempt begins again and its files take the place of those of the one before. A release that is
     cancelled meanwhile, or built by another attempt, is left as it is.
     """
     release = Release.objects.select_related("project").filter(pk=context.payload["release"]).first()

@@ -1,12 +1,12 @@
-"""Rules of this room about what its people should know; see `notices.conditions`."""
+"""Rules of this app about what its people should know; see `core.notices.conditions`."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.urls import reverse
 
-from notices.conditions import Condition
-from notices.models import Notice
+from core.notices.conditions import Condition
+from core.notices.models import Notice
 from releases.models import Release
 
 #: A release is news for so long.

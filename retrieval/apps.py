@@ -1,4 +1,4 @@
-"""The retrieval room."""
+"""The retrieval app."""
 
 from django.apps import AppConfig
 
@@ -10,8 +10,8 @@ class RetrievalConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Make this room's actions of the event log known; their module needs the models."""
-        from projects.services import know_actions  # noqa: PLC0415
+        """Make this app's actions of the event log known; their module needs the models."""
+        from core.projects.services import know_actions  # noqa: PLC0415
 
         know_actions(
             {

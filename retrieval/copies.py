@@ -12,6 +12,9 @@ from pathlib import Path
 
 from django.conf import settings
 
+from core.storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
+from core.storage.errors import StorageUnavailableError
+from core.storage.store import SharedStore, shared_store
 from retrieval.engine.lock import only_writer
 from retrieval.errors import (
     IndexBrokenError,
@@ -21,9 +24,6 @@ from retrieval.errors import (
     NotIndexedError,
 )
 from retrieval.models import Index, WordNetwork
-from storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
-from storage.errors import StorageUnavailableError
-from storage.store import SharedStore, shared_store
 
 #: How long a search waits for another process of this host that fetches the same files, in seconds.
 _PATIENCE = 600.0

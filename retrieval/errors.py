@@ -1,4 +1,4 @@
-"""Errors of the room, each with a sentence for the person who caused it.
+"""Errors of the app, each with a sentence for the person who caused it.
 
 RetrievalError
 ├── CorpusError          a corpus cannot be made, or is not there

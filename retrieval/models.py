@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from projects.models import Project
+from core.projects.models import Project
 
 
 class Corpus(models.Model):

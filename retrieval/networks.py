@@ -36,7 +36,7 @@ def network_of(corpus: Corpus) -> "Network | None":
 
 
 def opened(folder: Path) -> "Network | None":
-    """The network in a folder, opened anew when it has changed."""
+    """The network in a folder, opened again when it has changed."""
     from retrieval.network.network import Network  # noqa: PLC0415  # heavy
 
     key = (os.getpid(), folder)

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from projects.models import Project
+from core.database.composedqueries import ComposedInBulk
+from core.projects.models import Project
 from retrieval.corpus_collections import CorpusCollection
 from retrieval.errors import NetworkBrokenError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.rankers import ranker_named
 from retrieval.selectors import NOTHING_YET, searchable
-from tables.composedqueries import ComposedInBulk
 
 if TYPE_CHECKING:
     from retrieval.crown.evidence import Evidence

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from projects.models import Project
+from core.database.composedqueries import ComposedQuery
+from core.projects.models import Project
 from retrieval.engine.lock import is_held
 from retrieval.engines import folder_of
 from retrieval.errors import CorpusError
 from retrieval.models import Corpus
-from tables.composedqueries import ComposedQuery
 
 NOTHING_YET = (
     "There is nothing to search yet. Add passages (manage.py corpus add) and build the index "

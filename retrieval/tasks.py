@@ -1,10 +1,10 @@
-"""Jobs of this room: counting a part of a corpus."""
+"""Jobs of this app: counting a part of a corpus."""
 
 from datetime import timedelta
 from typing import Any
 
-from jobs.registry import handler
-from jobs.runner import JobContext
+from core.jobs.context import JobContext
+from core.jobs.registry import handler
 from retrieval.services.sharding import SHARD, count_one
 
 

@@ -65,7 +65,7 @@ def test_the_dockerfile_follows_the_rules_of_hadolint():
     assert ("RUN", "RUN") not in itertools.pairwise(names), "DL3059"
 
 
-def test_the_image_holds_every_room_and_no_data():
+def test_the_image_holds_every_package_and_no_data():
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert set(PROJECT["tool"]["importlinter"]["root_packages"]) <= kept
     assert {"manage.py", "templates", "static", "requirements"} <= kept

@@ -10,9 +10,9 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from crowd.models import Worker
-from tables import laterows
-from tables.laterows import LateRows, late
 from tests.judgments.desk_world import make_place
+from web import deferred_pages as laterows
+from web.deferred_pages import LateRows, late
 
 pytestmark = pytest.mark.django_db
 ORDERS = [

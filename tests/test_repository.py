@@ -2,8 +2,10 @@
 
 import re
 import tomllib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
@@ -97,7 +99,7 @@ def locked_text(name: str) -> str:
     return (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8")
 
 
-def test_every_room_stands_in_the_import_contract_the_type_check_and_the_package():
+def test_every_package_stands_in_the_import_contract_the_type_check_and_the_package():
     importlinter = PROJECT["tool"]["importlinter"]
     layers = [package for layer in importlinter["contracts"][0]["layers"] for package in layer.split(" | ")]
     packaged = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
@@ -105,6 +107,15 @@ def test_every_room_stands_in_the_import_contract_the_type_check_and_the_package
     assert sorted(layers) == list_packages()
     assert sorted(pattern.removesuffix("*") for pattern in packaged) == list_packages()
     assert set(list_packages()) <= set(PROJECT["tool"]["mypy"]["files"])
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    graph = grimp.build_graph(*list_packages(), "benchmarks", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as circle:
+        pytest.fail(" imports ".join(reversed(circle.args[1])))
 
 
 def test_the_operators_page_names_every_environment_variable():
@@ -118,7 +129,7 @@ def test_every_command_is_documented():
     commands = {
         Path(name).stem
         for name, _ in read_texts()
-        if re.fullmatch(r"\w+/management/commands/[a-z]\w*\.py", name)
+        if re.fullmatch(r"(core/|examples/)?\w+/management/commands/[a-z]\w*\.py", name)
         and name.split("/")[0] in list_packages()
     }
     assert commands

@@ -4,17 +4,18 @@ from typing import Any
 
 from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE, open_jobs
 from annotation.services import staged_files
-from crowd.desk.doors import NotEnteredError, Seat
-from jobs.models import Job
-from jobs.services import enqueue
-from projects.services import why_read_only
+from core.jobs.models import Job
+from core.jobs.services import enqueue
+from core.projects.services import why_read_only
 from retrieval.models import Corpus
+from web.access import ProjectAccess
+from web.forms import FormError
 
 _WORDS = {INDEX: "its index is brought up to date", NETWORK: "its network is brought up to date"}
 
 
 def add_upload(
-    seat: Seat,
+    access: ProjectAccess,
     corpus: Corpus,
     file: staged_files.StagedFile,
     *,
@@ -25,28 +26,28 @@ def add_upload(
 ) -> Job:
     """Add a staged file; a form that is sent twice gives one job."""
     given = {"sha256": file.sha256, "name": file.name, "options": options, "made": made, "about": about}
-    return enqueue(kind=ADD, payload=_payload(seat, corpus) | given, effect=f"corpus:{corpus.pk}:{once}")
+    return enqueue(kind=ADD, payload=_payload(access, corpus) | given, effect=f"corpus:{corpus.pk}:{once}")
 
 
-def build(seat: Seat, corpus: Corpus, kind: str) -> Job:
+def build(access: ProjectAccess, corpus: Corpus, kind: str) -> Job:
     """Build an index or a network; the job that does so already, if there is one."""
-    there = open_jobs(seat.project).get(corpus.pk)
+    there = open_jobs(access.project).get(corpus.pk)
     if there is not None and there.kind == kind:
         return there
-    return enqueue(kind=kind, payload=_payload(seat, corpus) | {"name": _WORDS[kind]})
+    return enqueue(kind=kind, payload=_payload(access, corpus) | {"name": _WORDS[kind]})
 
 
-def remove(seat: Seat, corpus: Corpus, typed: str) -> Job:
+def remove(access: ProjectAccess, corpus: Corpus, typed: str) -> Job:
     """Remove a corpus; its name has to be typed."""
-    if why := why_read_only(seat.project):
-        raise NotEnteredError(why)
+    if why := why_read_only(access.project):
+        raise FormError(why)
     if typed.strip() != corpus.slug:
-        raise NotEnteredError(f"Type {corpus.slug!r} to remove the corpus. Nothing was removed.")
-    there = open_jobs(seat.project).get(corpus.pk)
+        raise FormError(f"Type {corpus.slug!r} to remove the corpus. Nothing was removed.")
+    there = open_jobs(access.project).get(corpus.pk)
     if there is not None:
-        raise NotEnteredError("Something is being done with this corpus. Wait, or cancel that first.")
-    return enqueue(kind=REMOVE, payload=_payload(seat, corpus) | {"name": "it is removed"})
+        raise FormError("Something is being done with this corpus. Wait, or cancel that first.")
+    return enqueue(kind=REMOVE, payload=_payload(access, corpus) | {"name": "it is removed"})
 
 
-def _payload(seat: Seat, corpus: Corpus) -> dict[str, Any]:
-    return {"project": seat.project.pk, "corpus": corpus.pk, "slug": corpus.slug, "user": seat.user.pk}
+def _payload(access: ProjectAccess, corpus: Corpus) -> dict[str, Any]:
+    return {"project": access.project.pk, "corpus": corpus.pk, "slug": corpus.slug, "user": access.user.pk}

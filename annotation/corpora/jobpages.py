@@ -5,15 +5,16 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.corpora.selectors import ADD, INDEX, KINDS, NETWORK, REMOVE
 from annotation.corpora.views import FOLDER, TAB
-from crowd.desk.doors import Role, Seat, on_project, posted, show
-from crowd.desk.job_cancellation import cancel_and_say
-from jobs.models import Job, JobState
-from projects.models import Project
+from core.jobs.models import Job, JobState
+from core.projects.models import Project
 from retrieval.models import Corpus
+from web.access import ProjectAccess, Role, on_project
+from web.job_pages import cancel_and_say
+from web.pages import show
 
 _DOING = {
     ADD: "Passages are added",
@@ -32,25 +33,27 @@ _LEFT = {
 
 @require_safe
 @on_project(Role.MANAGER)
-def running(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def running(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """How far it is, and what came of it."""
-    return show(request, "corpus_job.html", seat, folder=FOLDER, tab=TAB, **_live(_job(seat.project, job)))
+    return show(
+        request, "corpus_job.html", access, folder=FOLDER, tab=TAB, **_live(_job(access.project, job))
+    )
 
 
 @require_safe
 @never_cache
 @on_project(Role.MANAGER)
-def live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def live(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """The part of that page that changes by itself."""
-    return show(request, "parts/corpus_live.html", seat, folder=FOLDER, **_live(_job(seat.project, job)))
+    return show(request, "parts/corpus_live.html", access, folder=FOLDER, **_live(_job(access.project, job)))
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def stop(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def stop(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """Cancel it."""
-    row = _job(seat.project, job)
-    return cancel_and_say(request, seat, row, what="It", left=_LEFT[row.kind], then="annotation:corpus_job")
+    row = _job(access.project, job)
+    return cancel_and_say(request, access, row, what="It", left=_LEFT[row.kind], then="annotation:corpus_job")
 
 
 def _live(job: Job) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from jobs.models import OPEN_STATES, Job
-from projects.models import Project
+from core.jobs.models import OPEN_STATES, Job
+from core.projects.models import Project
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.selectors import corpus_facts
 

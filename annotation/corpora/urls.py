@@ -1,4 +1,4 @@
-"""Addresses of the pages of corpora; they stand among those of this room's desk."""
+"""Addresses of the pages of corpora; they stand among those of this app's desk."""
 
 from django.urls import URLPattern, path
 

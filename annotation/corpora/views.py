@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.corpora import job_requests, selectors
 from annotation.corpora.forms import (
@@ -20,95 +20,99 @@ from annotation.corpora.forms import (
 )
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
-from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, show
-from jobs.models import Job
-from projects.models import Project
+from core.jobs.models import Job
+from core.projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
-from retrieval.reading.file import FOUND_OUT
+from retrieval.reading.passage_source import FOUND_OUT
 from retrieval.reading.preview import Look, look
 from retrieval.selectors import corpora_of
 from retrieval.services.corpora import create_corpus, slug_for
+from web.access import ProjectAccess, Role, on_project
+from web.forms import FormError
+from web.pages import show
 
 FOLDER, TAB = "annotation", "corpora"
 
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """All corpora."""
-    return show(request, "corpora.html", seat, folder=FOLDER, tab=TAB, lines=selectors.lines(seat.project))
+    return show(
+        request, "corpora.html", access, folder=FOLDER, tab=TAB, lines=selectors.lines(access.project)
+    )
 
 
 @require_safe
 @on_project()
-def corpus(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
+def corpus(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """One corpus: what it holds, its index and network, its first passages."""
-    line = next((each for each in selectors.lines(seat.project) if each.corpus.slug == corpus), None)
+    line = next((each for each in selectors.lines(access.project) if each.corpus.slug == corpus), None)
     if line is None:
         raise Http404("There is no such corpus.")
     passages = selectors.examples(line.corpus)
-    return show(request, "corpus.html", seat, folder=FOLDER, tab=TAB, line=line, passages=passages)
+    return show(request, "corpus.html", access, folder=FOLDER, tab=TAB, line=line, passages=passages)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """The first file of a new corpus."""
-    return _upload(request, seat, None)
+    return _upload(request, access, None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def add(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
+def add(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """Another file for a corpus."""
-    return _upload(request, seat, _corpus(seat.project, corpus))
+    return _upload(request, access, _corpus(access.project, corpus))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def new_look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
+def new_look(request: HttpRequest, access: ProjectAccess, *, sha256: str) -> HttpResponse:
     """The first file of a new corpus as it is read; `start` makes the corpus and adds it."""
-    return _look(request, seat, None, sha256)
+    return _look(request, access, None, sha256)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def add_look(request: HttpRequest, seat: Seat, *, corpus: str, sha256: str) -> HttpResponse:
+def add_look(request: HttpRequest, access: ProjectAccess, *, corpus: str, sha256: str) -> HttpResponse:
     """Another file as it is read; `start` adds it."""
-    return _look(request, seat, _corpus(seat.project, corpus), sha256)
+    return _look(request, access, _corpus(access.project, corpus), sha256)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def index(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
+def index(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """Build the index."""
-    return _build(request, seat, corpus, selectors.INDEX)
+    return _build(request, access, corpus, selectors.INDEX)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def network(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
+def network(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """Build the network."""
-    return _build(request, seat, corpus, selectors.NETWORK)
+    return _build(request, access, corpus, selectors.NETWORK)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def remove(request: HttpRequest, seat: Seat, *, corpus: str) -> HttpResponse:
+def remove(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """Remove the corpus, if its name was typed."""
-    row = _corpus(seat.project, corpus)
+    row = _corpus(access.project, corpus)
     try:
-        job = job_requests.remove(seat, row, request.POST.get("name", ""))
-    except NotEnteredError as error:
+        job = job_requests.remove(access, row, request.POST.get("name", ""))
+    except FormError as error:
         messages.error(request, str(error))
-        return redirect("annotation:corpus", seat.project.slug, corpus)
-    return redirect("annotation:corpus_job", seat.project.slug, job.pk)
+        return redirect("annotation:corpus", access.project.slug, corpus)
+    return redirect("annotation:corpus_job", access.project.slug, job.pk)
 
 
-def _build(request: HttpRequest, seat: Seat, slug: str, kind: str) -> HttpResponse:
-    job = job_requests.build(seat, _corpus(seat.project, slug), kind)
-    return redirect("annotation:corpus_job", seat.project.slug, job.pk)
+def _build(request: HttpRequest, access: ProjectAccess, slug: str, kind: str) -> HttpResponse:
+    job = job_requests.build(access, _corpus(access.project, slug), kind)
+    return redirect("annotation:corpus_job", access.project.slug, job.pk)
 
 
 def _corpus(project: Project, slug: str) -> Corpus:
@@ -118,42 +122,42 @@ def _corpus(project: Project, slug: str) -> Corpus:
     return row
 
 
-def _upload(request: HttpRequest, seat: Seat, corpus: Corpus | None) -> HttpResponse:
+def _upload(request: HttpRequest, access: ProjectAccess, corpus: Corpus | None) -> HttpResponse:
     posted = request.method == "POST"
     form = UploadForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
     if posted and form.is_valid():
         try:
-            return redirect(_address(seat, corpus, _staged(seat, form.cleaned_data["file"])))
+            return redirect(_address(access, corpus, _staged(access, form.cleaned_data["file"])))
         except ImportRefusedError as error:
             form.add_error("file", str(error))
     status = 422 if form.errors else 200
     return show(
-        request, "corpus_add.html", seat, folder=FOLDER, tab=TAB, form=form, corpus=corpus, status=status
+        request, "corpus_add.html", access, folder=FOLDER, tab=TAB, form=form, corpus=corpus, status=status
     )
 
 
-def _staged(seat: Seat, upload: "UploadedFile[bytes]") -> staged_files.StagedFile:
+def _staged(access: ProjectAccess, upload: "UploadedFile[bytes]") -> staged_files.StagedFile:
     name = upload.name or "passages"
-    return staged_files.stage(project=seat.project, name=name, pieces=upload.chunks(), command="corpus add")
+    return staged_files.stage(project=access.project, name=name, pieces=upload.chunks(), command="corpus add")
 
 
-def _address(seat: Seat, corpus: Corpus | None, file: staged_files.StagedFile) -> str:
+def _address(access: ProjectAccess, corpus: Corpus | None, file: staged_files.StagedFile) -> str:
     if corpus is None:
-        return reverse("annotation:corpus_new_look", args=[seat.project.slug, file.sha256])
-    return reverse("annotation:corpus_add_look", args=[seat.project.slug, corpus.slug, file.sha256])
+        return reverse("annotation:corpus_new_look", args=[access.project.slug, file.sha256])
+    return reverse("annotation:corpus_add_look", args=[access.project.slug, corpus.slug, file.sha256])
 
 
-def _look(request: HttpRequest, seat: Seat, corpus: Corpus | None, sha256: str) -> HttpResponse:
-    file = staged_files.staged(project=seat.project, sha256=sha256)
+def _look(request: HttpRequest, access: ProjectAccess, corpus: Corpus | None, sha256: str) -> HttpResponse:
+    file = staged_files.staged(project=access.project, sha256=sha256)
     if file is None:
         raise Http404("There is no such upload.")
     kind = FileForm if corpus else CorpusForm
     if request.method != "POST":
-        before = _before(request, seat)
+        before = _before(request, access)
         seen = look(file.path, name=file.name, layout=asked_layout(before) if before else FOUND_OUT)
         return _show_look(
             request,
-            seat,
+            access,
             corpus,
             file,
             seen=seen,
@@ -162,7 +166,7 @@ def _look(request: HttpRequest, seat: Seat, corpus: Corpus | None, sha256: str) 
     trouble = ""
     if (upload := request.FILES.get("file")) is not None:  # another file, with the form as it is
         try:
-            file = _staged(seat, upload)
+            file = _staged(access, upload)
         except ImportRefusedError as error:
             trouble = str(error)
     seen = look(file.path, name=file.name, layout=asked_layout(request.POST))
@@ -171,21 +175,21 @@ def _look(request: HttpRequest, seat: Seat, corpus: Corpus | None, sha256: str) 
         form.add_error(None, trouble)
     elif form.is_valid() and "start" in request.POST and upload is None:
         try:
-            job = _start(seat, corpus, file, form)
+            job = _start(access, corpus, file, form)
         except (ImportRefusedError, RetrievalError) as error:
             form.add_error(None, str(error))
         else:
-            return redirect("annotation:corpus_job", seat.project.slug, job.pk)
-    return _show_look(request, seat, corpus, file, seen=seen, form=form)
+            return redirect("annotation:corpus_job", access.project.slug, job.pk)
+    return _show_look(request, access, corpus, file, seen=seen, form=form)
 
 
-def _before(request: HttpRequest, seat: Seat) -> dict[str, Any]:
+def _before(request: HttpRequest, access: ProjectAccess) -> dict[str, Any]:
     """What was entered for the work that `like` names, so that another try begins with it."""
     like = request.GET.get("like", "")
     job = (
         Job.objects.filter(pk=like, kind=selectors.ADD).first() if like.isdigit() and len(like) < 19 else None
     )
-    if job is None or job.payload.get("project") != seat.project.pk:
+    if job is None or job.payload.get("project") != access.project.pk:
         return {}
     about: dict[str, Any] = job.payload.get("about", {})
     return entered_as(job.payload["options"]) | about
@@ -193,7 +197,7 @@ def _before(request: HttpRequest, seat: Seat) -> dict[str, Any]:
 
 def _show_look(
     request: HttpRequest,
-    seat: Seat,
+    access: ProjectAccess,
     corpus: Corpus | None,
     file: staged_files.StagedFile,
     *,
@@ -204,26 +208,28 @@ def _show_look(
     return show(
         request,
         "corpus_look.html",
-        seat,
+        access,
         folder=FOLDER,
         tab=TAB,
         corpus=corpus,
         file=file,
         look=seen,
         form=form,
-        address=_address(seat, corpus, file),
+        address=_address(access, corpus, file),
         status=status,
     )
 
 
-def _start(seat: Seat, corpus: Corpus | None, file: staged_files.StagedFile, form: FileForm) -> Job:
+def _start(
+    access: ProjectAccess, corpus: Corpus | None, file: staged_files.StagedFile, form: FileForm
+) -> Job:
     made = corpus is None
     about: dict[str, str] = {}
     if corpus is None:
         assert isinstance(form, CorpusForm)
         slug = form.cleaned_data["slug"] or slug_for(file.name)
         about = form.about() | {"slug": form.cleaned_data["slug"]}
-        corpus = create_corpus(project=seat.project, slug=slug, actor=seat.user, **form.about())
+        corpus = create_corpus(project=access.project, slug=slug, actor=access.user, **form.about())
     options = payload_of(form.cleaned_data)
     once = form.cleaned_data["once"].hex
-    return job_requests.add_upload(seat, corpus, file, options=options, once=once, made=made, about=about)
+    return job_requests.add_upload(access, corpus, file, options=options, once=once, made=made, about=about)

@@ -9,9 +9,9 @@ from django.contrib.auth import get_user_model
 from annotation.corpora.forms import adding_of, layout_of
 from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE
 from annotation.services import staged_files
-from jobs.errors import PermanentError
-from jobs.registry import handler
-from jobs.runner import JobContext
+from core.jobs.context import JobContext
+from core.jobs.errors import PermanentError
+from core.jobs.registry import handler
 from retrieval.errors import BusyError, IndexUnavailableError, RetrievalError
 from retrieval.models import Corpus, Passage
 from retrieval.reading import open_passages

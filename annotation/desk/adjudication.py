@@ -6,7 +6,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.desk.columns import UNDECIDED
 from annotation.models import Doubt, Query
@@ -15,10 +15,12 @@ from annotation.selectors.doubts import doubts_about
 from annotation.services import adjudication as services
 from annotation.services.doubts import ask_again, keep_decision, leave_out
 from annotation.services.queries import accept_by_hand, exclude_by_hand
-from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
 from crowd.desk.forms import Form
-from crowd.desk.grids import respond
-from tables.keys import chosen_keys
+from web.access import ProjectAccess, Role, on_project
+from web.forms import FormError, run_action
+from web.keys import chosen_keys
+from web.pages import show
+from web.table_pages import respond
 
 
 class AdjudicationForm(Form):
@@ -29,16 +31,16 @@ class AdjudicationForm(Form):
 
 @require_safe
 @on_project()
-def queue(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def queue(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Queries that are tied, disputed, excluded by one flag, or decided on work that no longer counts."""
     return respond(
         request,
-        seat,
+        access,
         UNDECIDED,
-        lambda asked: selectors.undecided_queries(seat.project, asked["state"]),
+        lambda asked: selectors.undecided_queries(access.project, asked["state"]),
         "adjudication.html",
         folder="annotation",
-        file=f"{seat.project.slug}-undecided",
+        file=f"{access.project.slug}-undecided",
         rows_as="queries",
         tab="adjudication",
     )
@@ -46,13 +48,13 @@ def queue(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
 @require_safe
 @on_project()
-def case(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+def case(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """One query with everything that was said about it, and the forms that decide."""
-    row = _query(seat, query)
+    row = _query(access, query)
     return show(
         request,
         "adjudication_case.html",
-        seat,
+        access,
         folder="annotation",
         tab="adjudication",
         query=row,
@@ -65,82 +67,82 @@ def case(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
 
 @require_safe
 @on_project()
-def following(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+def following(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """On to the next undecided query, or back to the list where none is left."""
-    found = selectors.next_undecided(seat.project, query)
+    found = selectors.next_undecided(access.project, query)
     if found is None:
-        return redirect("annotation:adjudication", seat.project.slug)
-    return redirect("annotation:case", seat.project.slug, found)
+        return redirect("annotation:adjudication", access.project.slug)
+    return redirect("annotation:case", access.project.slug, found)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def accept(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+def accept(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """Accept a query that is tied, or that one flag excluded."""
 
     def action(row: Query, reason: str) -> str:
         accepting = accept_by_hand if row.status == Query.Status.EXCLUDED else services.accept
-        accepting(query=row, actor=seat.user, reason=reason)
+        accepting(query=row, actor=access.user, reason=reason)
         return "Accepted."
 
-    return _decided(request, seat, query, action)
+    return _decided(request, access, query, action)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def exclude(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+def exclude(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """Exclude a query that is tied, or leave out one that one flag excluded."""
 
     def action(row: Query, reason: str) -> str:
         excluding = exclude_by_hand if row.status == Query.Status.EXCLUDED else services.exclude
-        excluding(query=row, actor=seat.user, reason=reason)
+        excluding(query=row, actor=access.user, reason=reason)
         return "Excluded."
 
-    return _decided(request, seat, query, action)
+    return _decided(request, access, query, action)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def curate(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+def curate(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """Choose the passages of a disputed query."""
     chosen = chosen_keys(request.POST.getlist("passage"))
 
     def action(row: Query, reason: str) -> str:
-        services.curate(query=row, actor=seat.user, candidates=chosen, reason=reason)
+        services.curate(query=row, actor=access.user, candidates=chosen, reason=reason)
         return "Curated with the passages that you chose."
 
-    return _decided(request, seat, query, action)
+    return _decided(request, access, query, action)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def unanswerable(request: HttpRequest, seat: Seat, *, query: int) -> HttpResponse:
+def unanswerable(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpResponse:
     """Say that a disputed query cannot be answered."""
 
     def action(row: Query, reason: str) -> str:
-        services.declare_unanswerable(query=row, actor=seat.user, reason=reason)
+        services.declare_unanswerable(query=row, actor=access.user, reason=reason)
         return "Taken out: its passages cannot answer it."
 
-    return _decided(request, seat, query, action)
+    return _decided(request, access, query, action)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def settle_doubt(request: HttpRequest, seat: Seat, *, query: int, doubt: int) -> HttpResponse:
+def settle_doubt(request: HttpRequest, access: ProjectAccess, *, query: int, doubt: int) -> HttpResponse:
     """Say what becomes of a decision whose work no longer counts."""
     found = get_object_or_404(
-        Doubt.objects.select_related("stage"), query=query, query__project=seat.project, pk=doubt
+        Doubt.objects.select_related("stage"), query=query, query__project=access.project, pk=doubt
     )
 
     def action(_: Query, reason: str) -> str:
         try:
             settle, said = _SETTLED[request.POST.get("decision", "")]
         except KeyError:
-            raise NotEnteredError("Choose what becomes of the decision.") from None
-        settle(doubt=found, actor=seat.user, reason=reason)
+            raise FormError("Choose what becomes of the decision.") from None
+        settle(doubt=found, actor=access.user, reason=reason)
         return said
 
-    return _decided(request, seat, query, action)
+    return _decided(request, access, query, action)
 
 
 _SETTLED: dict[str, tuple[Callable[..., None], str]] = {
@@ -151,22 +153,22 @@ _SETTLED: dict[str, tuple[Callable[..., None], str]] = {
 
 
 def _decided(
-    request: HttpRequest, seat: Seat, query: int, action: Callable[[Query, str], str]
+    request: HttpRequest, access: ProjectAccess, query: int, action: Callable[[Query, str], str]
 ) -> HttpResponse:
     """Decide, then go on to the next query; back to this one where something was wrong."""
-    row = _query(seat, query)
+    row = _query(access, query)
 
     def decide() -> str:
         form = AdjudicationForm(request.POST)
         if not form.is_valid():
-            raise NotEnteredError("The reason is longer than 300 characters, or cannot be stored.")
+            raise FormError("The reason is longer than 300 characters, or cannot be stored.")
         return action(row, form.cleaned_data["reason"])
 
     return run_action(
-        request, decide, "annotation:following", seat.project.slug, row.pk, other="annotation:case"
+        request, decide, "annotation:following", access.project.slug, row.pk, other="annotation:case"
     )
 
 
-def _query(seat: Seat, pk: int) -> Query:
-    found: Query = get_object_or_404(Query.objects.select_related("project"), project=seat.project, pk=pk)
+def _query(access: ProjectAccess, pk: int) -> Query:
+    found: Query = get_object_or_404(Query.objects.select_related("project"), project=access.project, pk=pk)
     return found

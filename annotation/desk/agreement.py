@@ -7,30 +7,32 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from annotation.selectors.agreement import curation_agreement, screening_agreement
-from crowd.desk.doors import StageSeat, on_stage, show
+from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage
-from crowd.selectors.cached_figures import is_large, kept, work_stamps
+from crowd.selectors.stage_sizes import is_large, work_stamps
+from web.cache import cached
+from web.pages import show
 
 T = TypeVar("T")
 
 
 @require_safe
 @on_stage()
-def agreement(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Coefficients of a screening or curation stage, each with what it was computed from."""
     context: dict[str, Any]
-    match seat.stage.kind:
+    match access.stage.kind:
         case "screening":
-            context = {"questions": _kept(seat.stage, screening_agreement)}
+            context = {"questions": _kept(access.stage, screening_agreement)}
         case "curation":
-            context = {"curation": _kept(seat.stage, curation_agreement)}
+            context = {"curation": _kept(access.stage, curation_agreement)}
         case _:
             raise Http404("Only screening and curation have this page.")
-    return show(request, "agreement.html", seat, folder="annotation", tab="agreement", **context)
+    return show(request, "agreement.html", access, folder="annotation", tab="agreement", **context)
 
 
 def _kept(stage: Stage, make: Callable[[Stage], T]) -> T:
-    """What is made of a stage's answers; of a large one kept until its work changes, and a while longer."""
+    """What is made of a stage's answers; of a large one cached until its work changes, and a while longer."""
     if not is_large(stage):
         return make(stage)
-    return kept(f"editors-agree:{stage.pk}", work_stamps([stage]), lambda: make(stage), large=True)
+    return cached(f"editors-agree:{stage.pk}", work_stamps([stage]), lambda: make(stage), large=True)

@@ -8,22 +8,23 @@ from django.urls import reverse
 from annotation.selectors.agreement import curation_agreement, screening_agreement
 from crowd.desk.agreements import Row
 from crowd.models import Stage
-from crowd.selectors.cached_figures import is_large, kept, known, work_stamps
+from crowd.selectors.stage_sizes import is_large, work_stamps
+from web.cache import cached, cached_before
 
 KINDS = ("screening", "curation")
 
 
 def rows_of(stages: Sequence[Stage], quick: bool) -> Mapping[int, Row]:
-    """One row per stage; kept until its work changes. With `quick` only what was worked out before."""
+    """One row per stage; cached until its work changes. With `quick` only what was worked out before."""
     if quick:
-        before = {stage.pk: known(_key(stage)) for stage in stages}
+        before = {stage.pk: cached_before(_key(stage)) for stage in stages}
         return {stage: row for stage, row in before.items() if row is not None}
     stamps = work_stamps(stages)
     return {stage.pk: _kept(stage, stamps[stage.pk]) for stage in stages}
 
 
 def _kept(stage: Stage, stamp: tuple[object, ...]) -> Row:
-    return kept(_key(stage), stamp, lambda: _row(stage), large=lambda: is_large(stage))
+    return cached(_key(stage), stamp, lambda: _row(stage), large=lambda: is_large(stage))
 
 
 def _key(stage: Stage) -> str:

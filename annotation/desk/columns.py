@@ -1,11 +1,11 @@
-"""The tables of this room's pages: which columns they have, and what they can be filtered and sorted by."""
+"""The tables of this app's pages: which columns they have, and what they can be filtered and sorted by."""
 
 from operator import attrgetter, itemgetter
 from typing import Any
 
 from annotation.selectors import adjudication, review
 from annotation.selectors import queries as selectors
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 #: Their file has columns of its own, which are read without a model instance per row.
 QUERIES = Grid(

@@ -1,4 +1,4 @@
-"""What this room says on a project's overview: queries in, screened, curated, distilled, and what waits."""
+"""What this app says on a project's overview: queries in, screened, curated, distilled, and what waits."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.selectors.funnel import Funnel, Part, funnel
+from core.projects.models import Project
+from core.projects.selectors import last_event
 from crowd.desk.overview import Attention, Count, Link, OverviewPart, Step
-from crowd.selectors.cached_figures import any_large, kept, last_event, moment
-from projects.models import Project
+from crowd.selectors.stage_sizes import any_large
+from web.cache import cached, moment
 
 _TEACH = (
     "Import queries from a query log or a public data set. Then people screen them, choose passages that "
@@ -43,7 +45,7 @@ def _funnel(project: Project) -> Funnel | None:
     if not any_large(project):
         return funnel(project)
     did = f"{last_event(project, 'quer')}:{last_event(project, 'answer')}"
-    return kept(f"funnel:{project.pk}:{did}", moment(), lambda: funnel(project), large=True)
+    return cached(f"funnel:{project.pk}:{did}", moment(), lambda: funnel(project), large=True)
 
 
 def _in(found: Funnel, everything: str, imports: Link) -> Step:

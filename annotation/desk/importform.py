@@ -12,7 +12,7 @@ from annotation.importing.design import DESIGNS, MOST, STRATA, Design
 from annotation.importing.detect import FORMATS
 from annotation.importing.screening import LONGEST, RULES, SHORTEST
 from annotation.services.importing import START_AT, ImportRefusedError, Options
-from tables.encodings import USUAL
+from core.files.encodings import USUAL
 
 _FIELD_WORDS = {
     "text": "Query",

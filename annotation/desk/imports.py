@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.desk.importform import ImportForm, UploadForm
 from annotation.importing.report_texts import differences_in_words, nothing_new
@@ -16,19 +16,20 @@ from annotation.models import QuerySource
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError, Options, Preview, preview
 from annotation.tasks import IMPORT
-from crowd.desk.doors import Role, Seat, on_project, posted, show
-from crowd.desk.job_cancellation import cancel_and_say
-from jobs.models import Job, JobState
-from jobs.services import enqueue
-from projects.models import Project
-from tables.encodings import USUAL
+from core.files.encodings import USUAL
+from core.jobs.models import Job, JobState
+from core.jobs.services import enqueue
+from core.projects.models import Project
+from web.access import ProjectAccess, Role, on_project
+from web.job_pages import cancel_and_say
+from web.pages import show
 
 FOLDER = "annotation"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Upload a file."""
     posted = request.method == "POST"
     form = UploadForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
@@ -36,24 +37,31 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
         upload: UploadedFile[bytes] = form.cleaned_data["file"]
         try:
             file = staged_files.stage(
-                project=seat.project, name=upload.name or "queries", pieces=upload.chunks()
+                project=access.project, name=upload.name or "queries", pieces=upload.chunks()
             )
         except ImportRefusedError as error:
             form.add_error("file", str(error))
         else:
-            return redirect("annotation:import_preview", seat.project.slug, file.sha256)
-    sources = QuerySource.objects.filter(project=seat.project).order_by("-pk")[:20]
+            return redirect("annotation:import_preview", access.project.slug, file.sha256)
+    sources = QuerySource.objects.filter(project=access.project).order_by("-pk")[:20]
     status = 422 if posted else 200
     return show(
-        request, "import.html", seat, folder=FOLDER, tab="queries", form=form, sources=sources, status=status
+        request,
+        "import.html",
+        access,
+        folder=FOLDER,
+        tab="queries",
+        form=form,
+        sources=sources,
+        status=status,
     )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
+def look(request: HttpRequest, access: ProjectAccess, *, sha256: str) -> HttpResponse:
     """The first records as they would be read, and all options; `start` starts the job."""
-    file = staged_files.staged(project=seat.project, sha256=sha256)
+    file = staged_files.staged(project=access.project, sha256=sha256)
     if file is None:
         raise Http404("There is no such upload.")
     seen = _look(file, Options())
@@ -64,13 +72,13 @@ def look(request: HttpRequest, seat: Seat, *, sha256: str) -> HttpResponse:
         if form.is_valid():
             seen = _look(file, form.options())
             if seen.found is not None and "start" in request.POST:
-                return _start(request, seat, file, form)
+                return _start(request, access, file, form)
             if seen.trouble:
                 form.add_error(None, seen.trouble)
     return show(
         request,
         "import_preview.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="queries",
         file=file,
@@ -114,48 +122,50 @@ def _form(data: Any, seen: _FileLook) -> ImportForm:
     return ImportForm(data, columns=seen.columns, mapping=seen.mapping, sheets=seen.sheets)
 
 
-def _start(request: HttpRequest, seat: Seat, file: staged_files.StagedFile, form: ImportForm) -> HttpResponse:
+def _start(
+    request: HttpRequest, access: ProjectAccess, file: staged_files.StagedFile, form: ImportForm
+) -> HttpResponse:
     job = enqueue(
         kind=IMPORT,
         payload={
-            "project": seat.project.pk,
+            "project": access.project.pk,
             "sha256": file.sha256,
             "name": file.name,
-            "user": seat.user.pk,
+            "user": access.user.pk,
             "options": form.payload(),
         },
-        effect=f"import:{seat.project.pk}:{form.cleaned_data['once'].hex}",
+        effect=f"import:{access.project.pk}:{form.cleaned_data['once'].hex}",
     )
     messages.success(request, "The import runs.")
-    return redirect("annotation:import_job", seat.project.slug, job.pk)
+    return redirect("annotation:import_job", access.project.slug, job.pk)
 
 
 @require_safe
 @on_project(Role.MANAGER)
-def running(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def running(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """How far an import is; when it is done, its report."""
-    row = _job(seat.project, job)
+    row = _job(access.project, job)
     if row.state == JobState.DONE and row.result:
-        return redirect("annotation:source", seat.project.slug, int(row.result))
-    return show(request, "import_job.html", seat, folder=FOLDER, tab="queries", **_live(row))
+        return redirect("annotation:source", access.project.slug, int(row.result))
+    return show(request, "import_job.html", access, folder=FOLDER, tab="queries", **_live(row))
 
 
 @require_safe
 @never_cache
 @on_project(Role.MANAGER)
-def live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def live(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """The part of the running import's page that changes by itself."""
-    return show(request, "parts/import_live.html", seat, folder=FOLDER, **_live(_job(seat.project, job)))
+    return show(request, "parts/import_live.html", access, folder=FOLDER, **_live(_job(access.project, job)))
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def stop(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def stop(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """Cancel an import that waits or runs; what it stored is all or nothing, so nothing stays."""
-    row = _job(seat.project, job)
+    row = _job(access.project, job)
     return cancel_and_say(
         request,
-        seat,
+        access,
         row,
         what="The import",
         left="Nothing of the file was stored.",
@@ -177,13 +187,13 @@ def _job(project: Project, pk: int) -> Job:
 
 @require_safe
 @on_project()
-def source(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def source(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """What an import read, dropped, refused and drew; examples are for managers only."""
-    row = get_object_or_404(QuerySource.objects.select_related("created_by"), pk=pk, project=seat.project)
+    row = get_object_or_404(QuerySource.objects.select_related("created_by"), pk=pk, project=access.project)
     return show(
         request,
         "import_source.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="queries",
         source=row,

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.desk.columns import QUERIES
 from annotation.desk.query_links import links_of_query
@@ -19,13 +19,14 @@ from annotation.selectors import queries as selectors
 from annotation.selectors.history import history
 from annotation.selectors.queries import Filters, Progress
 from annotation.services import queries as services
-from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
-from crowd.desk.grids import respond
-from crowd.desk.views.projects import entered
-from crowd.errors import CrowdError
-from tables.cells import cell, csv_text
-from tables.grids import Choices
-from tables.keys import chosen_keys
+from core.errors import ActionError
+from core.files.cells import cell, csv_text
+from web.access import ProjectAccess, Role, on_project
+from web.forms import FormError, read_form, run_action
+from web.keys import chosen_keys
+from web.pages import show
+from web.table_pages import respond
+from web.tables import Choices
 
 QUERY = "annotation:query"
 _AT_ONCE = 1000
@@ -51,9 +52,9 @@ class WhyForm(forms.Form):
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """The table; filtered, sorted and paged by the address."""
-    sources = {str(source.pk): source.name for source in selectors.sources(seat.project)}
+    sources = {str(source.pk): source.name for source in selectors.sources(access.project)}
 
     def with_progress(found: list[Query]) -> list[tuple[Query, Progress]]:
         done = selectors.progress(query.pk for query in found)
@@ -61,28 +62,28 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
     return respond(
         request,
-        seat,
+        access,
         QUERIES,
-        lambda asked: selectors.rows(seat.project, Filters.of(asked.values)),
+        lambda asked: selectors.rows(access.project, Filters.of(asked.values)),
         "queries.html",
         complete=with_progress,
         more_filters=(Choices("source", "Import", {"": "Any import", **sources}),),
         folder="annotation",
         rows_as="page",
-        file_at=reverse("annotation:queries_csv", args=[seat.project.slug]),
-        about=lambda rows: {"rows": rows, "choosable": seat.manages and bool(rows), "why_form": WhyForm()},
+        file_at=reverse("annotation:queries_csv", args=[access.project.slug]),
+        about=lambda rows: {"rows": rows, "choosable": access.manages and bool(rows), "why_form": WhyForm()},
         tab="queries",
     )
 
 
 @require_safe
 @on_project()
-def download(request: HttpRequest, seat: Seat) -> StreamingHttpResponse:
+def download(request: HttpRequest, access: ProjectAccess) -> StreamingHttpResponse:
     """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
     asked = QUERIES.asked(request.GET)
-    rows = asked.sort(selectors.rows(seat.project, Filters.of(request.GET.dict())))
+    rows = asked.sort(selectors.rows(access.project, Filters.of(request.GET.dict())))
     answer = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{seat.project.slug}-queries.csv"'
+    answer["Content-Disposition"] = f'attachment; filename="{access.project.slug}-queries.csv"'
     return answer
 
 
@@ -100,25 +101,25 @@ def _cells(row: tuple[Any, ...], done: Progress) -> Iterator[str | int | float |
     yield from (done.votes, done.selections, done.answers)
 
 
-def _query(seat: Seat, pk: int) -> Query:
-    found: Query = get_object_or_404(selectors.of_project(seat.project).select_related("source"), pk=pk)
-    found.project = seat.project
+def _query(access: ProjectAccess, pk: int) -> Query:
+    found: Query = get_object_or_404(selectors.of_project(access.project).select_related("source"), pk=pk)
+    found.project = access.project
     return found
 
 
 @require_safe
 @on_project()
-def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def query(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """A query's whole history, from the line of its file to its answers."""
-    row = _query(seat, pk)
+    row = _query(access, pk)
     return show(
         request,
         "query.html",
-        seat,
+        access,
         folder="annotation",
         tab="queries",
         query=row,
-        beside=links_of_query(seat.project, row),
+        beside=links_of_query(access.project, row),
         history=history(row),
         why_form=WhyForm(),
         can_accept=services.can_be_accepted(row),
@@ -126,32 +127,32 @@ def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
     )
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def take_out(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Take a query out of the project."""
-    row = _query(seat, pk)
+    row = _query(access, pk)
 
     def action() -> str:
-        reason = entered(WhyForm(request.POST))["reason"]
-        services.withdraw(query=row, reason=reason, actor=seat.user)
+        reason = read_form(WhyForm(request.POST))["reason"]
+        services.withdraw(query=row, reason=reason, actor=access.user)
         return "Taken out. No more work is asked for it; work already done stays, and is paid."
 
-    return run_action(request, action, QUERY, seat.project.slug, pk)
+    return run_action(request, action, QUERY, access.project.slug, pk)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def back(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def back(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Put a query back to where it was."""
-    row = _query(seat, pk)
+    row = _query(access, pk)
 
     def action() -> str:
-        reason = entered(WhyForm(request.POST))["reason"]
-        services.put_back(query=row, reason=reason, actor=seat.user)
+        reason = read_form(WhyForm(request.POST))["reason"]
+        services.put_back(query=row, reason=reason, actor=access.user)
         return f"Put back: {row.get_status_display()}."
 
-    return run_action(request, action, QUERY, seat.project.slug, pk)
+    return run_action(request, action, QUERY, access.project.slug, pk)
 
 
 #: What is said of one query that was decided about, and of several.
@@ -164,38 +165,38 @@ _DONE = {
 _TOLD = 10
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def decide(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Accept or exclude one query by hand, or take that back."""
-    row = _query(seat, pk)
+    row = _query(access, pk)
 
     def action() -> str:
         decision = request.POST.get("decision", "")
         if decision not in services.DECISIONS:
-            raise NotEnteredError("Choose what to do with the query.")
-        reason = entered(WhyForm(request.POST))["reason"]
-        services.DECISIONS[decision](query=row, reason=reason, actor=seat.user)
+            raise FormError("Choose what to do with the query.")
+        reason = read_form(WhyForm(request.POST))["reason"]
+        services.DECISIONS[decision](query=row, reason=reason, actor=access.user)
         return f"It is {_DONE[decision]}: {row.get_status_display()}."
 
-    return run_action(request, action, QUERY, seat.project.slug, pk)
+    return run_action(request, action, QUERY, access.project.slug, pk)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def decide_chosen(request: HttpRequest, seat: Seat) -> HttpResponse:
+def decide_chosen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Decide about the queries that are ticked in the table, which comes back as it was filtered."""
     chosen = chosen_keys(request.POST.getlist("chosen"))
     decision = request.POST.get("decision", "")
     try:
         outcome = services.decide_chosen(
-            project=seat.project,
+            project=access.project,
             chosen=chosen,
             decision=decision,
-            reason=entered(WhyForm(request.POST))["reason"],
-            actor=seat.user,
+            reason=read_form(WhyForm(request.POST))["reason"],
+            actor=access.user,
         )
-    except (CrowdError, NotEnteredError) as error:
+    except ActionError as error:
         messages.error(request, str(error))
     else:
         if outcome.done:
@@ -205,6 +206,6 @@ def decide_chosen(request: HttpRequest, seat: Seat) -> HttpResponse:
             messages.warning(request, f"“{text[:80]}” stays as it is. {why}")
         if len(outcome.refused) > _TOLD:
             messages.warning(request, f"{len(outcome.refused) - _TOLD} more stay as they are.")
-    address = reverse("annotation:queries", args=[seat.project.slug])
+    address = reverse("annotation:queries", args=[access.project.slug])
     filters = request.GET.urlencode()
     return redirect(f"{address}?{filters}" if filters else address)

@@ -1,6 +1,6 @@
-"""Pages about a query that rooms above have: pages on which a query stands link to them.
+"""Pages about a query that apps above have: pages on which a query stands link to them.
 
-A room registers them when Django starts:
+An app registers them when Django starts:
 
     add_page_of_query(PageOfQuery("Metrics of this query", "evaluations:query"))
 """
@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.models import Query
-from projects.models import Project
+from core.projects.models import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ _pages: list[PageOfQuery] = []
 
 
 def add_page_of_query(page: PageOfQuery) -> None:
-    """Add a page; once, however often the room says so."""
+    """Add a page; once, however often the app says so."""
     if page not in _pages:
         _pages.append(page)
 

@@ -1,4 +1,4 @@
-"""Decisions of this room that wait for a person: ties, disputes, answers to review."""
+"""Decisions of this app that wait for a person: ties, disputes, answers to review."""
 
 from collections.abc import Callable
 
@@ -8,9 +8,9 @@ from django.urls import reverse
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.selectors.adjudication import undecided_queries
 from annotation.services.reviewed_work import DECIDING_OPERATIONS
+from core.projects.models import Project
 from crowd.desk.queues import Queue, add_queue, decide_elsewhere
 from crowd.models import Assignment, MarketOperation
-from projects.models import Project
 
 
 def _of_queries(state: str) -> tuple[Callable[[Project], int], Callable[[Project], str]]:
@@ -71,7 +71,7 @@ def _of_answers(
 
 
 def everything() -> None:
-    """All queues of this room."""
+    """All queues of this app."""
     decide_elsewhere(_with_answers_to_decide)
     add_queue(
         Queue(

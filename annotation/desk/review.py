@@ -16,77 +16,78 @@ from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import review
 from annotation.selectors.material import material
 from annotation.selectors.overlap import Lengths, lengths, overlap, stage_spread, texts_of
-from crowd.desk.doors import StageSeat, on_stage, show
-from crowd.desk.grids import respond
+from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Worker
-from tables.grids import page_of
+from web.pages import show
+from web.table_pages import respond
+from web.tables import page_of
 
 #: Pairs of answers at least so alike stand in the table of a query, the likest first.
 _ALIKE = 0.6
 _MOST_PAIRS = 12
 
 
-def distillation_only(seat: StageSeat) -> None:
+def distillation_only(access: StageAccess) -> None:
     """Other kinds of stages have no answers."""
-    if seat.stage.kind != "distillation":
+    if access.stage.kind != "distillation":
         raise Http404("Only stages of distillation have answers.")
 
 
-def query_of_seat(seat: StageSeat, pk: int) -> Query:
-    """A query of the seat's project; others are nobody's business here."""
-    distillation_only(seat)
-    found: Query = get_object_or_404(Query, project=seat.project, pk=pk)
+def query_of_stage(access: StageAccess, pk: int) -> Query:
+    """A query of the project; those of other projects do not exist here."""
+    distillation_only(access)
+    found: Query = get_object_or_404(Query, project=access.project, pk=pk)
     return found
 
 
 @require_safe
 @on_stage()
-def listing(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Queries with how many answers they have, are flagged, and wait for a decision."""
-    distillation_only(seat)
+    distillation_only(access)
 
     def with_figures(found: list[Query]) -> list[tuple[Query, Lengths | None, float | None]]:
-        texts = texts_of(seat.stage, [query.pk for query in found])
+        texts = texts_of(access.stage, [query.pk for query in found])
         figures = {pk: (lengths([len(text) for text in some]), overlap(some)) for pk, some in texts.items()}
         return [(query, *figures.get(query.pk, (None, None))) for query in found]
 
-    held_out = HeldOutWorker.objects.filter(query__project=seat.project)
+    held_out = HeldOutWorker.objects.filter(query__project=access.project)
     return respond(
         request,
-        seat,
+        access,
         ANSWERS,
-        lambda asked: review.queries(seat.stage, asked["state"]),
+        lambda asked: review.queries(access.stage, asked["state"]),
         "review.html",
         complete=with_figures,
         folder="annotation",
-        file=f"{seat.stage.slug}-answers",
+        file=f"{access.stage.slug}-answers",
         rows_as="queries",
         tab="answers",
-        any_answers=Answer.objects.filter(stage=seat.stage).exists(),
+        any_answers=Answer.objects.filter(stage=access.stage).exists(),
         held_out=held_out.values("query").distinct().count(),
         holdout_form=HoldOutForm(
-            initial={"people": distillation_config(seat.stage).hold_out or 1, "seed": seat.stage.seed}
+            initial={"people": distillation_config(access.stage).hold_out or 1, "seed": access.stage.seed}
         ),
     )
 
 
 @require_safe
 @on_stage()
-def query(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def query(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """One query: its passages, and all answers side by side."""
-    row = query_of_seat(seat, pk)
-    answers = review.of_query(seat.stage, row)
+    row = query_of_stage(access, pk)
+    answers = review.of_query(access.stage, row)
     numbers = {shown.answer.pk: shown.number for shown in answers}
     written = [
         FlaggedAnswer(shown.answer.pk, shown.answer.worker_id, shown.answer.text)
         for shown in answers
         if shown.answer.state != Answer.State.EXCLUDED
     ]
-    before, after = review.neighbours(seat.stage, row)
+    before, after = review.neighbours(access.stage, row)
     return show(
         request,
         "review_query.html",
-        seat,
+        access,
         folder="annotation",
         tab="answers",
         query=row,
@@ -107,7 +108,7 @@ def query(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         opinions=_opinions(answers) if row.yes_no else [],
         before=before,
         after=after,
-        beside=links_of_query(seat.project, row),
+        beside=links_of_query(access.project, row),
     )
 
 
@@ -118,17 +119,17 @@ def _opinions(answers: list[review.ShownAnswer]) -> list[tuple[str, int]]:
 
 @require_safe
 @on_stage()
-def writers(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
+def writers(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Who wrote answers, those with most flags first unless the address says otherwise."""
-    distillation_only(seat)
+    distillation_only(access)
     return respond(
         request,
-        seat,
+        access,
         WRITERS,
-        lambda asked: review.writers(seat.stage, asked["q"]),
+        lambda asked: review.writers(access.stage, asked["q"]),
         "review_workers.html",
         folder="annotation",
-        file=f"{seat.stage.slug}-writers",
+        file=f"{access.stage.slug}-writers",
         rows_as="workers",
         tab="answers",
     )
@@ -136,16 +137,16 @@ def writers(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
 
 @require_safe
 @on_stage()
-def writer(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def writer(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """All answers of one person."""
-    distillation_only(seat)
-    worker = get_object_or_404(Worker.objects.filter(answers__stage=seat.stage).distinct(), pk=pk)
-    rows = page_of(review.of_worker(seat.stage, worker), request)
+    distillation_only(access)
+    worker = get_object_or_404(Worker.objects.filter(answers__stage=access.stage).distinct(), pk=pk)
+    rows = page_of(review.of_worker(access.stage, worker), request)
     answers = review.answers(Answer.objects.filter(pk__in=[row.pk for row in rows]).order_by("-pk"))
     return show(
         request,
         "review_worker.html",
-        seat,
+        access,
         folder="annotation",
         tab="answers",
         worker=worker,
@@ -156,15 +157,15 @@ def writer(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
 
 @require_safe
 @on_stage()
-def spread(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def spread(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Lengths and overlap over the stage, and what every flag means."""
-    distillation_only(seat)
+    distillation_only(access)
     return show(
         request,
         "review_spread.html",
-        seat,
+        access,
         folder="annotation",
         tab="answers",
-        spread=stage_spread(seat.stage),
+        spread=stage_spread(access.stage),
         flags=FLAGS.values(),
     )

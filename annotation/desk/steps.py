@@ -1,8 +1,8 @@
-"""What a new project needs of this room."""
+"""What a new project needs of this app."""
 
 from annotation.models import CandidatePassage, QuerySource
+from core.projects.models import Project
 from crowd.desk.steps import Step, add_step
-from projects.models import Project
 from retrieval.models import Corpus
 
 #: Kinds of stages that ask about queries; a project without any stage may have some of them later.

@@ -1,4 +1,4 @@
-"""Addresses of this room's pages of the desk; below them the doors of `crowd.desk.doors` stand."""
+"""Addresses of this app's pages of the desk; each view checks who may see it (`web.access`)."""
 
 from django.urls import URLPattern, path
 
@@ -27,6 +27,7 @@ _REVIEW: list[URLPattern] = [
 ]
 _CASE = f"{_P}adjudication/<int:query>/"
 urlpatterns: list[URLPattern] = [
+    *SEARCHING,  # first: programs ask for them most often
     path(f"{_P}queries/", queries.listing, name="queries"),
     path(f"{_P}queries/decide/", queries.decide_chosen, name="decide_queries"),
     path(f"{_P}queries.csv", queries.download, name="queries_csv"),
@@ -51,5 +52,4 @@ urlpatterns: list[URLPattern] = [
     path(f"{_S}agreement/", agreement.agreement, name="agreement"),
     *_REVIEW,
     *CORPORA,
-    *SEARCHING,
 ]

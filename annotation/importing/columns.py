@@ -38,7 +38,7 @@ def mapped(
 ) -> dict[str, str]:
     """Which column holds which of our fields: as given, the rest by name; an empty one in `given` is none.
 
-    `names` are our fields with the names taken for each: those of queries unless another room has its own.
+    `names` are our fields with the names taken for each: those of queries unless another app has its own.
     Raises ColumnError for a field that we do not have, or a column that the file does not have.
     """
     there = [column.strip() for column in columns]

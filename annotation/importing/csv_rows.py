@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from annotation.importing.reader import BATCH, ignore
 from annotation.importing.records import FileRefusedError, Refuse
 from annotation.importing.source import Source
-from tables.workbooks import Workbook
+from core.files.workbooks import Workbook
 
 if TYPE_CHECKING:
     import _csv

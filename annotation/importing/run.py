@@ -14,7 +14,7 @@ from annotation.importing.screening import RULES, Screen
 from annotation.importing.source import unchanged
 from annotation.importing.text import folded, normal
 from annotation.quotes import quoted
-from tables.rowcounts import RowCounts
+from core.files.rowcounts import RowCounts
 
 if TYPE_CHECKING:
     from annotation.importing.tally import Tally

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from annotation.importing.records import FileRefusedError, Limits, Refuse
-from tables.encodings import MARKS, EncodingError, Guess, guess_encoding, text_encoding
-from tables.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
+from core.files.encodings import MARKS, EncodingError, Guess, guess_encoding, text_encoding
+from core.files.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 
 BLOCK = 2**20
 _GZIP = b"\x1f\x8b"

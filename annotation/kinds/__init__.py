@@ -1,1 +1,1 @@
-"""The three kinds of stages of this room."""
+"""The three kinds of stages of this app."""

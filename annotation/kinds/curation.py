@@ -70,7 +70,7 @@ class CurationConfig(StageConfig):
         ge=0,
         le=10,
         description="Passages drawn at random from below those that editors see of a query, and shown after "
-        "them, so that it can be estimated how many good ones nobody sees.",
+        "them, so that it can be estimated how many good ones remain unseen.",
     )
     advanced: ClassVar[frozenset[str]] = frozenset(
         {"highlights", "merging", "screened", "query_model", "fetched", "below"}

@@ -1,4 +1,4 @@
-"""Rows of the annotation room, in the order in which a query passes through them."""
+"""Rows of the annotation app, in the order in which a query passes through them."""
 
 from annotation.models.answers import Answer, AnswerFlag, AnswerReview, HeldOutWorker
 from annotation.models.curation import CandidatePassage, CuratedPassage, CuratedSet, PassageSelection

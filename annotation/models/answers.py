@@ -23,7 +23,7 @@ class Answer(models.Model):
         DEPENDS = "Depends"
 
     class State(models.TextChoices):
-        """Replaced: its author wrote it anew."""
+        """Replaced: its author wrote it again."""
 
         UNDECIDED = "undecided"
         APPROVED = "approved"

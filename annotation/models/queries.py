@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from projects.models import Project
+from core.projects.models import Project
 
 
 class QuerySource(models.Model):

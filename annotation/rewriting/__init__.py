@@ -1,1 +1,1 @@
-"""A page where somebody writes an answer anew that a reviewer asked about: reached by a signed link, once."""
+"""A page where somebody writes an answer again because a reviewer asked: reached by a signed link, once."""

@@ -14,7 +14,7 @@ def write(answer: int) -> str:
 
 
 def address(answer: int) -> str:
-    """Where its author writes it anew; whole, for a message."""
+    """Where its author writes it again; whole, for a message."""
     return f"{settings.TASK_URL}{reverse('rewriting:rewrite', args=[write(answer)])}"
 
 

@@ -32,7 +32,7 @@ def remembered(corpora: Sequence[Corpus], asked: Hashable, search: Callable[[], 
 
 
 def forget() -> None:
-    """Begin anew; for measuring."""
+    """Begin again; for measuring."""
     with _lock:
         _answers.clear()
 

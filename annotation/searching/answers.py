@@ -11,7 +11,7 @@ from annotation.searching import options
 from annotation.searching.answer_cache import remembered
 from annotation.searching.conversation import Conversation
 from annotation.searching.results import ResultPassage, shown_result
-from projects.models import Project
+from core.projects.models import Project
 from retrieval.crown.conversation import MODELS
 from retrieval.errors import CorpusError, RetrievalError
 from retrieval.models import Corpus

@@ -10,30 +10,31 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST
 
 from annotation.searching.contract import FieldsRefusedError, answer_of, asked_of
-from annotation.searching.keys import seat_of
-from crowd.desk.doors import Seat, on_project, posted
+from annotation.searching.keys import access_of
 from retrieval.errors import EngineError, RetrievalError
 from retrieval.selectors import searchable
+from web.access import ProjectAccess, on_project
 
 
 @csrf_exempt
-@posted
+@require_POST
 def getanswer(request: HttpRequest, *, project: str) -> HttpResponseBase:
     """Answer the last of `questions`, for a key or a member's session; 400 and 503 have `errors` by field."""
     given = request.headers.get("Authorization", "")
     if not given:
         return csrf_protect(on_project()(_answered))(request, project=project)
-    seat = seat_of(given.removeprefix("Bearer ").strip(), project)
-    if seat is None:
+    access = access_of(given.removeprefix("Bearer ").strip(), project)
+    if access is None:
         return _json({"errors": {"": "This key is not, or not any more, valid for this project."}}, 401)
-    return _answered(request, seat)
+    return _answered(request, access)
 
 
-def _answered(request: HttpRequest, seat: Seat) -> HttpResponse:
+def _answered(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     try:
-        asked = asked_of(_body(request), searchable(seat.project))
+        asked = asked_of(_body(request), searchable(access.project))
     except FieldsRefusedError as error:
         return _json({"errors": error.faults}, 400)
     try:

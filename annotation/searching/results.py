@@ -84,7 +84,8 @@ def shown_result(found: FoundPassage, language: str, weights: Mapping[str, float
 
 def sentences_of(found: FoundPassage, language: str) -> Sequence[tuple[int, int]]:
     """Offsets of the passage's sentences; joined, they are the passage."""
-    return sentences(found.passage.text, language)
+    why = found.explanation
+    return why.bounds if why else sentences(found.passage.text, language)
 
 
 def key_of(found: FoundPassage, *, twice: bool) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotation.models import Query, QuerySource
 from annotation.searching.conversation import MOST_TURNS, Conversation, RefusedError
 from annotation.services.query_from_search import FORMAT
-from projects.models import Project
+from core.projects.models import Project
 
 #: Our own questions about the passages in `annotation/sample` (CC0), for a corpus that is called so.
 TEXTBOOKS = "textbooks"

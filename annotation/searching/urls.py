@@ -1,4 +1,4 @@
-"""Addresses of the search page; they stand among those of this room's desk."""
+"""Addresses of the search page; they stand among those of this app's desk."""
 
 from django.urls import URLPattern, path
 

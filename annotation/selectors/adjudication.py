@@ -9,7 +9,7 @@ from annotation.models import PassageSelection, Query, QueryStep, ScreeningVote
 from annotation.selectors.candidates import ShownCandidate, shown_candidates
 from annotation.selectors.doubts import open_doubts
 from annotation.selectors.screening import excluded_by_one_flag
-from projects.models import Project
+from core.projects.models import Project
 
 TIED, DISPUTED, EXCLUDED = Query.Status.TIED, Query.Status.DISPUTED, Query.Status.EXCLUDED
 _WORK = ("assignment__worker", "assignment__stage", "stage")

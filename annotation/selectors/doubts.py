@@ -8,8 +8,8 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Answer, Doubt, PassageSelection, Query
 from annotation.units import of_query, query_of
+from core.projects.models import Project
 from crowd.models import Assignment, Hit, HitUnit
-from projects.models import Project
 
 #: Kinds of stages that build on what a kind decides.
 _LATER: Mapping[str, tuple[str, ...]] = {

@@ -7,8 +7,8 @@ from django.db.models import Count, Exists, OuterRef
 
 from annotation.models import Answer, AnswerFlag, CandidatePassage, Query, QuerySource
 from annotation.selectors.queries import AT, THROUGH, of_project, with_left_at
+from core.projects.models import Project
 from crowd.models import Stage
-from projects.models import Project
 
 Status = Query.Status
 

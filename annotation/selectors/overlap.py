@@ -16,7 +16,8 @@ from annotation.flags.tokens import shingles
 from annotation.models import Answer, Query
 from annotation.selectors.answers import COUNTED
 from crowd.models import Stage
-from crowd.selectors.cached_figures import is_large, kept, moment
+from crowd.selectors.stage_sizes import is_large
+from web.cache import cached, moment
 
 #: A stage's figures are taken from so many of its queries at most, drawn by its seed.
 SAMPLED = 200
@@ -94,7 +95,7 @@ def stage_spread(stage: Stage, *, shown: int = 10) -> StageSpread:
     """Lengths and overlap over a stage, and the queries at both ends; of a large one some seconds old."""
     if not is_large(stage):
         return _spread(stage, shown)
-    return kept(f"spread:{stage.pk}:{shown}", moment(), lambda: _spread(stage, shown), large=True)
+    return cached(f"spread:{stage.pk}:{shown}", moment(), lambda: _spread(stage, shown), large=True)
 
 
 def _spread(stage: Stage, shown: int) -> StageSpread:

@@ -18,8 +18,8 @@ from annotation.models import (
     ScreeningVote,
 )
 from annotation.selectors.screening import excluded_by_one_flag
+from core.projects.models import Project
 from crowd.counted_work import counting
-from projects.models import Project
 
 Status = Query.Status
 #: Statuses in which a query waits at, or was stopped by, each part of the pipeline.

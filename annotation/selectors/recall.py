@@ -7,8 +7,8 @@ from typing import Any
 
 from annotation.models import CandidatePassage, PassageSelection
 from annotation.retrieval_options import drawn_below
+from core.projects.models import Project
 from crowd.counted_work import counting
-from projects.models import Project
 
 _Z95 = 1.959964
 

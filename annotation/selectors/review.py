@@ -13,7 +13,8 @@ from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Q
 from annotation.selectors.answers import with_counts
 from annotation.services.review_decisions import possible
 from crowd.models import Stage, Worker
-from crowd.selectors.cached_figures import is_large, kept, moment
+from crowd.selectors.stage_sizes import is_large
+from web.cache import cached, moment
 
 State = Answer.State
 FILTERS = {
@@ -183,7 +184,7 @@ def writers(stage: Stage, words: str) -> QuerySet[Worker] | list[Worker]:
     """Those of them whose id has these words; of a large stage as they were some seconds ago."""
     if not is_large(stage):
         return workers(stage).filter(external_id__icontains=words)
-    found: list[Worker] = kept(f"writers:{stage.pk}", moment(), lambda: list(workers(stage)), large=True)
+    found: list[Worker] = cached(f"writers:{stage.pk}", moment(), lambda: list(workers(stage)), large=True)
     return [row for row in found if words.lower() in row.external_id.lower()]
 
 

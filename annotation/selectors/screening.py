@@ -9,9 +9,9 @@ from django.db.models import Count, F, Q, QuerySet
 
 from annotation.models import Query, QuerySource, ScreeningVote
 from annotation.rules.screening import Vote
+from core.projects.models import Project
 from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
-from projects.models import Project
 
 
 def missing_votes(stage: Stage) -> Iterator[tuple[int, int]]:

@@ -8,9 +8,9 @@ from django.db import transaction
 from annotation.models import CandidatePassage, Query, QueryStep
 from annotation.services.curation import NewSet, make_sets
 from annotation.services.steps import move
+from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Stage
-from projects.services import record
 
 Status = Query.Status
 

@@ -11,8 +11,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotation.candidates import Region, choose, draw_below
 from annotation.models import CandidatePassage, Query
 from annotation.retrieval_options import Recipe
-from projects.models import Project
-from projects.services import why_read_only
+from core.projects.models import Project
+from core.projects.services import why_read_only
 from retrieval.errors import EmptyQueryError, RetrievalError
 from retrieval.models import Corpus
 from retrieval.search import FoundAnswer, FoundPassage, search_conversation

@@ -133,7 +133,7 @@ def _set_of(query: int, known: Mapping[str, int], decision: Decision) -> NewSet:
 def reconsider_curation(stage: Stage, merging: str, changed: Mapping[int, str]) -> None:
     """Decide again about queries whose selections began or ceased to count: why, by assignment.
 
-    The set of a query is made anew, or the query waits for passages again. Where answers were written from
+    The set of a query is made again, or the query waits for passages again. Where answers were written from
     the set, or are asked for, a person has to say what holds. What a person decided stays.
     """
     mine = PassageSelection.objects.filter(stage=stage, assignment__in=changed).order_by("pk")

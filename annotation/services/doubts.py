@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, CuratedSet, Doubt, Query, QueryStep
 from annotation.services.steps import move
+from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from crowd.services.readonly import refuse_read_only
-from projects.services import record
 
 Status, Outcome = Query.Status, Doubt.Outcome
 

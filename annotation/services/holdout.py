@@ -18,11 +18,11 @@ from django.utils import timezone
 from annotation.kinds.distillation_config import distillation_config
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import COUNTED
+from core.projects.models import Project
+from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Stage, Worker
 from crowd.services.readonly import refuse_read_only
-from projects.models import Project
-from projects.services import record
 
 _BATCH = 500
 _MOST_PEOPLE = 1000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from annotation.importing.design import SampledQuery
 from annotation.importing.records import Record
 from annotation.models import CandidatePassage, Query, QuerySource
-from projects.models import Project
+from core.projects.models import Project
 
 IMPORTED_AS_SCREENED = "imported as screened"
 

@@ -34,9 +34,9 @@ from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
 from annotation.services.candidate_repeats import fold_candidates
 from annotation.services.import_rows import IMPORTED_AS_SCREENED, candidates_of, query_of, texts_there
-from projects.models import Project
-from projects.services import record, why_read_only
-from tables.rowcounts import RowCounts
+from core.files.rowcounts import RowCounts
+from core.projects.models import Project
+from core.projects.services import record, why_read_only
 
 START_AT = {
     "screening": "editors screen them first",

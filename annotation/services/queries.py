@@ -11,10 +11,10 @@ from annotation.models import CuratedSet, Doubt, Query, QueryStep
 from annotation.selectors.doubts import later_work
 from annotation.services.recounts import recheck
 from annotation.services.steps import move
+from core.projects.models import Project
+from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.services.readonly import refuse_read_only
-from projects.models import Project
-from projects.services import record
 
 Status = Query.Status
 #: Queries that one request decides about.

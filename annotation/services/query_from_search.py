@@ -11,10 +11,10 @@ from annotation.importing.text import normal, query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
 from annotation.retrieval_options import Recipe
 from annotation.services.candidates import give_candidates
+from core.projects.models import Project
+from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.services.readonly import refuse_read_only
-from projects.models import Project
-from projects.services import record
 from retrieval.search import FoundAnswer
 
 #: `QuerySource.format` of questions that were asked on the search page; a project has one source of them.

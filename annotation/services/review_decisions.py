@@ -17,10 +17,10 @@ from annotation.rewriting import tokens
 from annotation.services.flags import check
 from annotation.services.query_answers import bring_up_to_date
 from annotation.services.reviewed_work import approve_reviewed_work
+from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
 from crowd.services.review import message_workers, reject
-from projects.services import record
 
 State, Action = Answer.State, AnswerReview.Action
 _LONGEST_REASON = 300
@@ -52,7 +52,7 @@ def approve(*, answer: Answer, actor: Any, seen: str) -> AnswerReview:
 
 @transaction.atomic
 def ask_rewrite(*, answer: Answer, actor: Any, seen: str, reason: str) -> AnswerReview:
-    """Ask its author to write it anew, by a message with a link; until then the answer counts."""
+    """Ask its author to write it again, by a message with a link; until then the answer counts."""
     made = _decide(answer, Action.REWRITE, actor, seen, reason)
     message_workers(
         stage=answer.stage,

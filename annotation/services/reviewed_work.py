@@ -22,7 +22,7 @@ DECIDING_OPERATIONS = (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT)
 def reviewed_work(stage: Stage) -> QuerySet[Assignment]:
     """Submitted work of the stage that waits for a person who has decided about all its answers.
 
-    Work about which the marketplace was asked before is not among it: what it refused a person decides anew.
+    Work about which the marketplace was asked before is not among it: what it refused a person decides again.
     """
     undecided = Answer.objects.filter(assignment=OuterRef("pk"), state=Answer.State.UNDECIDED)
     reviewed = AnswerReview.objects.filter(answer__assignment=OuterRef("pk"))

@@ -1,4 +1,4 @@
-"""An answer is written anew: a row of its own takes the place of the old one, which stays."""
+"""An answer is written again: a row of its own takes the place of the old one, which stays."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class NotAskedError(CrowdError):
 
 
 def rewrite(*, answer: Answer, response: dict[str, Any]) -> Answer:
-    """Store what its author wrote anew; once. Nothing is paid again.
+    """Store what its author wrote again; once. Nothing is paid again.
 
     Raises NotAskedError where the answer does not wait for it.
     """

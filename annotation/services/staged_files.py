@@ -18,8 +18,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotation.services.importing import ImportRefusedError, refuse_read_only
-from projects.models import Project
-from storage.store import fetch, shared_store
+from core.projects.models import Project
+from core.storage.store import fetch, shared_store
 
 #: Larger files are imported on the command line, from where they lie.
 MOST_BYTES = 2 * 2**30

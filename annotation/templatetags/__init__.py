@@ -1,1 +1,1 @@
-"""Tags of this room's templates."""
+"""Tags of this app's templates."""

@@ -26,8 +26,8 @@ from annotation.services.importing import import_queries
 from annotation.units import of_query
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
+from core.database.bulk import BulkTable
 from crowd.models import Stage
-from tables.bulk import BulkTable
 
 _PER_HIT = 5
 _PASSAGES = 10

@@ -11,8 +11,8 @@ from django.apps import apps
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
+from core.projects.models import Project
 from crowd.models import Stage
-from projects.models import Project
 
 FIRST = 100_000_000
 _STRIDE = 10_000_000

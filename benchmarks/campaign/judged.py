@@ -7,12 +7,12 @@ from annotation.scopes import distil
 from benchmarks.campaign.annotated import Written
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
+from core.database.bulk import BulkTable
 from crowd.models import Stage
 from judgments import units
 from judgments.kinds.judging_config import judging_config
 from judgments.models import AttentionCheck, Candidate, CandidateSource, CheckAnswer, Judgment, System
 from judgments.services.checks import ensure_checks
-from tables.bulk import BulkTable
 
 _PER_HIT = 10
 _SPAM, _HONEST_BIAS, _NOISE = 0.12, 0.37, 0.8

@@ -19,13 +19,13 @@ from annotation.models import Answer, Query
 from benchmarks.campaign import annotated, judged
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Size, World, people
+from core.database.bulk import BulkTable
+from core.projects.models import Event, Project
+from core.projects.services import create_project
 from crowd.models import Assignment, Claim, Endpoint, Stage
 from crowd.services.endpoints import create_endpoint
 from crowd.services.stages import create_stage
 from judgments.models import Judgment, Verdict
-from projects.models import Event, Project
-from projects.services import create_project
-from tables.bulk import BulkTable
 
 NAME = "campaign"
 PASSWORD = "a password for measurements"

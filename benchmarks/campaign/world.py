@@ -1,4 +1,4 @@
-"""What the parts of a campaign's loader share: sizes, chance, people, the tables of the crowd room."""
+"""What the parts of a campaign's loader share: sizes, chance, people, the tables of the crowd app."""
 
 import random
 import string
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from core.database.bulk import BulkTable
+from core.projects.models import Project
 from crowd.models import (
     Assignment,
     Claim,
@@ -21,8 +23,6 @@ from crowd.models import (
 )
 from crowd.services.publication import listing
 from crowd.services.quotes import fee, sizes
-from projects.models import Project
-from tables.bulk import BulkTable
 
 _CAPITALS = string.ascii_uppercase + string.digits
 LONG = timedelta(days=365)

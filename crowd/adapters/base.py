@@ -216,7 +216,7 @@ class Marketplace(Protocol):
         """Let a listing end later."""
 
     def close(self, ref: str) -> Outcome[str]:
-        """Take a listing off offer; work in progress may still be finished."""
+        """Expire a listing; work in progress may still be finished."""
 
     def archive(self, ref: str) -> Outcome[str]:
         """Delete a listing whose work is all decided. Rejections become final."""

@@ -2,7 +2,7 @@
 
 import time
 
-from rates import limits
+from core.rates import limits
 
 
 class TokenBucket:

@@ -5,8 +5,8 @@ from typing import Any
 
 from botocore.hooks import BaseEventHooks
 
-from jobs.requestids import HEADER, current_request_id
-from jobs.spans import is_on, open_span
+from core.jobs.requestids import HEADER, current_request_id
+from core.jobs.spans import is_on, open_span
 
 
 def follow_calls(events: BaseEventHooks) -> None:

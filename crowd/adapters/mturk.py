@@ -20,6 +20,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError, ParamValidationError
 from botocore.utils import parse_timestamp
 
+from core.money.amounts import cents, dollars
 from crowd.adapters.base import (
     Arrival,
     Balance,
@@ -54,7 +55,6 @@ from crowd.adapters.outcomes import (
 )
 from crowd.adapters.proof import is_proven
 from crowd.adapters.shapes import external_question, requirement_for, submission_from, utc
-from money.amounts import cents, dollars
 
 KEY_PREFIX = "dst:"
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"

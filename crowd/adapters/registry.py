@@ -3,9 +3,9 @@
 import threading
 from typing import TYPE_CHECKING
 
+from core.sealing import unseal
 from crowd.adapters.base import Marketplace
 from crowd.models import Endpoint
-from sealing import unseal
 
 if TYPE_CHECKING:
     from crowd.adapters.mturk import Account, MTurkAdapter
@@ -15,7 +15,7 @@ _adapters: dict[int, tuple["Account", "MTurkAdapter"]] = {}
 
 
 def adapter(endpoint: Endpoint) -> Marketplace:
-    """The adapter of an endpoint, made anew when its row changed.
+    """The adapter of an endpoint, made again when its row changed.
 
     Raises ValueError where its secret key cannot be read any more.
     """

@@ -1,4 +1,4 @@
-"""Agreement over a project: one row per stage, from the rooms that know how their people can agree.
+"""Agreement over a project: one row per stage, from the apps that know how their people can agree.
 
     agreements.add_source(Source(("judging",), rows_of))
 
@@ -9,8 +9,8 @@ what is stored or was worked out before, and leaves out the rest.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.projects.models import Project
 from crowd.models import Stage
-from projects.models import Project
 
 #: Krippendorff's lowest limit for tentative conclusions (Content Analysis, 2004, chapter 11): alpha of 0.667.
 TARGET = 2 / 3
@@ -55,7 +55,7 @@ Rows = Callable[[Sequence[Stage], bool], Mapping[int, Row]]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The kinds of stages that a room has rows for, and where to ask for them."""
+    """The kinds of stages that an app has rows for, and where to ask for them."""
 
     kinds: tuple[str, ...]
     rows: Rows
@@ -65,7 +65,7 @@ _sources: list[Source] = []
 
 
 def add_source(source: Source) -> None:
-    """Add a room's rows; once, however often it says so."""
+    """Add an app's rows; once, however often it says so."""
     if source not in _sources:
         _sources.append(source)
 

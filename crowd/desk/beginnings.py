@@ -1,7 +1,7 @@
-"""What a new project can begin with: sets of stages that a room has ready.
+"""What a new project can begin with: sets of stages that an app has ready.
 
 A beginning is a study without its project: stages in the terms of a study's file, without endpoint and
-budget, which the researcher gives. A room registers its own when Django starts:
+budget, which the researcher gives. An app registers its own when Django starts:
 
     add_beginning(Beginning("reference", "Reference answers", "…", stages=(…,), brings="A query log."))
 """
@@ -38,12 +38,12 @@ _beginnings: dict[str, StagePreset] = {}
 
 
 def add_beginning(beginning: StagePreset) -> None:
-    """Make a beginning known; once, however often the room says so."""
+    """Make a beginning known; once, however often the app says so."""
     _beginnings[beginning.name] = beginning
 
 
 def beginnings() -> list[StagePreset]:
-    """All that there are, in the order of the rooms; the empty one last."""
+    """All that there are, in the order of the apps; the empty one last."""
     return [*_beginnings.values(), EMPTY]
 
 

@@ -1,13 +1,13 @@
-"""The tables of this room's pages: which columns they have, and what they can be filtered and sorted by."""
+"""The tables of this app's pages: which columns they have, and what they can be filtered and sorted by."""
 
 from operator import attrgetter
 from typing import Any
 
+from core.money.amounts import dollars
+from core.projects.models import Event
 from crowd.desk.tables import HIT_STATES, OPERATION_STATES, WORK_STATES
 from crowd.models import Assignment
-from money.amounts import dollars
-from projects.models import Event
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 
 def _money(name: str) -> Any:

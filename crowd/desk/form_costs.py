@@ -4,9 +4,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from core.money.amounts import entered_cents
 from crowd.models import Endpoint
 from crowd.services.estimate import PER, Estimate, Terms, estimate
-from money.amounts import entered_cents
 
 _MOST_PEOPLE, _MOST_SECONDS = 10_000, 36_000
 

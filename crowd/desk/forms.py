@@ -7,14 +7,14 @@ from typing import Any
 from django import forms
 from pydantic import ValidationError
 
+from core.money.amounts import AmountError, dollars, entered_cents
+from core.notices.models import Wish
+from core.projects.models import Membership, Project
 from crowd.desk import modelform
 from crowd.models import Stage
 from crowd.study.documents import expected_minutes
 from crowd.study.schema import ProjectFields
-from money.amounts import AmountError, dollars, entered_cents
-from notices.models import Wish
-from projects.models import Membership, Project
-from revisions.forms import RevisedForm
+from web.revisions import RevisedForm
 
 _MOST_CENTS = 1_000_000_000
 

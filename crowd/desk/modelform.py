@@ -14,11 +14,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from core.money.amounts import dollars
 from crowd.desk.rowfields import Commas, Rows, choices_of, key_and_value
 from crowd.study import notation
 from crowd.study.explain import findings
 from crowd.study.values import Amount, Period, Words, duration
-from money.amounts import dollars
 
 _LONG_TEXT = 200
 #: Left out of the data: the model's default holds.

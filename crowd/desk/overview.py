@@ -1,17 +1,17 @@
-"""What rooms add to a project's overview: steps of the funnel, and sentences about what needs somebody.
+"""What apps add to a project's overview: steps of the funnel, and sentences about what needs somebody.
 
-`crowd` knows no queries and no judgments. A room above says once, when Django starts, where to ask:
+`crowd` knows no queries and no judgments. An app above says once, when Django starts, where to ask:
 
-    overview.add_room(Room("judgments", judged, position=20))
+    overview.add_overview_source(OverviewSource("judgments", judged, position=20))
 
-`judged(project, entered)` gives what the room has to say now; `entered` is how many came through the last
-step of the rooms before it (None: there is none). It is asked once for a page.
+`judged(project, entered)` gives what the app has to say now; `entered` is how many came through the last
+step of the apps before it (None: there is none). It is asked once for a page.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from projects.models import Project
+from core.projects.models import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class OverviewPart:
-    """What a room says of a project. `teach` stands where the funnel would be while there are no steps."""
+    """What an app says of a project. `teach` is shown where the funnel would be while there are no steps."""
 
     steps: tuple[Step, ...] = ()
     attention: tuple[Attention, ...] = ()
@@ -79,31 +79,31 @@ Say = Callable[[Project, int | None], OverviewPart]
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """A room and where to ask it; rooms are asked by their `position`."""
+class OverviewSource:
+    """An app and where to ask it; sources are asked by their `position`."""
 
     name: str
     say: Say
     position: int
 
 
-_rooms: list[Room] = []
+_sources: list[OverviewSource] = []
 
 
-def add_room(room: Room) -> None:
-    """Add a room; once, however often it says so."""
-    if room not in _rooms:
-        _rooms.append(room)
-        _rooms.sort(key=lambda each: each.position)
+def add_overview_source(source: OverviewSource) -> None:
+    """Add an app; once, however often it says so."""
+    if source not in _sources:
+        _sources.append(source)
+        _sources.sort(key=lambda each: each.position)
 
 
 def compose_overview(project: Project) -> OverviewPart:
-    """What all rooms say of a project, put together: steps in their order, what is pressing first."""
+    """What all apps say of a project, put together: steps in their order, what is pressing first."""
     steps: list[Step] = []
     attention: list[Attention] = []
     teach, teach_link = "", None
-    for room in _rooms:
-        own = room.say(project, steps[-1].passed.count if steps else None)
+    for source in _sources:
+        own = source.say(project, steps[-1].passed.count if steps else None)
         steps += own.steps
         attention += own.attention
         teach, teach_link = teach or own.teach, teach_link or own.teach_link

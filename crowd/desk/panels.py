@@ -1,9 +1,7 @@
-"""Pages and sections that rooms above add to the desk, so that `crowd` need not know them.
+"""Sections that apps above add to pages of the desk, so that `crowd` need not know them.
 
-A room registers them when Django starts:
+An app registers them when Django starts:
 
-    panels.add_page(Page("Queries", "annotation:queries"))
-    panels.add_page(Page("Answers", "annotation:answers", kinds=("distillation",)))
     panels.add_section(Section("annotation/funnel.html", funnel_of))
 """
 
@@ -14,26 +12,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from core.projects.models import Project
 from crowd.models import Worker
-from projects.models import Project
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page of its own, at an address that takes the project's slug, and with `kinds` the stage's too.
-
-    With `kinds` it is a tab of the stages of those kinds, without one of the project. `name` is what the page
-    gives as `tab`, so that its tab shows where one is. `position` orders the tabs.
-    """
-
-    label: str
-    url_name: str
-    name: str
-    kinds: tuple[str, ...] = ()
-    position: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +42,9 @@ class SettingsSection:
     context: Callable[[User, Project | None], Mapping[str, Any] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A tab as templates draw it."""
-
-    label: str
-    address: str
-    name: str
-
-
-_pages: list[Page] = []
 _sections: list[Section] = []
 _worker_sections: list[WorkerSection] = []
 _settings: list[SettingsSection] = []
-
-
-def add_page(page: Page) -> None:
-    """Add a tab with its page; once, however often the room says so."""
-    if page not in _pages:
-        _pages.append(page)
-        _pages.sort(key=lambda each: each.position)
 
 
 def add_section(section: Section) -> None:
@@ -98,20 +63,6 @@ def add_settings(section: SettingsSection) -> None:
     """Add a part to the settings of projects, of users, or of both."""
     if section not in _settings:
         _settings.append(section)
-
-
-def project_tabs(project: Project) -> list[Tab]:
-    """Tabs that rooms above have for a project."""
-    return _tabs((page for page in _pages if not page.kinds), project.slug)
-
-
-def stage_tabs(project: Project, kind: str, stage_slug: str) -> list[Tab]:
-    """Tabs that rooms above have for a stage of this kind."""
-    return _tabs((page for page in _pages if kind in page.kinds), project.slug, stage_slug)
-
-
-def _tabs(pages: Iterable[Page], *names: str) -> list[Tab]:
-    return [Tab(page.label, reverse(page.url_name, args=names), page.name) for page in pages]
 
 
 def sections(project: Project) -> list[SafeString]:

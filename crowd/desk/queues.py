@@ -1,6 +1,6 @@
 """Queues of decisions that wait for a person, per project: how many, and the next one.
 
-A room adds its own when Django starts:
+An app adds its own when Django starts:
 
     add_queue(Queue("tied", "Ties", "Editors were of two minds …", count=…, first=…, position=10))
 
@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.urls import reverse
 
+from core.projects.models import Project
 from crowd.models import Assignment, MarketOperation
-from crowd.selectors.cached_figures import any_large, kept, moment
-from projects.models import Project
+from crowd.selectors.stage_sizes import any_large
+from web.cache import cached, moment
 
 State, Kind = Assignment.State, MarketOperation.Kind
 
@@ -47,14 +48,14 @@ _elsewhere: list[Callable[[], Exists]] = []
 
 
 def add_queue(queue: Queue) -> None:
-    """Add a queue; once, however often the room says so."""
+    """Add a queue; once, however often the app says so."""
     if all(each.name != queue.name for each in _queues):
         _queues.append(queue)
         _queues.sort(key=lambda each: each.position)
 
 
 def decide_elsewhere(which: Callable[[], Exists]) -> None:
-    """Leave work out of the queue of work where a room decides about it in queues of its own.
+    """Leave work out of the queue of work where an app decides about it in queues of its own.
 
     `which()` tells it, of an outer assignment. So no work is counted twice.
     """
@@ -71,7 +72,7 @@ def waiting(project: Project) -> list[QueueCount]:
     """All queues with their counts; of a large project as they were some seconds ago."""
     if not any_large(project):
         return _count(project)
-    return kept(f"queues:{project.pk}", moment(), lambda: _count(project), large=True)
+    return cached(f"queues:{project.pk}", moment(), lambda: _count(project), large=True)
 
 
 def _count(project: Project) -> list[QueueCount]:
@@ -125,7 +126,7 @@ def _first_operation(project: Project) -> str:
     return f"{reverse('desk:decisions', args=[project.slug, found])}?queue=operations" if found else ""
 
 
-def of_this_room() -> None:
+def add_own() -> None:
     """The queues of work and of operations in doubt."""
     for position, (name, label, rows, what) in enumerate(
         (

@@ -7,6 +7,8 @@ from typing import Any
 from django import forms
 from pydantic import BaseModel, ValidationError
 
+from core.money.amounts import cents, dollars
+from core.projects.models import Project
 from crowd.desk import modelform
 from crowd.desk.form_costs import cost_of
 from crowd.desk.texts import add_copies, follow_entered
@@ -18,9 +20,7 @@ from crowd.services.estimate import PER, Estimate
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
-from money.amounts import cents, dollars
-from projects.models import Project
-from revisions.forms import RevisedForm
+from web.revisions import RevisedForm
 
 _TASK, _CONFIG, _MADE = "task.", "config.", "made."
 _RULES = (

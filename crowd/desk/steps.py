@@ -1,6 +1,6 @@
 """The next steps of a new project, which tick themselves off; they leave the overview once all are done.
 
-A room adds its own when Django starts:
+An app adds its own when Django starts:
 
     add_step(Step("queries", "Import queries", "…", "annotation:import_new", done=…, wanted=…, position=20))
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 from django.urls import reverse
 
+from core.projects.models import Membership, Project
 from crowd.models import Stage
-from projects.models import Membership, Project
 
 
 def _always(_: Project, __: frozenset[str]) -> bool:
@@ -49,7 +49,7 @@ _steps: list[Step] = []
 
 
 def add_step(step: Step) -> None:
-    """Add a step; once, however often the room says so."""
+    """Add a step; once, however often the app says so."""
     if all(each.name != step.name for each in _steps):
         _steps.append(step)
         _steps.sort(key=lambda each: each.position)
@@ -94,7 +94,7 @@ _OPEN = Step(
 )
 
 
-def of_this_room() -> None:
+def add_own() -> None:
     """A stage to begin with, and people."""
     add_step(
         Step(

@@ -9,11 +9,12 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
+from core.projects.models import Membership, Project
+from core.projects.selectors import last_event, projects_of
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
-from crowd.selectors.cached_figures import any_large, is_large, kept, last_event, moment
-from projects.models import Membership, Project
-from projects.selectors import projects_of
+from crowd.selectors.stage_sizes import any_large, is_large
+from web.cache import cached, moment
 
 State = Assignment.State
 
@@ -67,7 +68,9 @@ def stage_cards(project: Project) -> list[StageCard]:
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
     if not any_large(project):
         return _cards(project, stages)
-    counted = kept(f"cards:{project.pk}:{len(stages)}", moment(), lambda: _cards(project, stages), large=True)
+    counted = cached(
+        f"cards:{project.pk}:{len(stages)}", moment(), lambda: _cards(project, stages), large=True
+    )
     return [replace(card, stage=stage) for card, stage in zip(counted, stages, strict=True)]
 
 
@@ -184,7 +187,7 @@ def say_what_about(stage: Stage, rows: Iterable[Assignment]) -> None:
 def chosen_workers(stage: Stage, state: str, words: str = "") -> QuerySet[Worker] | list[Any]:
     """Workers of a stage that a filter names; of a large stage as they were some seconds ago."""
     if is_large(stage):
-        every: list[Any] = kept(
+        every: list[Any] = cached(
             f"workers:{stage.pk}:{last_event(stage.project, 'worker.')}",
             moment(),
             lambda: list(workers(stage)),

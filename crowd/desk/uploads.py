@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.projects.models import Project
 from crowd.study.planning import plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, parse
-from projects.models import Project
 
 #: Larger files are applied on the command line.
 LARGEST = 500_000

@@ -14,6 +14,8 @@ from django import forms
 from django.utils.text import slugify
 from pydantic import ValidationError
 
+from core.money.amounts import dollars, entered_cents
+from core.projects.models import Project
 from crowd.desk import modelform
 from crowd.desk.beginnings import StageTable
 from crowd.desk.form_costs import cost_of
@@ -29,8 +31,6 @@ from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, parse
 from crowd.study.schema import ProjectFields, StageFields, TaskFields
 from crowd.study.writer import document_toml
-from money.amounts import dollars, entered_cents
-from projects.models import Project
 
 #: What of a stage is asked here; everything else is in its own form afterwards.
 ASKED = ("reward", "redundancy", "units_per_hit", "expected_minutes", "approve", "budget")

@@ -5,7 +5,7 @@ import uuid
 from django.db import models
 from django.db.models import F, Q
 
-from projects.models import Project
+from core.projects.models import Project
 
 
 class Endpoint(models.Model):

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.utils import timezone
 
+from core.projects.services import record
 from crowd import budget
 from crowd.adapters.base import CallRefusal, CallSuccess, EarlierSuccess, Outcome
 from crowd.budget import Cost, MovementPurpose
 from crowd.models import Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services import decisions
-from projects.services import record
 
 Kind = MarketOperation.Kind
 State = MarketOperation.State

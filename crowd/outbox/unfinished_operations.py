@@ -14,7 +14,7 @@ _LOOK_AT_MESSAGE = (
     "happened, or that it did not and write it again."
 )
 _LOOK_AT_DEADLINE = (
-    "Planned before a restore, and the HIT is off offer at the marketplace. Say that it happened if it "
+    "Planned before a restore, and the HIT has expired at the marketplace. Say that it happened if it "
     "should stay so, or that it did not and give it more time again."
 )
 

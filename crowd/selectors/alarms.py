@@ -51,7 +51,7 @@ def alarms(stage: Stage) -> list[Alarm]:
     if count := Hit.objects.filter(
         stage=stage, state=Hit.State.OPEN, expires_at__range=(now, now + _EXPIRING_WITHIN)
     ).count():
-        found.append(Alarm("soon", f"{_count(count, 'HIT goes', 'HITs go')} off offer within a day.", "hits"))
+        found.append(Alarm("soon", f"{_count(count, 'HIT expires', 'HITs expire')} within a day.", "hits"))
     return found
 
 

@@ -2,9 +2,9 @@
 
 from django.db.models import Sum
 
+from core.money.amounts import dollars
+from core.projects.models import Project
 from crowd.models import Stage
-from money.amounts import dollars
-from projects.models import Project
 
 
 def allotted_cents(project: Project, *, without: Stage | None = None) -> int:

@@ -11,10 +11,11 @@ from django.db.models import Count, IntegerField, Max, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, HitUnit, Stage, Worker
-from crowd.selectors.cached_figures import any_large, kept, moment, work_stamps
-from projects.models import Project
+from crowd.selectors.stage_sizes import any_large, work_stamps
 from quality.proportions import wilson
+from web.cache import cached, moment
 
 State = Assignment.State
 #: Below so many units done nobody's figures are compared with others'.
@@ -26,7 +27,7 @@ _LEAST_CHECKS = 2
 
 @dataclass(frozen=True, slots=True)
 class WorkerFigures:
-    """What a room above knows of somebody in a stage; shares 0 to 1.
+    """What an app above knows of a worker in a stage; shares 0 to 1.
 
     `presented` and `failed` are attention checks and take the place of what `crowd` counts for stages of its
     kind. `kappa` rests on `kappa_n` items. `removed` of `ratings` were removed by filters.
@@ -47,7 +48,7 @@ Stamp = Callable[[Sequence[Stage]], object]
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """Stages of a kind about whose people a room knows more: `judged` by worker, under the stamp `stamp`.
+    """Stages of a kind about whose people an app knows more: `judged` by worker, under the stamp `stamp`.
 
     The stamp has to change when filters do; that work changed is seen without it.
     """
@@ -149,13 +150,13 @@ _sources: list[Knowledge] = []
 
 
 def add_knowledge(source: Knowledge) -> None:
-    """Add what a room knows of people; once, however often it says so."""
+    """Add what an app knows of people; once, however often it says so."""
     if source not in _sources:
         _sources.append(source)
 
 
 def people(project: Project) -> list[Person]:
-    """Everybody who took work of a project, by key; kept until the work or filters change.
+    """Everybody who took work of a project, by key; cached until the work or filters change.
 
     Exclusions are always of now. `flags` ask somebody to look; they decide nothing.
     """
@@ -164,7 +165,7 @@ def people(project: Project) -> list[Person]:
     large = any_large(project)
     work: object = moment() if large else tuple(sorted(work_stamps(stages).items()))
     known = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
-    found: list[Person] = kept(
+    found: list[Person] = cached(
         f"people:{project.pk}:{known}", work, lambda: _count_people(stages), large=large
     )
     excluded = dict(
@@ -179,7 +180,7 @@ def people(project: Project) -> list[Person]:
 
 
 def _count_people(stages: Sequence[Stage]) -> list[Person]:
-    """Everybody's figures, in four questions and those of the rooms above."""
+    """Everybody's figures, in four questions and those of the apps above."""
     times, presented = _times(stages), _presented(stages)
     usual = {stage.pk: _usual(stage, times) for stage in stages}
     judged = {
@@ -228,7 +229,7 @@ def _counts(stages: Sequence[Stage]) -> Iterable[tuple[Any, ...]]:
 
 
 def _presented(stages: Sequence[Stage]) -> dict[tuple[int, int], int]:
-    """How many attention checks everybody answered, where no room above counts them."""
+    """How many attention checks everybody answered, where no app above counts them."""
     above = {source.kind for source in _sources}
     mine = [stage for stage in stages if stage.checks_per_hit and stage.kind not in above]
     rows = HitUnit.objects.filter(

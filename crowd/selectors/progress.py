@@ -17,7 +17,7 @@ _GONE = (Assignment.State.ENDED, Assignment.State.QUARANTINED)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts of a stage. `expired_places` went off offer before anybody took them."""
+    """Counts of a stage. `expired_places` expired before a worker took them."""
 
     hits: dict[str, int] = field(default_factory=dict)
     assignments: dict[str, int] = field(default_factory=dict)

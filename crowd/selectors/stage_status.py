@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from crowd.models import LedgerEntry, Stage
 from crowd.selectors.alarms import Alarm, alarms
-from crowd.selectors.cached_figures import is_large, kept, moment
 from crowd.selectors.operations import waiting
 from crowd.selectors.progress import Progress, stage_progress
+from crowd.selectors.stage_sizes import is_large
 from crowd.selectors.wage import Wage, wage
+from web.cache import cached, moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def standing(stage: Stage) -> StageStatus:
     if not is_large(stage):
         return _build_status(stage, None)
     stamp = (moment(), stage.status, stage.budget_cents, stage.redundancy)
-    return kept(
+    return cached(
         f"standing:{stage.pk}", stamp, lambda: _build_status(stage, timezone.now()), large=True, dated=True
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
@@ -35,6 +35,7 @@ from crowd.pages import by_key
 from crowd.services import bulk_confirm, decisions, receipts, unproven
 from crowd.services.recounts import recount, recount_all
 from crowd.services.stages import settle_closed_hit, settle_closed_hits
+from web.cache import figures
 
 logger = logging.getLogger(__name__)
 State = Assignment.State
@@ -48,6 +49,12 @@ _UNLISTED_AFTER = timedelta(hours=1)
 #: HITs in a row that could not be read, after which the marketplace counts as down.
 _PATIENCE = 5
 _SYNC_AGAIN_AFTER = timedelta(minutes=5)
+#: HITs whose work may be decided at the marketplace itself are read again after so long, the oldest first: at
+#: most so many, so often in seconds.
+_LOOK_AGAIN_AFTER = timedelta(hours=6)
+_LOOKS, _LOOK_EVERY = 200, 900
+#: For so long a rejection can be turned into an approval.
+_OVERRIDABLE = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,7 @@ def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = Non
     changed = 0
     with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
         ahead = _Prefetch(contact or Contact())
-        hits = islice(by_key(hits_with_news(stage)), limit)
+        hits = islice(chain(by_key(hits_with_news(stage)), _hits_to_look_at(stage)), limit)
         try:
             while True:
                 for hit in islice(hits, 0 if ahead.contact.must_end() else _AHEAD - len(ahead.reads)):
@@ -159,6 +166,24 @@ def hits_with_news(stage: Stage) -> QuerySet[Hit]:
         .filter(Q(stored) | Q(auto_approved) | over | full)
         .order_by("pk")
     )
+
+
+def _hits_to_look_at(stage: Stage) -> Iterator[Hit]:
+    """HITs of which nothing is due, and whose work a requester may have decided without us.
+
+    It may be done on the marketplace's pages or by a program; the marketplace tells us nothing then.
+    """
+    if not figures.add(f"decided-elsewhere:{stage.pk}", True, _LOOK_EVERY):
+        return
+    now = timezone.now()
+    undecided = Q(state__in=[State.SUBMITTED, State.QUARANTINED])
+    open_work = Assignment.objects.filter(
+        undecided | Q(state=State.REJECTED, decided_at__gt=now - _OVERRIDABLE), stage=stage
+    )
+    rows = Hit.objects.filter(
+        stage=stage, synced_at__lte=now - _LOOK_AGAIN_AFTER, pk__in=open_work.values("hit")
+    )
+    yield from list(rows.exclude(external_id="").order_by("synced_at", "pk")[:_LOOKS])
 
 
 def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:

@@ -21,7 +21,7 @@ def unit_cost(hit: Hit) -> Cost:
 def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) -> bool:
     """Book approved work as paid, whoever approved it; doing it twice books once.
 
-    What rejected work would have cost was given back, so it is set aside anew unless it is `reserved`.
+    What rejected work would have cost was given back, so it is set aside again unless it is `reserved`.
     """
     before = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if before.state == State.APPROVED:

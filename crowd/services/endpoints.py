@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.money.fees import PROFILES
+from core.sealing import seal
 from crowd.errors import CrowdError
 from crowd.models import Endpoint
-from money.fees import PROFILES
-from sealing import seal
 
 
 @dataclass(frozen=True, slots=True)

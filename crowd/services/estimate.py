@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from core.money.fees import reward_fee
 from crowd import bundles
 from crowd.selectors.wage import Wage
 from crowd.services.quotes import EXPECTED_REPLACED
-from money.fees import reward_fee
 
 #: Costs are told per so many units, unless the kind knows how many there will be.
 PER = 1000

@@ -12,8 +12,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.sealing import seal, unseal
 from crowd.models import Hit, HitUnit, Stage
-from sealing import seal, unseal
 
 _PARAMETER, _PURPOSE = "memo", "crowd.hit"
 _SEALED = re.compile(rf"\?{_PARAMETER}=([\w=-]+)", re.ASCII)

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.db import transaction
 
+from core.projects.models import Project
 from crowd.models import Stage, Worker
 from crowd.services.review import exclude_worker
-from projects.models import Project
 
 
 @transaction.atomic

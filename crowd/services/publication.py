@@ -11,6 +11,7 @@ from django.db.models import F, Max, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from core.projects.services import record
 from crowd import budget
 from crowd.budget import Cost
 from crowd.bundles import Bundle
@@ -24,7 +25,6 @@ from crowd.services.parts import rules_for_part
 from crowd.services.qualifying_stages import with_groups
 from crowd.services.quotes import bundles_to_publish, fee, sizes
 from crowd.services.stage_exclusions import rules_apart
-from projects.services import record
 
 #: HITs planned in one transaction.
 _BATCH = 200

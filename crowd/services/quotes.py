@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
+from core.money.fees import reward_fee
 from crowd import bundles
 from crowd.kinds import PendingUnit, kind_of
 from crowd.models import Assignment, Hit, HitUnit, Stage
-from money.fees import reward_fee
 
 State = Assignment.State
 

@@ -1,8 +1,8 @@
 """Projects in which nothing is collected or changed."""
 
+from core.projects.models import Project
+from core.projects.services import why_read_only
 from crowd.errors import ReadOnlyError
-from projects.models import Project
-from projects.services import why_read_only
 
 
 def refuse_read_only(project: Project) -> None:

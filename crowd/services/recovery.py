@@ -21,6 +21,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from core.money.amounts import dollars
+from core.money.fees import bonus_fee
+from core.projects.services import record
 from crowd import budget
 from crowd.adapters import registry
 from crowd.adapters.base import BonusPaid, EarlierSuccess, Listing, Marketplace
@@ -34,9 +37,6 @@ from crowd.outbox.unfinished_operations import compare_operations, unfinished
 from crowd.services import memo
 from crowd.services.collection import collect_hit
 from crowd.services.publication import next_ordinal
-from money.amounts import dollars
-from money.fees import bonus_fee
-from projects.services import record
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State

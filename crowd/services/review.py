@@ -7,6 +7,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from core.money.amounts import dollars
+from core.money.fees import bonus_fee, reward_fee
+from core.projects.services import record
 from crowd.adapters.base import CallRefusal, EarlierSuccess
 from crowd.budget import Cost
 from crowd.counted_work import counts
@@ -21,9 +24,6 @@ from crowd.services.collection import plan_decision
 from crowd.services.groups import ensure_group, only, put_into
 from crowd.services.publication import next_ordinal, plan_listing
 from crowd.services.recounts import recount
-from money.amounts import dollars
-from money.fees import bonus_fee, reward_fee
-from projects.services import record
 
 Kind, State = MarketOperation.Kind, Assignment.State
 _DECIDABLE = (State.SUBMITTED, State.QUARANTINED)

@@ -11,13 +11,13 @@ from uuid import UUID, uuid4
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from core.jobs import shutdown
+from core.jobs.heartbeats import heartbeats
+from core.jobs.services import format_span
 from crowd.contact import Contact
 from crowd.models import Endpoint, EndpointRound
 from crowd.selectors.outages import outages
 from crowd.signals import round_ended
-from jobs import shutdown
-from jobs.heartbeats import heartbeats
-from jobs.services import format_span
 
 logger = logging.getLogger(__name__)
 Outcome = EndpointRound.Outcome

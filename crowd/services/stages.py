@@ -14,6 +14,10 @@ from django.db.models import Count
 from django.utils import timezone
 from pydantic import ValidationError as ConfigError
 
+from core.money.amounts import dollars
+from core.projects.models import Project
+from core.projects.services import record
+from core.revisions import ShownColumns
 from crowd import budget, bundles
 from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
@@ -27,10 +31,6 @@ from crowd.services.qualifying_stages import with_groups
 from crowd.services.quotes import Quote, quote
 from crowd.services.readonly import refuse_read_only
 from crowd.study.explain import not_known
-from money.amounts import dollars
-from projects.models import Project
-from projects.services import record
-from revisions.shown_columns import ShownColumns
 
 Status = Stage.Status
 #: What cannot change once HITs of an opened stage were planned: people are working under these terms.
@@ -38,7 +38,7 @@ FIXED_ONCE_OPENED = frozenset(
     {"kind", "endpoint", "units_per_hit", "checks_per_hit", "reward_cents", "config"}
 )
 
-#: Options on which it depends whether work counts before a person saw it; the next round settles it all anew.
+#: Options on which it depends whether work counts before a person saw it; the next round settles all again.
 _DECIDE_WHAT_COUNTS = frozenset({"approve_at_once", "hold_failed_checks", "redundancy"})
 
 
@@ -194,7 +194,7 @@ def pause_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
 
 
 def close_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
-    """Take everything off offer; work in progress may still come in and is paid."""
+    """Expire all HITs; work in progress may still come in and is paid."""
     _move(
         stage, (Status.DRAFT, Status.OPEN, Status.PAUSED), Status.CLOSED, "stage.closed", actor=actor, why=why
     )
@@ -223,7 +223,7 @@ def _move(stage: Stage, before: tuple[str, ...], after: str, action: str, *, act
 
 
 def expire_hit(*, hit: Hit, purpose: str) -> MarketOperation:
-    """Plan to take one HIT off offer; once per purpose, and once more after each refusal."""
+    """Plan to expire one HIT; once per purpose, and once more after each refusal."""
     target = f"hit:{hit.pk}"
     refused = MarketOperation.objects.filter(
         kind=MarketOperation.Kind.CLOSE, target=target, state=MarketOperation.State.REFUSED

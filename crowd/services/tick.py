@@ -12,11 +12,11 @@ from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Recount, St
 from crowd.outbox import epoch
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
-from crowd.selectors.cached_figures import figures
 from crowd.services.collection import collect
 from crowd.services.publication import publish_pending
 from crowd.services.rounds import lease_round
 from crowd.services.settlement import settle_news
+from web.cache import figures
 
 logger = logging.getLogger(__name__)
 #: Seconds of processor time from which looking for what a stage lacks costs much, and after how many times as

@@ -124,7 +124,7 @@ def _kept() -> dict[str, list[dict[str, str]]]:
 
 
 def _keep(kept: dict[str, list[dict[str, str]]]) -> None:
-    """Write the file anew, readable for its owner only, whole or not at all."""
+    """Write the file again, readable for its owner only, whole or not at all."""
     path = settings.DATA_DIR / _FILE
     half = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
     with os.fdopen(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:

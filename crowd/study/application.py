@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
+from core.projects.models import Membership, Project
+from core.projects.services import ProjectError, change_project, create_project, set_budget, set_role
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Endpoint, Stage
@@ -19,8 +21,6 @@ from crowd.study.planning import Plan, keys_differ, keys_of, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study
 from crowd.study.schema import EndpointFields, ProjectFields, StageFields
-from projects.models import Membership, Project
-from projects.services import ProjectError, change_project, create_project, set_budget, set_role
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
+from core.money.amounts import dollars
+from core.projects.models import Membership, Project
 from crowd.models import Endpoint, Stage
 from crowd.services.endpoints import PRESETS
 from crowd.study.reader import complete_config
 from crowd.study.schema import EndpointFields, StageFields
 from crowd.study.values import duration
-from money.amounts import dollars
-from projects.models import Membership, Project
 
 #: Fields of a stage in the file, with the columns that hold them as they are.
 SAME = (

@@ -6,6 +6,9 @@ from typing import Any, Literal
 
 from django.contrib.auth import get_user_model
 
+from core.money.amounts import dollars
+from core.projects.models import Project
+from core.sealing import unseal
 from crowd.kinds import kind_named
 from crowd.models import Endpoint, Stage
 from crowd.selectors.wage import wage
@@ -23,9 +26,6 @@ from crowd.study.explain import Finding, not_known
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study
 from crowd.study.schema import EndpointFields, StageFields
-from money.amounts import dollars
-from projects.models import Project
-from sealing import unseal
 
 Action = Literal["add", "change", "unchanged"]
 #: Accounts among which a misspelt name is looked for.

@@ -8,6 +8,7 @@ from annotated_types import Ge, Le, MaxLen
 from pydantic import BaseModel, StrictBool
 from pydantic.fields import FieldInfo
 
+from core.money.amounts import dollars
 from crowd.kinds import kinds
 from crowd.study import notation
 from crowd.study.explain import marks, plain_types
@@ -19,7 +20,6 @@ from crowd.study.schema import (
     TaskFields,
 )
 from crowd.study.values import Amount, Period, duration
-from money.amounts import dollars
 
 #: Headings of the file's tables, with their models.
 TABLES: dict[str, type[BaseModel]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from money.amounts import AmountError, dollars, entered_cents
+from core.money.amounts import AmountError, dollars, entered_cents
 
 _UNITS = {"d": 24 * 3600, "h": 3600, "m": 60, "s": 1}
 _DURATION = re.compile(r"([0-9]{1,9})([smhd])")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from core.projects.models import Project
 from crowd.models import Endpoint, Stage
 from crowd.services.endpoints import PRESETS
 from crowd.study.documents import (
@@ -13,7 +14,6 @@ from crowd.study.documents import (
 )
 from crowd.study.notation import key, pairs, table, value, without
 from crowd.study.schema import EndpointFields, StageFields
-from projects.models import Project
 
 
 def study_toml(project: Project) -> str:

@@ -3,9 +3,9 @@
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from accounts.addresses import address_of, neighbourhood
+from core.accounts.addresses import address_of, neighbourhood
+from core.rates import limits
 from crowd.models import Hit
-from rates import limits
 
 #: Per address, or /64 of IPv6: tasks opened, and bytes of drafts, within so many seconds.
 WITHIN_SECONDS = 60

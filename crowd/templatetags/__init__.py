@@ -1,1 +1,1 @@
-"""Template filters of the room."""
+"""Template filters of the app."""

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from core.money.amounts import dollars
 from crowd import counted_work
-from crowd.desk import rail
 from crowd.models import Assignment
-from money.amounts import dollars
+from web import nav
 
 register = template.Library()
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
@@ -100,10 +100,10 @@ def get(table: dict[str, Any], key: str) -> Any:
 
 
 @register.simple_tag(takes_context=True)
-def rail_links(context: Context) -> list[rail.Link]:
-    """The places of the rail: marked where the page says `rail`, or `tab` outside a stage."""
-    here = context.get("rail") or ("" if context.get("stage") else context.get("tab")) or ""
-    return rail.links(context.get("project"), here, context["request"].path)
+def sidebar_links(context: Context) -> list[nav.NavLink]:
+    """The places of the sidebar: marked where the page says `sidebar`, or `tab` outside a stage."""
+    here = context.get("sidebar") or ("" if context.get("stage") else context.get("tab")) or ""
+    return nav.sidebar_links(context.get("project"), here, context["request"].path)
 
 
 @register.filter

@@ -1,1 +1,1 @@
-"""Rules of the crowd about what its people should know; see `notices.conditions`."""
+"""Rules of the crowd about what its people should know; see `core.notices.conditions`."""

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
+from core.notices.conditions import Condition
+from core.notices.models import Notice
+from core.projects.models import Project
 from crowd.models import DispatchEpoch, DispatchHalt, Stage
 from crowd.outbox import epoch
-from notices.conditions import Condition
-from notices.models import Notice
-from projects.models import Project
 
 #: So long after a host that knows the database last said so, no host that knows it runs.
 _VOUCHED = timedelta(minutes=2)

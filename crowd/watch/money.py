@@ -6,12 +6,12 @@ from datetime import datetime
 from django.db.models import Exists, F, OuterRef, Q
 from django.urls import reverse
 
+from core.money.amounts import dollars
+from core.notices.conditions import Condition
+from core.notices.models import Notice
+from core.projects.models import Project
 from crowd.models import Stage
 from crowd.watch.stages import at, last_action
-from money.amounts import dollars
-from notices.conditions import Condition
-from notices.models import Notice
-from projects.models import Project
 
 _OPEN = Stage.Status.OPEN
 

@@ -1,4 +1,4 @@
-"""HITs that go off offer with places open, and work that time approves before a person looked at it."""
+"""HITs that expire with places open, and work that time approves before a person looked at it."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from django.db.models import Count, F, IntegerField, Min, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from core.notices.conditions import Condition
+from core.notices.models import Notice
 from crowd.models import Assignment, Hit, Stage
 from crowd.watch.stages import at, named
-from notices.conditions import Condition
-from notices.models import Notice
 
 #: How long before it happens people hear of it.
 AHEAD = timedelta(hours=24)
@@ -17,7 +17,7 @@ _GONE = (Assignment.State.ENDED, Assignment.State.QUARANTINED)
 
 
 def expiring(now: datetime) -> Iterator[Condition]:
-    """Open HITs that go off offer within a day although nobody took some of their places."""
+    """Open HITs that expire within a day although some of their places were not taken."""
     taken = (
         Assignment.objects.filter(hit=OuterRef("pk"))
         .exclude(state__in=_GONE)
@@ -41,14 +41,14 @@ def expiring(now: datetime) -> Iterator[Condition]:
     counts = {row["stage"]: (row["hits"], row["open"]) for row in rows}
     for stage in named(counts):
         hits, places = counts[stage.pk]
-        goes = "1 HIT goes" if hits == 1 else f"{hits:,} HITs go"
+        expire = "1 HIT expires" if hits == 1 else f"{hits:,} HITs expire"
         free = "1 place" if places == 1 else f"{places:,} places"
         yield Condition(
             stage.project_id,
             "expiring",
             f"expiring:{stage.pk}",
             Notice.Level.WARNING,
-            f"{goes} off offer within a day with {free} open in {stage.title}. Give them more time, or let "
+            f"{expire} within a day with {free} open in {stage.title}. Give them more time, or let "
             "the stage offer them again.",
             f"{at('hits', stage)}?state=open",
         )

@@ -1,11 +1,11 @@
 """Makes the rules known when Django starts."""
 
+from core.notices.conditions import Rule, add_rule
 from crowd.watch import halted_marketplaces, money, offers, standstill
-from notices.conditions import Rule, add_rule
 
 
 def everything() -> None:
-    """All rules of this room."""
+    """All rules of this app."""
     add_rule(Rule("halted", halted_marketplaces.halted, kinds=("halted",)))
     add_rule(Rule("budget", money.low_or_reached, kinds=("budget_low", "budget_reached")))
     add_rule(Rule("expiring", offers.expiring, kinds=("expiring",)))

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
+from core.projects.models import Event
 from crowd.models import Stage
-from projects.models import Event
 
 
 def named(keys: Iterable[int]) -> list[Stage]:

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
+from core.notices.conditions import Condition
+from core.notices.models import Notice
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.watch.stages import at, last_action, named
-from notices.conditions import Condition
-from notices.models import Notice
 
 #: An open stage with open HITs is stuck when nobody sent anything for so long.
 QUIET = timedelta(hours=12)

@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
+from core.sealing import seal
 from crowd.models import DispatchEpoch
 from distillery import canary
 from distillery.backup import databases
@@ -22,7 +23,6 @@ from distillery.backup.folder import BackupError, Manifest, Progress, digest_of,
 from distillery.version import VERSION
 from releases.manifest import MANIFEST
 from releases.models import Release
-from sealing import seal
 
 #: Beside the keys, for it has tokens of workers: who simulated workers are.
 SIMULATED = "simulated-workers.json"

@@ -7,10 +7,11 @@ from typing import BinaryIO, Protocol
 
 from django.conf import settings
 
-from distillery.backup.folder import BackupFile, digest_of, write_file
+from core.storage.store import SharedStore, shared_store
+from distillery.backup.folder import BackupError, BackupFile, digest_of, write_file
+from evaluations.errors import EvaluationError
 from evaluations.learned import shelf as shelf_of_models
 from releases.storage import shelf
-from storage.store import SharedStore, shared_store
 
 
 class Store(Protocol):
@@ -65,8 +66,11 @@ class Models(Folder):
         super().__init__("models", Path(settings.METRIC_MODELS))
 
     def paths(self) -> Iterator[str]:
-        """Their files, fetched where they are missing here."""
-        shelf_of_models.fetch_all()
+        """Their files, fetched where they are missing here; BackupError where one cannot be."""
+        try:
+            shelf_of_models.fetch_all()
+        except EvaluationError as error:
+            raise BackupError(str(error)) from error
         yield from super().paths()
 
     def put_back(self, source: Path) -> None:

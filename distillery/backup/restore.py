@@ -17,13 +17,13 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
+from core.sealing import opens_with
 from crowd.models import DispatchHalt
 from crowd.outbox import epoch
 from distillery import canary
 from distillery.backup import databases, files, folder
 from distillery.backup.creation import SIMULATED
 from distillery.backup.folder import BackupError, Manifest, Progress
-from sealing import opens_with
 
 
 @dataclass(frozen=True, slots=True)

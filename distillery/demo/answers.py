@@ -13,6 +13,8 @@ from django.db.models import Count, Exists, OuterRef, Sum
 from annotation import sample
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.services.importing import Options, import_queries
+from core.projects.models import Membership, Project
+from core.projects.services import create_project, set_role
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, LedgerEntry, Stage
 from crowd.services.stages import create_stage, open_stage
@@ -20,8 +22,6 @@ from crowd.services.tick import tick
 from crowd.simulation.accounts import Account
 from crowd.simulation.profiles import PROFILES, crowd_of
 from crowd.simulation.run import Crowd
-from projects.models import Membership, Project
-from projects.services import create_project, set_role
 from retrieval.reading import open_passages
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index

@@ -4,10 +4,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.jobs import runner
+from core.jobs.models import Job, JobState
 from crowd.simulation.accounts import Account
 from distillery.demo.robot import Robot
-from jobs import runner
-from jobs.models import Job, JobState
 from marketplace import clock
 from marketplace.batches import drafts, publication, samples
 from marketplace.batches.sheets import Sheet

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from core.projects.models import Project
 from evaluations.plans import EvaluationPlan
 from evaluations.services.runs import evaluate_here
 from evaluations.services.transitions import show
-from projects.models import Project
 from releases.models import Release
 
 TITLE = "A few metrics beside simulated judges"

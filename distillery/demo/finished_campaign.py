@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.projects.models import Project
 from crowd.models import Stage
 from crowd.services.stages import close_stage
 from distillery.demo import answers, evaluation, judging, owner, publication
@@ -13,7 +14,6 @@ from distillery.demo.judging import JudgingSummary
 from distillery.demo.publication import ReleaseSummary
 from distillery.demo.scene import Scene
 from judgments.services.filter_runs import Preview
-from projects.models import Project
 
 TITLE = "Answers from two open textbooks"
 FIRST_LOG = "first-log.jsonl"

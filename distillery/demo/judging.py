@@ -14,18 +14,18 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
 from annotation.models import Answer, HeldOutWorker, Query
+from core.jobs.models import OPEN_STATES
+from core.projects.models import Project
 from crowd.models import Endpoint, Stage
 from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
 from distillery.demo.answers import go_on
-from jobs.models import OPEN_STATES
 from judgments import sample
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.candidates import systems
 from judgments.services import filter_runs, reports
 from judgments.services.candidates import human_candidates
 from judgments.services.importing import import_candidates
-from projects.models import Project
 
 FILE = Path(sample.__file__).with_name("candidates.jsonl")
 MADE_UP = " Questions? Write to economics-desk@example.org."

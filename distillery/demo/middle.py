@@ -3,13 +3,13 @@
 import time
 from dataclasses import dataclass, field
 
+from core.projects.models import Project
 from crowd.models import Stage
 from crowd.services.stages import create_stage
 from distillery.demo import answers, judging, owner
 from distillery.demo.answers import CURATION, DISTILLATION, SCREENING, Part
 from distillery.demo.scene import Scene
 from distillery.demo.tally import waiting_in
-from projects.models import Project
 
 TITLE = "More of the query log"
 FIRST, LATER = "second-log.jsonl", "later-queries.jsonl"

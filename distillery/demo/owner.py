@@ -6,10 +6,10 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.services import adjudication, review_decisions
 from annotation.truth import truth_of
+from core.projects.models import Project
 from crowd.models import Assignment, Stage
 from crowd.services import review
 from crowd.services.bulk_decisions import MOST_AT_ONCE, approve_chosen
-from projects.models import Project
 
 
 def decide_ties(project: Project, *, owner: User) -> tuple[int, int]:

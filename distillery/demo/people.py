@@ -5,7 +5,7 @@ from itertools import count
 
 from django.contrib.auth.models import User
 
-from accounts.services import create_user_with_printed_password, printed_password
+from core.accounts.services import create_user_with_printed_password, printed_password
 from crowd.simulation.accounts import Account
 from marketplace.models import Requester, Worker
 from marketplace.services.accesskeys import IssuedKey

@@ -1,4 +1,4 @@
-"""Where the demonstration lives: a data folder of its own, which every run starts anew.
+"""Where the demonstration lives: a data folder of its own, which every run starts again.
 
 Settings are read once per process, so the command starts itself again inside that folder. What the run before
 left is kept beside it as `demo-previous`. A database given by DATABASE_URL is added to and never emptied.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models import Count
 
+from core.projects.services import create_project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, LedgerEntry, Stage
 from crowd.services.endpoints import create_endpoint
@@ -15,7 +16,6 @@ from distillery.demo.answers import Progress
 from distillery.demo.answers import work_on as let_work
 from distillery.demo.people import FEE_PROFILE, People
 from distillery.demo.tasks import all_tasks
-from projects.services import create_project
 
 BUDGET_CENTS = 20_00
 REWARD_CENTS = 8

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from projects.models import Project
+from core.projects.models import Project
 from releases import storage
 from releases.models import PrivacyFinding
 from releases.options import Options

@@ -11,6 +11,7 @@ from django.db import connection, connections
 from django.urls import reverse
 from rich.progress import track
 
+from core.money.amounts import dollars
 from crowd.models import Stage
 from crowd.simulation.accounts import Account
 from distillery.demo import answers, finished_campaign, judging, middle
@@ -30,7 +31,6 @@ from distillery.demo.server import Server, choose_port, running
 from distillery.demo.tally import MiddleSummary, StageSummary, tally, waiting_in
 from distillery.demo.tasks import all_tasks
 from distillery.demo.tour import mark
-from money.amounts import dollars
 
 
 @dataclass(frozen=True)

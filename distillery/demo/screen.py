@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from core.money.amounts import dollars
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.batch import BatchSummary
 from distillery.demo.campaign import REGION, Key
@@ -19,7 +20,6 @@ from distillery.demo.poll import PollSummary
 from distillery.demo.publication import ReleaseSummary
 from distillery.demo.tally import MiddleSummary, StageSummary
 from judgments.services.filter_runs import Preview
-from money.amounts import dollars
 
 
 class Screen:

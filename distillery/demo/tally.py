@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, Sum
 
 from annotation.models import Answer, AnswerFlag, Query
+from core.projects.models import Project
 from crowd.models import Assignment, Hit, HitUnit, LedgerEntry, Stage
 from distillery.demo.answers import summarise
-from projects.models import Project
 
 State = Assignment.State
 

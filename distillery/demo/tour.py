@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from django.urls import NoReverseMatch, reverse
 
+from core.projects.models import Event, Project
+from core.projects.services import record
 from distillery.demo import place
-from projects.models import Event, Project
-from projects.services import record
 
 ACTION = "demo.made"
 #: In a session: the person does not want to see it.

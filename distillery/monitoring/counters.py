@@ -7,9 +7,9 @@ from django.db import DatabaseError, IntegrityError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
+from core.jobs.signals import attempt_ended
 from crowd.signals import round_ended
 from distillery.monitoring.instruments import DATABASE_ERRORS, JOB_SECONDS, ROUND_SECONDS
-from jobs.signals import attempt_ended
 
 
 def connect() -> None:

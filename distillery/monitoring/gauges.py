@@ -11,9 +11,9 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from core.jobs.models import OPEN_STATES, Job, JobState, WorkerHeartbeat
 from crowd.models import EndpointRound, MarketOperation, Stage
 from crowd.services.tick import endpoints_with_work
-from jobs.models import OPEN_STATES, Job, JobState, WorkerHeartbeat
 
 _OPEN_OPERATIONS = ~Q(state__in=MarketOperation.FINAL)
 

@@ -17,10 +17,10 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from core.jobs import spans
+from core.jobs.requestids import current_request_id
 from distillery.monitoring.requests import method_name, view_name
 from distillery.version import VERSION
-from jobs import spans
-from jobs.requestids import current_request_id
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

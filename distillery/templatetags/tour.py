@@ -5,8 +5,8 @@ from typing import Any
 from django import template
 from django.template import Context
 
+from core.projects.models import Project
 from distillery.demo.tour import HIDDEN, tour_of
-from projects.models import Project
 
 register = template.Library()
 

@@ -8,7 +8,7 @@ that is in the middle of its work, systems' answers come in and the judging stag
 taken on. It ends at a page that is an error, asks to sign in, or holds a frame that did not load.
 """
 
-# ruff: noqa: E402, PLC0415  # the rooms can be imported once Django is set up
+# ruff: noqa: E402, PLC0415  # the apps can be imported once Django is set up
 
 import os
 import sys
@@ -81,7 +81,7 @@ def cookie_of(username: str) -> str:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from accounts.services import password_was_changed
+    from core.accounts.services import password_was_changed
 
     user = User.objects.get(username=username)
     user.set_password("seven green kettles")
@@ -183,11 +183,11 @@ def open_judging() -> None:
 
     from annotation.models import Query
     from annotation.services.review_decisions import approve_unflagged
+    from core.projects.models import Project
     from crowd.models import Stage
     from crowd.services.stages import change_stage, open_stage, set_stage_budget
     from crowd.services.tick import tick
     from judgments.services.importing import import_candidates
-    from projects.models import Project
 
     actor, project = User.objects.get(username="admin"), Project.objects.get(slug=MIDDLE)
     import_candidates(project=project, path=ROOT / "judgments" / "sample" / "candidates.jsonl", actor=actor)

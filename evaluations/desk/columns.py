@@ -6,7 +6,7 @@ from typing import Any
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.texts import state_of
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 STATES = {
     "all": "All",

@@ -8,11 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from crowd.desk import tables
-from crowd.desk.doors import Seat, on_project, show
 from evaluations import selectors
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
 from evaluations.summaries import FIGURES, FigureView, figure, metrics_of
+from web.access import ProjectAccess, on_project
+from web.pages import show
 
 _MOST = 200
 
@@ -64,9 +65,9 @@ def _signature(metric: Any) -> Any:
 
 @require_safe
 @on_project()
-def compare(request: HttpRequest, seat: Seat) -> HttpResponse:
+def compare(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Two of a project's finished evaluations, by `a` and `b` in the address, and a figure, by `figure`."""
-    ready = list(selectors.evaluations_of(seat.project).filter(state=Evaluation.State.READY)[:_MOST])
+    ready = list(selectors.evaluations_of(access.project).filter(state=Evaluation.State.READY)[:_MOST])
     first, second = _pair(ready, request)
     key = tables.choice(request, "figure", FIGURES)
     reports = dict(
@@ -78,7 +79,7 @@ def compare(request: HttpRequest, seat: Seat) -> HttpResponse:
     return show(
         request,
         "compare.html",
-        seat,
+        access,
         folder=FOLDER,
         tab=TAB,
         ready=ready,

@@ -6,41 +6,43 @@ from pathlib import Path
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from crowd.desk.doors import Role, Seat, on_project, posted, run_action, show
 from evaluations import selectors
 from evaluations.desk.forms import UploadForm
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.errors import EvaluationError
 from evaluations.external import score_columns
 from evaluations.models import ExternalScores
-from tables.grids import page_of
+from web.access import ProjectAccess, Role, on_project
+from web.forms import run_action
+from web.pages import show
+from web.tables import page_of
 
 LIST = "evaluations:external"
 
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """The columns that were kept."""
     rows = (
-        ExternalScores.objects.filter(release__project=seat.project, kept=True)
+        ExternalScores.objects.filter(release__project=access.project, kept=True)
         .select_related("release", "created_by")
         .defer("body", "release__manifest", "release__options")
         .order_by("-pk")
     )
     page = page_of(rows, request)
-    can_upload = seat.manager and selectors.releases_to_evaluate(seat.project).exists()
-    return show(request, "external.html", seat, folder=FOLDER, tab=TAB, page=page, can_upload=can_upload)
+    can_upload = access.manager and selectors.releases_to_evaluate(access.project).exists()
+    return show(request, "external.html", access, folder=FOLDER, tab=TAB, page=page, can_upload=can_upload)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def upload(request: HttpRequest, seat: Seat) -> HttpResponse:
+def upload(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A file with a column of scores; all or nothing of it is read."""
     posted = request.method == "POST"
-    releases = selectors.releases_to_evaluate(seat.project)
+    releases = selectors.releases_to_evaluate(access.project)
     form = UploadForm(
         request.POST if posted else None,
         request.FILES if posted else None,
@@ -49,17 +51,17 @@ def upload(request: HttpRequest, seat: Seat) -> HttpResponse:
     )
     if posted and form.is_valid():
         try:
-            scores = _read(form, seat)
+            scores = _read(form, access)
         except EvaluationError as error:
             form.add_error("file", str(error))
         else:
-            return redirect("evaluations:look", seat.project.slug, scores.pk)
+            return redirect("evaluations:look", access.project.slug, scores.pk)
     return show(
-        request, "upload.html", seat, folder=FOLDER, tab=TAB, form=form, status=422 if form.errors else 200
+        request, "upload.html", access, folder=FOLDER, tab=TAB, form=form, status=422 if form.errors else 200
     )
 
 
-def _read(form: UploadForm, seat: Seat) -> ExternalScores:
+def _read(form: UploadForm, access: ProjectAccess) -> ExternalScores:
     given = form.cleaned_data
     file: UploadedFile[bytes] = given["file"]
     with tempfile.NamedTemporaryFile(prefix="scores-") as copy:
@@ -74,47 +76,47 @@ def _read(form: UploadForm, seat: Seat) -> ExternalScores:
             direction=given["direction"],
             says=given["says"],
             column=given["column"],
-            actor=seat.user,
+            actor=access.user,
         )
 
 
-def _found(seat: Seat, pk: int) -> ExternalScores:
+def _found(access: ProjectAccess, pk: int) -> ExternalScores:
     rows = ExternalScores.objects.select_related("release", "created_by")
-    scores: ExternalScores = get_object_or_404(rows, pk=pk, release__project=seat.project)
-    scores.release.project = seat.project
+    scores: ExternalScores = get_object_or_404(rows, pk=pk, release__project=access.project)
+    scores.release.project = access.project
     return scores
 
 
 @require_safe
 @on_project(Role.MANAGER)
-def look(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def look(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """What was read, before it is kept."""
-    scores = _found(seat, pk)
+    scores = _found(access, pk)
     first = list(score_columns.values_of(scores).items())[:5]
-    return show(request, "look.html", seat, folder=FOLDER, tab=TAB, scores=scores, first=first)
+    return show(request, "look.html", access, folder=FOLDER, tab=TAB, scores=scores, first=first)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def keep(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def keep(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Keep it."""
-    scores = _found(seat, pk)
+    scores = _found(access, pk)
 
     def action() -> str:
-        score_columns.keep(scores=scores, actor=seat.user)
+        score_columns.keep(scores=scores, actor=access.user)
         return f"The scores {scores.name} can join evaluations of release {scores.release.version} now."
 
-    return run_action(request, action, LIST, seat.project.slug)
+    return run_action(request, action, LIST, access.project.slug)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def remove(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def remove(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Take it away."""
-    scores = _found(seat, pk)
+    scores = _found(access, pk)
 
     def action() -> str:
-        score_columns.remove(scores=scores, actor=seat.user)
+        score_columns.remove(scores=scores, actor=access.user)
         return f"The scores {scores.name} are gone. Finished evaluations keep their values."
 
-    return run_action(request, action, LIST, seat.project.slug)
+    return run_action(request, action, LIST, access.project.slug)

@@ -1,10 +1,10 @@
-"""What this room says on a project's overview: a release that nobody has evaluated, or what was found."""
+"""What this app says on a project's overview: a release that nobody has evaluated, or what was found."""
 
 from django.urls import reverse
 
+from core.projects.models import Project
 from crowd.desk.overview import Attention, OverviewPart
 from evaluations.models import Evaluation
-from projects.models import Project
 from releases.models import Release, ReleaseFile
 from releases.tables import SCORES
 

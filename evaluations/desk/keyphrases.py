@@ -10,19 +10,20 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Query
-from crowd.desk.doors import Role, Seat, on_project, posted, show
+from core.jobs.models import Job, JobState
+from core.jobs.selectors import is_alive
 from crowd.desk.forms import Form
 from evaluations.desk.listing import FOLDER
 from evaluations.desk.whyscore import candidates_of, choices_of
 from evaluations.errors import EvaluationError
 from evaluations.keyphrases.requests import MOST_REFERENCES, KeyphraseRequest, ask, job_of
-from jobs.models import Job, JobState
-from jobs.selectors import is_alive
 from judgments.models import Candidate
 from judgments.selectors.references import reference_texts
+from web.access import ProjectAccess, Role, on_project
+from web.pages import show
 
 _FIELDS = ("model", "candidate", "answer")
 
@@ -44,38 +45,47 @@ class KeyphraseForm(Form):
 @require_safe
 @never_cache
 @on_project()
-def page(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def page(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Weights that are known, or how far they are; nothing is begun by looking."""
-    context = _context(request, seat, pk)
-    return show(request, "keyphrases.html", seat, folder=FOLDER, tab="queries", **context)
+    context = _context(request, access, pk)
+    return show(request, "keyphrases.html", access, folder=FOLDER, tab="queries", **context)
 
 
 @require_safe
 @never_cache
 @on_project()
-def live(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def live(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """The part of the page that changes by itself."""
-    return show(request, "parts/keyphrases.html", seat, folder=FOLDER, **_context(request, seat, pk))
+    return show(request, "parts/keyphrases.html", access, folder=FOLDER, **_context(request, access, pk))
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def weigh(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def weigh(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Have the words weighed, unless they are."""
-    row = get_object_or_404(Query, project=seat.project, pk=pk)
+    row = get_object_or_404(Query, project=access.project, pk=pk)
     asked = _asked(request.POST)
     form, candidates = _form(row, asked)
     if form.is_valid():
         try:
-            ask(seat.project, _wanted(row, form, candidates))
+            _publish_model(form.cleaned_data["model"])
+            ask(access.project, _wanted(row, form, candidates))
         except EvaluationError as error:
             messages.error(request, str(error))
-    there = reverse("evaluations:keyphrases", args=[seat.project.slug, row.pk])
+    there = reverse("evaluations:keyphrases", args=[access.project.slug, row.pk])
     return redirect(f"{there}?{urlencode(asked)}")
 
 
-def _context(request: HttpRequest, seat: Seat, pk: int) -> dict[str, Any]:
-    row = get_object_or_404(Query, project=seat.project, pk=pk)
+def _publish_model(name: str) -> None:
+    from evaluations.learned import shelf  # noqa: PLC0415
+    from evaluations.learned.pinned_models import publish_for_job  # noqa: PLC0415
+
+    if (kept := shelf.named(name)) is not None:
+        publish_for_job(kept)
+
+
+def _context(request: HttpRequest, access: ProjectAccess, pk: int) -> dict[str, Any]:
+    row = get_object_or_404(Query, project=access.project, pk=pk)
     asked = _asked(request.GET)
     form, candidates = _form(row, asked)
     fields: dict[str, Any] = form.fields
@@ -93,7 +103,7 @@ def _context(request: HttpRequest, seat: Seat, pk: int) -> dict[str, Any]:
     chosen = candidates.get(form.cleaned_data["candidate"])
     typed = bool(form.cleaned_data["answer"].strip())
     system = chosen.system.name if chosen is not None and not typed else ""
-    return context | {"wanted": wanted, "system": system, **_state(job_of(seat.project, wanted), wanted)}
+    return context | {"wanted": wanted, "system": system, **_state(job_of(access.project, wanted), wanted)}
 
 
 def _asked(given: QueryDict) -> dict[str, str]:

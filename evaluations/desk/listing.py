@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import Seat, for_members, on_project
-from crowd.desk.grids import respond
+from core.projects.selectors import projects_of
 from evaluations import selectors
 from evaluations.desk.columns import EVALUATIONS, EVERYWHERE, names_of
 from evaluations.models import Evaluation
-from projects.selectors import projects_of
-from tables.grids import Choices, GridRequest
+from web.access import ProjectAccess, for_members, on_project
+from web.table_pages import respond
+from web.tables import Choices, GridRequest
 
 FOLDER, TAB = "evaluations", "evaluations"
 _MOST_RELEASES = 200
@@ -40,27 +40,27 @@ def _with_names(rows: list[Any]) -> list[Any]:
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """A project's evaluations."""
     versions = list(
-        selectors.releases_to_evaluate(seat.project).values_list("version", flat=True)[:_MOST_RELEASES]
+        selectors.releases_to_evaluate(access.project).values_list("version", flat=True)[:_MOST_RELEASES]
     )
     release = Choices("release", "Release", {"all": "All", **{version: version for version in versions}})
 
     def rows(asked: GridRequest) -> QuerySet[Evaluation]:
-        found = _narrowed(selectors.evaluations_of(seat.project), asked)
+        found = _narrowed(selectors.evaluations_of(access.project), asked)
         return found if asked["release"] == "all" else found.filter(release__version=asked["release"])
 
     return respond(
         request,
-        seat,
+        access,
         EVALUATIONS,
         rows,
         "list.html",
         complete=_with_names,
         more_filters=[release],
         folder=FOLDER,
-        file=f"{seat.project.slug}-evaluations",
+        file=f"{access.project.slug}-evaluations",
         rows_as="evaluations",
         tab=TAB,
         anything_to_evaluate=bool(versions),
@@ -80,5 +80,5 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
         complete=_with_names,
         folder=FOLDER,
         rows_as="evaluations",
-        rail=TAB,
+        sidebar=TAB,
     )

@@ -8,8 +8,9 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import for_members, show
 from evaluations.desk.listing import FOLDER, TAB
+from web.access import for_members
+from web.pages import show
 
 if TYPE_CHECKING:
     from evaluations.learned.shelf import ModelEntry
@@ -29,7 +30,7 @@ def listing(request: HttpRequest, user: User) -> HttpResponse:
         request,
         "models.html",
         folder=FOLDER,
-        rail=TAB,
+        sidebar=TAB,
         rows=rows,
         encoder=_plain_name(settings.BERTSCORE_ENCODER),
         full=len(rows) == shelf.MOST,
@@ -51,7 +52,7 @@ def one(request: HttpRequest, user: User, *, name: str) -> HttpResponse:
         request,
         "model.html",
         folder=FOLDER,
-        rail=TAB,
+        sidebar=TAB,
         model=kept,
         groups=_groups(cards.facts(kept.card)),
         histories=histories(kept.card),

@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from crowd.desk.doors import Role, Seat, on_project, show
 from evaluations import selectors
 from evaluations.desk.estimate import Estimate, estimate
 from evaluations.desk.listing import FOLDER, TAB
@@ -15,6 +14,8 @@ from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation
 from evaluations.services.planning import begin
 from releases.models import Release
+from web.access import ProjectAccess, Role, on_project
+from web.pages import show
 
 if TYPE_CHECKING:
     from evaluations.desk.newform import NewForm
@@ -25,12 +26,12 @@ _MOST_RELEASES = 200
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.MANAGER)
-def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """The form; `do=begin` begins, `do=estimate` only says how long it would take."""
-    releases = list(selectors.releases_to_evaluate(seat.project)[:_MOST_RELEASES])
+    releases = list(selectors.releases_to_evaluate(access.project)[:_MOST_RELEASES])
     release = _chosen(releases, request)
     if release is None:
-        return show(request, "new.html", seat, folder=FOLDER, tab=TAB, release=None)
+        return show(request, "new.html", access, folder=FOLDER, tab=TAB, release=None)
     posted = request.method == "POST"
     from evaluations.desk import offers  # noqa: PLC0415 - the library of metrics, only where it is offered
 
@@ -38,14 +39,14 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = _form(request, release, learned)
     valid = posted and form.is_valid()
     if valid and request.POST.get("do") != "estimate":
-        begun = _begin(seat, release, form)
+        begun = _begin(access, release, form)
         if begun is not None:
             messages.success(request, "The evaluation has begun. You may leave this page.")
-            return redirect("evaluations:one", seat.project.slug, release.version, begun.number)
+            return redirect("evaluations:one", access.project.slug, release.version, begun.number)
     return show(
         request,
         "new.html",
-        seat,
+        access,
         folder=FOLDER,
         tab=TAB,
         release=release,
@@ -87,11 +88,14 @@ def _form(request: HttpRequest, release: Release, learned: "Models") -> "NewForm
     )
 
 
-def _begin(seat: Seat, release: Release, form: "NewForm") -> Evaluation | None:
+def _begin(access: ProjectAccess, release: Release, form: "NewForm") -> Evaluation | None:
+    from evaluations.learned.pinned_models import publish_models  # noqa: PLC0415
     from metrics.errors import MetricError  # noqa: PLC0415
 
     try:
-        return begin(release=release, plan=form.plan(), title=form.cleaned_data["title"], actor=seat.user)
+        plan = form.plan()
+        publish_models(plan)
+        return begin(release=release, plan=plan, title=form.cleaned_data["title"], actor=access.user)
     except (EvaluationError, MetricError) as error:
         form.add_error(None, str(error))
         return None

@@ -6,36 +6,38 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from crowd.desk.doors import Role, Seat, on_project, posted, run_action, show
+from core.jobs.models import Job, JobState
 from evaluations import selectors, storage
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.services import transitions
 from evaluations.services.planning import begin_again
-from jobs.models import Job, JobState
 from releases import range_response
+from web.access import ProjectAccess, Role, on_project
+from web.forms import run_action
+from web.pages import show
 
 PAGE = "evaluations:one"
 
 
-def found(seat: Seat, version: str, number: int) -> Evaluation:
+def find_evaluation(access: ProjectAccess, version: str, number: int) -> Evaluation:
     """The evaluation of this number of a release."""
     rows = Evaluation.objects.select_related("release", "created_by").defer("release__manifest")
     evaluation: Evaluation = get_object_or_404(
-        rows, release__project=seat.project, release__version=version, number=number
+        rows, release__project=access.project, release__version=version, number=number
     )
-    evaluation.release.project = seat.project
+    evaluation.release.project = access.project
     return evaluation
 
 
 @require_safe
 @on_project()
-def page(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+def page(request: HttpRequest, access: ProjectAccess, *, version: str, number: int) -> HttpResponse:
     """One evaluation: its report, or how far it is."""
-    evaluation = found(seat, version, number)
+    evaluation = find_evaluation(access, version, number)
     about: dict[str, Any] = {
         "evaluation": evaluation,
         "release": evaluation.release,
@@ -44,32 +46,32 @@ def page(request: HttpRequest, seat: Seat, *, version: str, number: int) -> Http
     if evaluation.state != Evaluation.State.READY:
         job = selectors.job_of(evaluation)
         return show(
-            request, "unfinished.html", seat, folder=FOLDER, tab=TAB, **about, **_progress(evaluation, job)
+            request, "unfinished.html", access, folder=FOLDER, tab=TAB, **about, **_progress(evaluation, job)
         )
     from evaluations.desk import reportview  # noqa: PLC0415 - figures, only where they are shown
 
     return show(
         request,
         "one.html",
-        seat,
+        access,
         folder=FOLDER,
         tab=TAB,
         **about,
-        **reportview.context(request, seat, evaluation),
+        **reportview.context(request, access, evaluation),
     )
 
 
 @require_safe
 @never_cache
 @on_project()
-def live(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+def live(request: HttpRequest, access: ProjectAccess, *, version: str, number: int) -> HttpResponse:
     """The part of the page that changes by itself while it is computed."""
-    evaluation = found(seat, version, number)
+    evaluation = find_evaluation(access, version, number)
     job = selectors.job_of(evaluation)
     return show(
         request,
         "parts/live.html",
-        seat,
+        access,
         folder=FOLDER,
         evaluation=evaluation,
         release=evaluation.release,
@@ -88,62 +90,64 @@ def _progress(evaluation: Evaluation, job: Job | None) -> dict[str, Any]:
     }
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def cancel(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+def cancel(request: HttpRequest, access: ProjectAccess, *, version: str, number: int) -> HttpResponse:
     """End it."""
 
     def action() -> str:
-        transitions.cancel(evaluation=found(seat, version, number), actor=seat.user)
+        transitions.cancel(evaluation=find_evaluation(access, version, number), actor=access.user)
         return "The evaluation was cancelled. Nothing of it is kept."
 
-    return run_action(request, action, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, access.project.slug, version, number)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def again(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+def again(request: HttpRequest, access: ProjectAccess, *, version: str, number: int) -> HttpResponse:
     """Compute it once more."""
 
     def action() -> str:
-        evaluation = found(seat, version, number)
+        evaluation = find_evaluation(access, version, number)
         if transitions.stuck(evaluation, selectors.job_of(evaluation)):
             transitions.fail(evaluation=evaluation, why="Its worker stopped.")
-        begin_again(evaluation=evaluation, actor=seat.user)
+        begin_again(evaluation=evaluation, actor=access.user)
         return "The evaluation has begun again."
 
-    return run_action(request, action, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, access.project.slug, version, number)
 
 
-@posted
+@require_POST
 @on_project(Role.OWNER)
-def show_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+def show_board(request: HttpRequest, access: ProjectAccess, *, version: str, number: int) -> HttpResponse:
     """Make it the release's public leaderboard."""
 
     def action() -> str:
-        transitions.show(evaluation=found(seat, version, number), actor=seat.user)
+        transitions.show(evaluation=find_evaluation(access, version, number), actor=access.user)
         return f"Release {version} has a public leaderboard. Everybody who has its address can read it."
 
-    return run_action(request, action, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, access.project.slug, version, number)
 
 
-@posted
+@require_POST
 @on_project(Role.OWNER)
-def hide_board(request: HttpRequest, seat: Seat, *, version: str, number: int) -> HttpResponse:
+def hide_board(request: HttpRequest, access: ProjectAccess, *, version: str, number: int) -> HttpResponse:
     """Take the public leaderboard away."""
 
     def action() -> str:
-        transitions.hide(evaluation=found(seat, version, number), actor=seat.user)
+        transitions.hide(evaluation=find_evaluation(access, version, number), actor=access.user)
         return f"Release {version} has no public leaderboard any more."
 
-    return run_action(request, action, PAGE, seat.project.slug, version, number)
+    return run_action(request, action, PAGE, access.project.slug, version, number)
 
 
 @require_safe
 @on_project()
-def file(request: HttpRequest, seat: Seat, *, version: str, number: int, path: str) -> HttpResponseBase:
+def file(
+    request: HttpRequest, access: ProjectAccess, *, version: str, number: int, path: str
+) -> HttpResponseBase:
     """One of its files."""
-    evaluation = found(seat, version, number)
+    evaluation = find_evaluation(access, version, number)
     listed = next((each for each in evaluation.files if each.get("name") == path), None)
     if listed is None:
         raise Http404("The evaluation has no such file.")
@@ -158,6 +162,6 @@ def file(request: HttpRequest, seat: Seat, *, version: str, number: int, path: s
         request,
         opened=lambda: storage.open_at(evaluation, path),
         part=part,
-        name=f"{seat.project.slug}-{version}-evaluation-{number}-{path}",
+        name=f"{access.project.slug}-{version}-evaluation-{number}-{path}",
         etag=etag,
     )

@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
-from crowd.desk.doors import Seat
 from evaluations.models import Evaluation
 from evaluations.report_page import shown
+from web.access import ProjectAccess
 
 _WORDS = {
     "report.html": "this page for people elsewhere: one file, no network",
@@ -17,7 +17,7 @@ _WORDS = {
 }
 
 
-def context(request: HttpRequest, seat: Seat, evaluation: Evaluation) -> dict[str, Any]:
+def context(request: HttpRequest, access: ProjectAccess, evaluation: Evaluation) -> dict[str, Any]:
     """The report as it was drawn; files; and where the leaderboard is."""
     other = (
         Evaluation.objects.filter(release=evaluation.release, leaderboard=True)

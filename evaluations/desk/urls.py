@@ -1,4 +1,4 @@
-"""Addresses of this room's pages of the desk; behind them the doors of `crowd.desk.doors` stand."""
+"""Addresses of this app's pages of the desk; each view checks who may see it (`web.access`)."""
 
 from django.urls import URLPattern, path
 

@@ -8,11 +8,12 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from annotation.models import Query
-from crowd.desk.doors import Seat, on_project, show
 from crowd.desk.forms import Form
 from evaluations.desk.listing import FOLDER
 from judgments.models import Candidate
 from judgments.selectors.references import reference_texts
+from web.access import ProjectAccess, on_project
+from web.pages import show
 
 _MOST_ANSWERS = 200
 _DIGITS = 19
@@ -36,9 +37,9 @@ class WhyForm(Form):
 
 @require_safe
 @on_project()
-def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def query(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """The references of a query by importance, and why an answer has its score, by the address."""
-    row = get_object_or_404(Query, project=seat.project, pk=pk)
+    row = get_object_or_404(Query, project=access.project, pk=pk)
     references = reference_texts([row.pk]).get(row.pk, [])
     asked = {"metric": DEFAULT_METRIC, "profile": DEFAULT_PROFILE, **request.GET.dict()}
     candidates = candidates_of(row, asked.get("candidate", ""))
@@ -49,7 +50,7 @@ def query(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
         typed = form.cleaned_data["answer"].strip()
         answer = typed or (chosen.text if chosen else None)
         context |= {"typed": bool(typed), **_reasons(form, references, answer, row.text)}
-    return show(request, "query.html", seat, folder=FOLDER, tab="queries", **context)
+    return show(request, "query.html", access, folder=FOLDER, tab="queries", **context)
 
 
 def candidates_of(row: Query, asked: str) -> dict[str, Candidate]:

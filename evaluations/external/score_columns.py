@@ -11,11 +11,11 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.projects.services import record
 from evaluations.errors import EvaluationError
 from evaluations.external.candidates import candidates_of
 from evaluations.external.reader import read
 from evaluations.models import Evaluation, ExternalScores
-from projects.services import record
 from releases.models import Release
 
 #: One that nobody looked at a second time goes after so long.

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from annotation.models import Query
+from core.projects.models import Project
 from judgments.selectors.references import reference_texts
 from metrics.learned.words import cut
-from projects.models import Project
 
 #: Queries whose references are counted, the first ones; and those of one statement.
 MOST_QUERIES = 20_000

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.db import transaction
 
+from core.jobs.models import OPEN_STATES, Job, JobState
+from core.jobs.services import enqueue, retry
+from core.projects.models import Project
+from core.sealing import seal, unseal
 from evaluations.errors import EvaluationError
-from jobs.models import OPEN_STATES, Job, JobState
-from jobs.services import enqueue, retry
-from projects.models import Project
-from sealing import seal, unseal
 
 KIND = "evaluations.keyphrases"
 PURPOSE = "words to be weighed"

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core.jobs.context import JobContext
+from core.projects.models import Project
 from evaluations.errors import EvaluationError
 from evaluations.keyphrases.rarity import counted, rarity, words_of
 from evaluations.keyphrases.requests import KeyphraseRequest, wanted_of
 from evaluations.learned import shelf
 from evaluations.learned.needs import kinds_of
 from evaluations.learned.requests import cache, encoder_settings
-from jobs.runner import JobContext
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned.profile_models import BERTSCORE, KPQA, Choice, with_models
 from metrics.profiles import Profile, profile
-from projects.models import Project
 
 #: Under which an answer is compared with each reference.
 METRICS = ("bleu-1-kpqa", "rouge-l-kpqa", "bertscore-kpqa")

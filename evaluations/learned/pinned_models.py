@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from core.storage.errors import StorageUnavailableError
 from evaluations.errors import EvaluationError
 from evaluations.learned import shelf
 from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all, model_kinds
@@ -12,10 +13,24 @@ from metrics.learned.bert.encoder_folder import known
 from metrics.learned.profile_models import BERTSCORE
 
 
-def pinned(kept: ModelEntry) -> PinnedModel:
-    """A model as a plan holds it; the host that computes the plan may be another one."""
-    shelf.publish(kept)
-    return PinnedModel(kind=kept.kind, name=kept.name, digest=kept.digest)
+def publish_models(plan: EvaluationPlan) -> None:
+    """Have all hosts find the plan's models, for another host may compute it.
+
+    EvaluationError where a model is gone or the storage of all hosts does not take it.
+    """
+    for each in plan.models:
+        publish_for_job(_there(each))
+
+
+def publish_for_job(kept: ModelEntry) -> None:
+    """Have all hosts find a model that a job is to use. EvaluationError where the storage does not take it.
+
+    It is done where a model is chosen, not by a job: perhaps only a host without jobs has it.
+    """
+    try:
+        shelf.publish(kept)
+    except StorageUnavailableError as error:
+        raise EvaluationError(f"The model {kept.name} cannot be given to other hosts: {error}") from error
 
 
 def models_of(plan: EvaluationPlan) -> Models:

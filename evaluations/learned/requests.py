@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
+from core.storage.errors import StorageUnavailableError
 from evaluations.errors import EvaluationError
 from evaluations.learned import cards, shelf
 from evaluations.learned.needs import WORDS, kinds_of, kinds_of_all, model_kinds
@@ -16,7 +17,6 @@ from metrics.learned.encoders import encoder
 from metrics.learned.folders import CARD, ModelFolder, opened
 from metrics.learned.profile_models import BERTSCORE, KINDS, choice, with_models
 from metrics.profiles import Profile
-from storage.errors import StorageUnavailableError
 
 
 @dataclass(frozen=True, slots=True)

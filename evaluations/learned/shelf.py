@@ -16,14 +16,14 @@ from typing import Any
 
 from django.conf import settings
 
+from core.storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
+from core.storage.errors import StorageUnavailableError
+from core.storage.store import SharedStore, shared_store
 from evaluations.errors import EvaluationError
 from metrics.errors import MetricError
 from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
 from metrics.learned.kpqa.training.checkpoints import ENDING
 from metrics.learned.profile_models import KINDS
-from storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
-from storage.errors import StorageUnavailableError
-from storage.store import SharedStore, shared_store
 
 logger = logging.getLogger(__name__)
 #: More than anybody has; a page lists no more.

@@ -28,7 +28,7 @@ def encoding(
 ) -> Encode:
     """Gives vectors to all rows. MetricError for an encoder that is not there.
 
-    The GRU is trained on `dialogues`; without them anew for each training part, on its questions with their
+    The GRU is trained on `dialogues`; without them again for each training part, on its questions with their
     references, so that no text of a test is in it.
     """
     if name != GRU:

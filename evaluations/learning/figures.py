@@ -16,9 +16,9 @@ from evaluations.reporting.signing import scale_of, signature
 from metrics.learned.adem.splits import Parts
 from metrics.meta.adem import normalised
 from metrics.meta.scored_answers import Floats, ScoredAnswers
-from plots import evaluation as charts
-from plots import learning_charts
-from plots.plot import Plot
+from web.charts import evaluation as charts
+from web.charts import learning_charts
+from web.charts.plot import Plot
 
 
 def points_of(

@@ -1,1 +1,1 @@
-"""Commands of this room."""
+"""Commands of this app."""

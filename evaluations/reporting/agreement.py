@@ -10,8 +10,8 @@ from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import probability, short
 from evaluations.reporting.reader import GROUPINGS, Report, Value, mapping, value
 from evaluations.reporting.signing import ends, signature
-from plots import evaluation as charts
-from plots.plot import Plot
+from web.charts import evaluation as charts
+from web.charts.plot import Plot
 
 MOST_MATRICES = 4
 #: Where p rounds to one, a cell has no room for its decimals.

@@ -10,7 +10,7 @@ from evaluations.reporting.points import NONE, Points
 from evaluations.reporting.protocols import protocol_plots
 from evaluations.reporting.reader import Report
 from evaluations.reporting.slices import length_bias, scatters, systems, types
-from plots.plot import Plot
+from web.charts.plot import Plot
 
 
 def figures_of(report: Report, points: Points = NONE) -> list[Plot]:

@@ -9,8 +9,8 @@ from evaluations.reporting.labels import plain
 from evaluations.reporting.numbers import short
 from evaluations.reporting.reader import Report, Value, mapping, number, rows, value
 from evaluations.reporting.signing import signature
-from plots import evaluation as charts
-from plots.plot import Plot
+from web.charts import evaluation as charts
+from web.charts.plot import Plot
 
 TITLES = {
     "resample_overall": "Overall scores of resampled questions (Yang et al. 2018, Table 3)",

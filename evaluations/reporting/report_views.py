@@ -19,7 +19,7 @@ from evaluations.reporting.points import NONE, Points
 from evaluations.reporting.protocols import protocol_tables
 from evaluations.reporting.reader import Report, mapping, number
 from evaluations.reporting.signing import MOST_PLOTTED
-from plots.plot import Plot
+from web.charts.plot import Plot
 
 _NARROW = 200
 _MOST_LISTED = 40
@@ -66,7 +66,7 @@ class Figure:
 
 
 def _drawing(plot: Plot, *, width: int = 0) -> SafeString:
-    from plots.inline import inline  # noqa: PLC0415 - brings a whole engine with it
+    from web.charts.inline import inline  # noqa: PLC0415 - brings a whole engine with it
 
     # Markup of our own making: a parsed drawing, written again with every text in it escaped.
     return SafeString(inline(plot, width=width))

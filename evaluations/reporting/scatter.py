@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from evaluations.reporting.points import Points
-from plots.evaluation import ANSWER, FIFTH
+from web.charts.evaluation import ANSWER, FIFTH
 
 #: Points that all scatter plots of a page have together, and the fewest and most that one of them has.
 _ALL, _FEWEST, _MOST = 6000, 150, 1000

@@ -10,8 +10,8 @@ from evaluations.reporting.numbers import listed, short, whole
 from evaluations.reporting.points import Points
 from evaluations.reporting.reader import Report, mapping, number, value
 from evaluations.reporting.signing import MOST_PLOTTED, ends, scale_of, signature
-from plots import evaluation as charts
-from plots.plot import Plot
+from web.charts import evaluation as charts
+from web.charts.plot import Plot
 
 Row = dict[str, Any]
 

@@ -7,12 +7,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from core.jobs.services import enqueue
+from core.projects.services import record
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan, External
 from evaluations.selectors import stages_of
-from jobs.services import enqueue
-from projects.services import record
 from releases.models import Release
 from releases.reader import formats_of
 

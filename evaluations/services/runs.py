@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from core.jobs import services as jobs
+from core.jobs.context import JobContext
+from core.jobs.errors import LeaseLostError
 from evaluations import storage
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation
@@ -9,9 +12,6 @@ from evaluations.plans import EvaluationPlan, plan_of
 from evaluations.services import transitions
 from evaluations.services.planning import RUN, planned
 from evaluations.spreading.part_runner import PartRunner
-from jobs import services as jobs
-from jobs.errors import LeaseLostError
-from jobs.runner import JobContext
 from releases.models import Release
 
 

@@ -10,13 +10,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.jobs.models import Job
+from core.jobs.selectors import is_alive
+from core.jobs.services import cancel as cancel_job
 from evaluations.errors import EvaluationError
 from evaluations.models import Call, Evaluation, Part
 from evaluations.services.planning import note
 from evaluations.summaries import best_of
-from jobs.models import Job
-from jobs.selectors import is_alive
-from jobs.services import cancel as cancel_job
 from releases.models import Release
 
 State = Evaluation.State

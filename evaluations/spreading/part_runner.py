@@ -11,11 +11,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models.functions import Now
 
+from core.jobs.context import JobContext
+from core.jobs.models import Job, JobState, WorkerHeartbeat
+from core.jobs.services import cancel, enqueue
 from evaluations.models import Call, Evaluation
 from evaluations.spreading import rows
-from jobs.models import Job, JobState, WorkerHeartbeat
-from jobs.runner import JobContext
-from jobs.services import cancel, enqueue
 
 P = TypeVar("P")
 R = TypeVar("R")

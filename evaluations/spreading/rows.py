@@ -7,9 +7,9 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from core.jobs.models import Job, JobState
 from evaluations.models import Call, Evaluation, Part
 from evaluations.spreading.pickles import digest_of, pack, unpack
-from jobs.models import Job, JobState
 from metrics.errors import MetricError
 
 #: So many open parts are looked at, for several workers want the first one at the same moment.

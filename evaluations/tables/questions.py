@@ -52,7 +52,7 @@ class Keys:
 
 
 def in_order(codes: Codes, names: Sequence[str]) -> tuple[Codes, list[str]]:
-    """Codes numbered anew in the order of their names."""
+    """Codes numbered again in the order of their names."""
     order = sorted(range(len(names)), key=names.__getitem__)
     places = np.empty(len(names), dtype=np.int32)
     places[order] = np.arange(len(names), dtype=np.int32)

@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from core.files.cells import unguarded
 from evaluations.errors import EvaluationError
 from evaluations.tables.rows import Row
 from evaluations.tables.simulation import simulated_of
@@ -17,7 +18,6 @@ from releases.diff import manifest_in
 from releases.errors import ReleaseError
 from releases.reader import files_of, formats_of, records
 from releases.tables import ELSEWHERE, TABLES, Kind
-from tables.cells import unguarded
 
 #: Columns of the table of scores that may be the human score.
 SCORES = ("mean", "median", "trimmed", "adjusted")

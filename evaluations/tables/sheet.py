@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 from annotation.importing.documents import items
 from annotation.importing.records import FileRefusedError, Limits
 from annotation.importing.source import Source
+from core.files.workbooks import Workbook
 from evaluations.errors import EvaluationError
-from tables.workbooks import Workbook
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _LOOK = 1 << 16

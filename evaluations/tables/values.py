@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Iterator
 from typing import Any
 
-from tables.flags import MISSING, parse_flag
+from core.files.flags import MISSING, parse_flag
 
 #: What a table says of ratings that no filter of single responses has been over.
 UNFILTERED = frozenset({"", "none", "no", "0", "false"})

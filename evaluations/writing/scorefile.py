@@ -8,8 +8,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from core.files.cells import cell
 from evaluations.tables.questions import Floats
-from tables.cells import cell
 
 #: A chunk of a file: columns of texts, None where a cell is empty, and columns of numbers.
 Part = tuple[dict[str, Sequence[str | int | None]], dict[str, Floats]]

@@ -53,10 +53,13 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
     if report["floors"]:
         console.print("[dim]The lower rows are floors: what needs no metric at all.[/dim]")
     if clusters:
-        console.print(
-            "[dim]Metrics of a better cluster agree with people significantly more than those of a worse "
-            "one.[/dim]"
+        several = len(set(clusters.values())) > 1
+        sentence = (
+            "Metrics of a better cluster agree with people significantly more than those of a worse one."
+            if several
+            else "There is one cluster: no group of metrics agrees with people significantly better."
         )
+        console.print(f"[dim]{sentence}[/dim]")
     for sentence in _beside(report):
         console.print(escape(plain(sentence)))
     said = (simulated or {}).get("what")

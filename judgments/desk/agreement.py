@@ -4,9 +4,9 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from crowd.desk.doors import NotEnteredError, Role, StageSeat, on_stage, posted, run_action, show
+from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage
 from judgments.desk import downloads, shares
 from judgments.desk.reportview import view_of
@@ -18,45 +18,48 @@ from judgments.selectors.ratings import newer_than
 from judgments.selectors.reports import standing
 from judgments.selectors.simulated_scores import random_scores_caution
 from judgments.services import reports
+from web.access import Role
+from web.forms import FormError, run_action
+from web.pages import show
 
 FOLDER = "judgments"
 PAGE = "judgments:agreement"
 
 
-def judging_only(seat: StageSeat) -> None:
+def judging_only(access: StageAccess) -> None:
     """Other kinds of stages have no judgments."""
-    if seat.stage.kind != "judging":
+    if access.stage.kind != "judging":
         raise Http404("Only judging stages have this page.")
 
 
 @require_safe
 @on_stage()
-def agreement(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The honest report on one page."""
-    judging_only(seat)
-    caution = random_scores_caution(seat.stage)
+    judging_only(access)
+    caution = random_scores_caution(access.stage)
     return show(
         request,
         "agreement.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="agreement",
         simulated_caution=caution,
-        **_live(seat),
+        **_live(access),
     )
 
 
 @require_safe
 @never_cache
 @on_stage()
-def agreement_live(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def agreement_live(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The part of the page that changes by itself."""
-    judging_only(seat)
-    return show(request, "parts/agreement_live.html", seat, folder=FOLDER, **_live(seat))
+    judging_only(access)
+    return show(request, "parts/agreement_live.html", access, folder=FOLDER, **_live(access))
 
 
-def _live(seat: StageSeat) -> dict[str, Any]:
-    stage = seat.stage
+def _live(access: StageAccess) -> dict[str, Any]:
+    stage = access.stage
     now = live(stage)
     run = in_force(stage) if now.stamp.run else None
     made = standing(stage, now.stamp)
@@ -81,55 +84,55 @@ def _labels(stage: Stage) -> dict[str, str]:
     return labels_by_score(config.scale, config.labels, config.rating_scale)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def calculate(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def calculate(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Have the report worked out again: minutes of the server's time, so viewers only read it."""
-    judging_only(seat)
+    judging_only(access)
 
     def action() -> str:
-        reports.ask(stage=seat.stage)
+        reports.ask(stage=access.stage)
         return "The report is being worked out. This page shows it as soon as it is there."
 
-    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, access.project.slug, access.stage.slug)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def cancel(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def cancel(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Stop working out the report; the newest one stays as it is."""
-    judging_only(seat)
+    judging_only(access)
 
     def action() -> str:
-        if not reports.cancel(stage=seat.stage):
-            raise NotEnteredError("No report is being worked out at the moment.")
+        if not reports.cancel(stage=access.stage):
+            raise FormError("No report is being worked out at the moment.")
         return "The report is no longer worked out."
 
-    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, access.project.slug, access.stage.slug)
 
 
 @require_safe
 @on_stage()
-def report_json(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def report_json(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The whole newest report with its lists, as `manage.py filter` writes it; pseudonyms, no ids."""
-    judging_only(seat)
-    row = AgreementReport.objects.filter(stage=seat.stage).order_by("-created_at", "-pk").first()
+    judging_only(access)
+    row = AgreementReport.objects.filter(stage=access.stage).order_by("-created_at", "-pk").first()
     if row is None:
         raise Http404("No report was made yet.")
     whole = {key: value for key, value in row.report.items() if key != "pairs"} | row.rows
     whole["made_at"] = row.created_at.isoformat()
     answer = JsonResponse(whole, json_dumps_params={"ensure_ascii": False, "indent": 1})
-    answer["Content-Disposition"] = f'attachment; filename="{seat.stage.slug}-report.json"'
+    answer["Content-Disposition"] = f'attachment; filename="{access.stage.slug}-report.json"'
     return answer
 
 
 @require_safe
 @on_stage()
-def figure_csv(request: HttpRequest, seat: StageSeat, *, figure: str) -> HttpResponse:
+def figure_csv(request: HttpRequest, access: StageAccess, *, figure: str) -> HttpResponse:
     """One figure of the page as CSV, with its signature in the first line."""
-    judging_only(seat)
-    now = live(seat.stage)
-    table = downloads.figure(figure, now, standing(seat.stage, now.stamp), seat.project)
+    judging_only(access)
+    now = live(access.stage)
+    table = downloads.figure(figure, now, standing(access.stage, now.stamp), access.project)
     if table is None:
         raise Http404("There is no such figure, or it was not worked out yet.")
-    return downloads.answer(table, f"{seat.stage.slug}-{figure}")
+    return downloads.answer(table, f"{access.stage.slug}-{figure}")

@@ -1,12 +1,12 @@
-"""The tables of this room's pages: which columns they have, and what they can be filtered and sorted by."""
+"""The tables of this app's pages: which columns they have, and what they can be filtered and sorted by."""
 
 from operator import attrgetter
 from typing import Any
 
+from core.money.amounts import dollars
 from judgments.selectors import answers_of_systems, judges
 from judgments.selectors.judges import Judge
-from money.amounts import dollars
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 SYSTEMS = Grid(
     "systems",

@@ -7,16 +7,16 @@ from urllib.parse import urlencode
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from core.jobs.models import Job
 from crowd.models import Stage
-from crowd.selectors.cached_figures import is_large
-from jobs.models import Job
+from crowd.selectors.stage_sizes import is_large
 from judgments.desk.filterforms import ApplyForm, RecipeForm, rule_of
 from judgments.errors import FilteringError
 from judgments.models import FilterRun
 from judgments.selectors.live import in_force
 from judgments.services import filter_runs, filterjobs
 from judgments.services.filter_decisions import recipe_named, stored_parameters
-from revisions.forms import Conflict, Line, differences
+from web.revisions import Conflict, Line, differences
 
 if TYPE_CHECKING:
     from quality.recipes import Recipe

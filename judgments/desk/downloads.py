@@ -9,12 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 
+from core.files.cells import cell
+from core.projects.models import Project
 from crowd.models import Worker
 from judgments.selectors.live import Live
 from judgments.selectors.ratings import pseudonym
 from judgments.selectors.reports import ReportStatus
-from projects.models import Project
-from tables.cells import cell
 
 Row = Sequence[Any]
 

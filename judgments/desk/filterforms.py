@@ -6,7 +6,7 @@ from django import forms
 from django.http import QueryDict
 
 from crowd.desk.forms import Form, MoneyField, OnceForm
-from revisions.forms import Conflict
+from web.revisions import Conflict
 
 if TYPE_CHECKING:
     from quality.recipes import Recipe

@@ -7,14 +7,15 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from core.money.amounts import dollars
+from core.revisions import ConflictError
 from crowd.desk import tables
-from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
-from crowd.desk.views.projects import entered
+from crowd.desk.access import StageAccess, on_stage
 from crowd.kinds import kind_of
 from crowd.models import Stage
-from crowd.selectors.cached_figures import NotMadeError, is_large, kept, moment, soon
+from crowd.selectors.stage_sizes import is_large
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.comparison import compare_filters, overtaken_wish
 from judgments.desk.filterforms import RECIPES, ApplyForm, RecipeForm, TopUpForm, UndoForm
@@ -26,8 +27,10 @@ from judgments.selectors.redundancy import MissingJudgments, missing_of
 from judgments.selectors.stamps import stamp_for_pages
 from judgments.services import filter_runs, filterjobs
 from judgments.services.filter_decisions import recipe_named
-from money.amounts import dollars
-from revisions.shown_columns import ConflictError
+from web.access import Role
+from web.cache import NotMadeError, cached, cached_or_none, moment
+from web.forms import read_form, run_action
+from web.pages import show
 
 PAGE = "judgments:filters"
 #: What is said while the preview of a large stage is worked out.
@@ -37,10 +40,10 @@ _RUNS, _AGAIN_SECONDS = 10, 3
 
 @require_safe
 @on_stage()
-def filters(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Recipes with their parameters, the preview that the address asks for, and all runs."""
-    judging_only(seat)
-    stage = seat.stage
+    judging_only(access)
+    stage = access.stage
     choice = tables.choice(request, "recipe", RECIPES)
     looked = "look" in request.GET
     form = RecipeForm(request.GET if looked else None, recipe_named(choice.chosen, {}))
@@ -51,14 +54,14 @@ def filters(request: HttpRequest, seat: StageSeat) -> HttpResponse:
     answer = show(
         request,
         "filters.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="filters",
         recipe=choice,
         form=form,
         found=found,
         trouble=trouble,
-        apply_form=_apply_form(choice.chosen, found) if found and seat.manages else None,
+        apply_form=_apply_form(choice.chosen, found) if found and access.manages else None,
         run=run,
         newer=newer_than(stage, run.last_judgment) if run else 0,
         any_judgments=Judgment.objects.filter(stage=stage).exists(),
@@ -66,8 +69,8 @@ def filters(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         undo_form=UndoForm(auto_id="undo_%s"),
         work=work,
         failed=failed,
-        overtaken=overtaken_wish(stage=stage, user=seat.user, failed=failed) if seat.manages else None,
-        **_missing(seat, run),
+        overtaken=overtaken_wish(stage=stage, user=access.user, failed=failed) if access.manages else None,
+        **_missing(access, run),
     )
     if trouble == WAIT or work is not None:
         answer["Refresh"] = str(_AGAIN_SECONDS)
@@ -90,7 +93,7 @@ def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Prev
     stamp = stamp_for_pages(stage)
     key = f"filter-preview:{stage.pk}:{stamp.run}:{hashlib.sha256(asked.encode()).hexdigest()}"
     try:
-        return soon(key, stamp, make) or (None, WAIT)
+        return cached_or_none(key, stamp, make) or (None, WAIT)
     except NotMadeError as error:
         return None, f"The preview could not be worked out: {error}. In a minute it is tried again."
 
@@ -101,18 +104,18 @@ def _apply_form(recipe: str, found: filter_runs.Preview) -> ApplyForm:
     )
 
 
-def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
+def _missing(access: StageAccess, run: FilterRun | None) -> dict[str, Any]:
     """What is missing and what asking for it costs, for those who may; only where filters are in force."""
-    if run is None or not seat.spends:
+    if run is None or not access.spends:
         return {}
-    stage = seat.stage
+    stage = access.stage
 
     def make() -> MissingJudgments:
         return missing_of(stage, list(kind_of(stage).pending(stage)))
 
     if is_large(stage):
         stamp = (moment(), stage.reserved_cents)
-        missing = kept(f"filter-missing:{stage.pk}:{run.pk}", stamp, make, large=True)
+        missing = cached(f"filter-missing:{stage.pk}:{run.pk}", stamp, make, large=True)
     else:
         missing = make()
     return {
@@ -122,15 +125,15 @@ def _missing(seat: StageSeat, run: FilterRun | None) -> dict[str, Any]:
     }
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Put a recipe in force, as it was previewed."""
-    judging_only(seat)
-    wish: dict[str, Any] = {"stage": seat.stage, "actor": seat.user}
+    judging_only(access)
+    wish: dict[str, Any] = {"stage": access.stage, "actor": access.user}
 
     def action() -> str:
-        given = entered(ApplyForm(request.POST))
+        given = read_form(ApplyForm(request.POST))
         parameters = given["parameters"]
         wish.update(
             recipe=given["recipe"],
@@ -139,8 +142,8 @@ def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             seen=given["seen"],
             once=given["once"].hex,
         )
-        if is_large(seat.stage):
-            filter_runs.check_seen(seat.stage, given["seen"], wish["once"])
+        if is_large(access.stage):
+            filter_runs.check_seen(access.stage, given["seen"], wish["once"])
             filterjobs.ask_apply(**wish)
             return "The filters are being applied. This page says when they are in force."
         run = filter_runs.apply(**wish)
@@ -157,44 +160,46 @@ def apply(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             raise ConflictError from error
 
     try:
-        return run_action(request, act_or_compare, PAGE, seat.project.slug, seat.stage.slug)
+        return run_action(request, act_or_compare, PAGE, access.project.slug, access.stage.slug)
     except ConflictError:
-        form = compare_filters(stage=seat.stage, user=seat.user, given=wish)
-        return show(request, "conflict.html", seat, form=form, status=409)
+        form = compare_filters(stage=access.stage, user=access.user, given=wish)
+        return show(request, "conflict.html", access, form=form, status=409)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def undo(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def undo(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Take filters out of force, with a reason."""
-    judging_only(seat)
-    run = get_object_or_404(FilterRun.objects.select_related("stage__project"), stage=seat.stage, pk=pk)
+    judging_only(access)
+    run = get_object_or_404(FilterRun.objects.select_related("stage__project"), stage=access.stage, pk=pk)
 
     def action() -> str:
-        reason = entered(UndoForm(request.POST))["reason"]
-        filter_runs.undo(run, reason, seat.user)
+        reason = read_form(UndoForm(request.POST))["reason"]
+        filter_runs.undo(run, reason, access.user)
         return "Undone. All judgments count again."
 
-    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, access.project.slug, access.stage.slug)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER, spends=True)
-def top_up(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Ask again for what filters removed, for the amount that the page showed."""
-    judging_only(seat)
+    judging_only(access)
 
     def action() -> str:
-        given = entered(TopUpForm(request.POST))
+        given = read_form(TopUpForm(request.POST))
         most = given["most"]
-        if is_large(seat.stage):
+        if is_large(access.stage):
             once = given["once"].hex
-            filterjobs.ask_top_up(stage=seat.stage, most_cents=most, actor=seat.user, once=once)
+            filterjobs.ask_top_up(stage=access.stage, most_cents=most, actor=access.user, once=once)
             return "What is missing is being published. This page says when it is done."
-        count = filter_runs.top_up(stage=seat.stage, most_cents=most, actor=seat.user)
+        count = filter_runs.top_up(stage=access.stage, most_cents=most, actor=access.user)
         if not count:
             return "Nothing was published: the stage's round is just doing it, or the budget is used up."
         many = "HIT is" if count == 1 else "HITs are"
-        return f"{count} {many} being published, for at most {dollars(most)} {seat.stage.endpoint.currency}."
+        return (
+            f"{count} {many} being published, for at most {dollars(most)} {access.stage.endpoint.currency}."
+        )
 
-    return run_action(request, action, PAGE, seat.project.slug, seat.stage.slug)
+    return run_action(request, action, PAGE, access.project.slug, access.stage.slug)

@@ -1,10 +1,10 @@
-"""What this room says on a project's overview: queries all of whose answers are judged."""
+"""What this app says on a project's overview: queries all of whose answers are judged."""
 
 from django.urls import reverse
 
+from core.projects.models import Project
 from crowd.desk.overview import Count, OverviewPart, Step
 from judgments.selectors.funnel import judged
-from projects.models import Project
 
 
 def say(project: Project, entered: int | None) -> OverviewPart:

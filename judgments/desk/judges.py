@@ -3,12 +3,11 @@
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
+from core.projects.selectors import projects_of
+from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import ReasonForm
-from crowd.desk.grids import respond
-from crowd.desk.views.projects import entered
 from crowd.models import Exclusion, Worker
 from crowd.services.people import exclude_from_project
 from crowd.services.review import exclude_worker
@@ -18,8 +17,11 @@ from judgments.selectors import judge as selectors
 from judgments.selectors import judges as listing
 from judgments.selectors.judges import Judge
 from judgments.selectors.ratings import scale_of
-from projects.selectors import projects_of
-from tables.grids import GridRequest, page_of
+from web.access import Role
+from web.forms import read_form, run_action
+from web.pages import show
+from web.table_pages import respond
+from web.tables import GridRequest, page_of
 
 JUDGE = "judgments:judge"
 _CHECKS = 50
@@ -27,10 +29,10 @@ _CHECKS = 50
 
 @require_safe
 @on_stage()
-def judges(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
+def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The table; sorted, filtered and paged by the address."""
-    judging_only(seat)
-    everybody = listing.judges(seat.stage)
+    judging_only(access)
+    everybody = listing.judges(access.stage)
 
     def rows(asked: GridRequest) -> list[Judge]:
         found = list(asked.sort(listing.chosen(everybody, asked["show"], asked["q"])))
@@ -39,12 +41,12 @@ def judges(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
 
     return respond(
         request,
-        seat,
+        access,
         JUDGES,
         rows,
         "judges.html",
         folder=FOLDER,
-        file=f"{seat.stage.slug}-judges",
+        file=f"{access.stage.slug}-judges",
         rows_as="page",
         about=lambda found: {
             "ranked": [row for row in found if row.enough],
@@ -56,24 +58,24 @@ def judges(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
     )
 
 
-def _worker(seat: StageSeat, pk: int) -> Worker:
+def _worker(access: StageAccess, pk: int) -> Worker:
     """Somebody who judged in this stage; others of the marketplace are nobody's business here."""
-    judging_only(seat)
-    found: Worker = get_object_or_404(Worker.objects.filter(judgments__stage=seat.stage).distinct(), pk=pk)
+    judging_only(access)
+    found: Worker = get_object_or_404(Worker.objects.filter(judgments__stage=access.stage).distinct(), pk=pk)
     return found
 
 
 @require_safe
 @on_stage()
-def judge(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """One judge: figures, plots, checks, what they said, their record, and what can be done."""
-    worker = _worker(seat, pk)
-    stage = seat.stage
+    worker = _worker(access, pk)
+    stage = access.stage
     rows = page_of(selectors.judgments_of(stage, worker), request)
     return show(
         request,
         "judge.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="judges",
         worker=worker,
@@ -85,25 +87,27 @@ def judge(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
         checks=selectors.check_answers(stage, worker)[:_CHECKS],
         page=rows,
         rows=selectors.with_verdicts(stage, list(rows.object_list)),
-        record=selectors.record(worker, projects_of(seat.user)),
+        record=selectors.record(worker, projects_of(access.user)),
         exclusion=Exclusion.objects.filter(worker=worker, scope=f"stage:{stage.pk}").first(),
         stage_form=ReasonForm(auto_id="stage_%s"),
         project_form=ReasonForm(auto_id="project_%s"),
     )
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def exclude(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Bar a judge from the stage, or from all stages of the project."""
 
     def action() -> str:
-        worker = _worker(seat, pk)
-        reason = entered(ReasonForm(request.POST))["reason"]
+        worker = _worker(access, pk)
+        reason = read_form(ReasonForm(request.POST))["reason"]
         if request.POST.get("from") == "project":
-            count = exclude_from_project(worker=worker, project=seat.project, reason=reason, actor=seat.user)
+            count = exclude_from_project(
+                worker=worker, project=access.project, reason=reason, actor=access.user
+            )
             return f"Excluded from {count} {'stage' if count == 1 else 'stages'} of the project."
-        exclude_worker(worker=worker, stage=seat.stage, reason=reason, actor=seat.user)
+        exclude_worker(worker=worker, stage=access.stage, reason=reason, actor=access.user)
         return "Excluded from this stage. What they did stays, and is paid."
 
-    return run_action(request, action, JUDGE, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, JUDGE, access.project.slug, access.stage.slug, pk)

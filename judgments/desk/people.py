@@ -1,14 +1,14 @@
-"""What this room knows of people for the project's table of workers, and its part of a worker's page."""
+"""What this app knows of people for the project's table of workers, and its part of a worker's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.projects.models import Project
 from crowd.models import Stage, Worker
 from crowd.selectors.people import WorkerFigures
 from judgments.models import FilterRun
 from judgments.selectors.judge import histogram, time_plot
 from judgments.selectors.judges import judges
-from projects.models import Project
 
 KIND = "judging"
 

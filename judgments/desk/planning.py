@@ -8,7 +8,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import StageSeat, on_stage, show
+from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.kinds.judging_config import judging_config
@@ -16,6 +16,7 @@ from judgments.selectors import planning as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
 from quality.scale import Scale
+from web.pages import show
 
 #: Where the stage has nothing to go by: what a moderate crowd showed in the simulation of docs/quality.md, on
 #: a scale from 1 to 5. Points of other scales are those of it, stretched to their range.
@@ -84,17 +85,17 @@ class AgreementForm(Form):
 
 @require_safe
 @on_stage()
-def planning(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Calculators whose inputs are in the address."""
-    judging_only(seat)
-    stage, now = seat.stage, live(seat.stage)
+    judging_only(access)
+    stage, now = access.stage, live(access.stage)
     config = judging_config(stage)
     answers = candidates_to_judge(stage, config).count()
     alpha = now.alpha["interval"].value
     return show(
         request,
         "planning.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="planning",
         now=now,
@@ -102,8 +103,8 @@ def planning(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         own_alpha=alpha,
         half_width=_stretched(_HALF_WIDTH, config.rating_scale),
         threshold=float(config.rating_scale.ends[0]) + _stretched(_THRESHOLD - 1, config.rating_scale),
-        **_agreement(request, seat, alpha, answers),
-        **_systems(request, seat, now, config.rating_scale),
+        **_agreement(request, access, alpha, answers),
+        **_systems(request, access, now, config.rating_scale),
         **_metrics(request),
     )
 
@@ -117,17 +118,19 @@ def _form(
     return form, form.cleaned_data if form.is_valid() else {}
 
 
-def _agreement(request: HttpRequest, seat: StageSeat, alpha: float | None, answers: int) -> dict[str, Any]:
+def _agreement(
+    request: HttpRequest, access: StageAccess, alpha: float | None, answers: int
+) -> dict[str, Any]:
     usual = {"alpha": round(_ALPHA if alpha is None else alpha, 3), "answers": max(1, answers)}
     form, values = _form(AgreementForm, request, usual)
-    steps = selectors.steps(seat.stage, values["alpha"], values["answers"]) if values else []
+    steps = selectors.steps(access.stage, values["alpha"], values["answers"]) if values else []
     return {"agreement_form": form, "steps": steps}
 
 
-def _systems(request: HttpRequest, seat: StageSeat, now: Live, scale: Scale) -> dict[str, Any]:
+def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale) -> dict[str, Any]:
     from quality.planning import ScoreSpread  # noqa: PLC0415 - numpy
 
-    own = selectors.spread_of_stage(seat.stage, now)
+    own = selectors.spread_of_stage(access.stage, now)
     known = own if isinstance(own, ScoreSpread) else None
     usual = {
         "difference": _stretched(_DIFFERENCE, scale),
@@ -139,7 +142,7 @@ def _systems(request: HttpRequest, seat: StageSeat, now: Live, scale: Scale) -> 
     found = []
     if values:
         spread = ScoreSpread(values["sd_difference"], values["sd_rating"])
-        found = selectors.designs(seat.stage, spread, values["difference"], values["power"])
+        found = selectors.designs(access.stage, spread, values["difference"], values["power"])
     return {"systems_form": form, "designs": found, "own_spread": known, "wanted": values}
 
 

@@ -7,8 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from crowd.desk import plot_files
-from crowd.desk.doors import StageSeat, on_stage
+from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage, Worker
 from judgments.desk import shares
 from judgments.desk.agreement import judging_only
@@ -17,30 +16,31 @@ from judgments.selectors import judge as selectors
 from judgments.selectors.live import Live, SystemScore, live
 from judgments.selectors.ratings import scale_of
 from judgments.selectors.reports import standing
-from plots import charts
-from plots.plot import Plot
+from web import chart_files
+from web.charts import charts
+from web.charts.plot import Plot
 
 
 @require_safe
 @on_stage()
-def of_stage(request: HttpRequest, seat: StageSeat, *, plot: str, form: str) -> HttpResponse:
+def of_stage(request: HttpRequest, access: StageAccess, *, plot: str, form: str) -> HttpResponse:
     """A plot of the Agreement page."""
-    judging_only(seat)
+    judging_only(access)
     make = _OF_STAGE.get(plot)
-    return plot_files.answer(
-        request, make(seat.stage, live(seat.stage)) if make else None, f"{seat.stage.slug}-{plot}", form
+    return chart_files.answer(
+        request, make(access.stage, live(access.stage)) if make else None, f"{access.stage.slug}-{plot}", form
     )
 
 
 @require_safe
 @on_stage()
-def of_judge(request: HttpRequest, seat: StageSeat, *, pk: int, plot: str, form: str) -> HttpResponse:
+def of_judge(request: HttpRequest, access: StageAccess, *, pk: int, plot: str, form: str) -> HttpResponse:
     """A plot of a judge's page; it names nobody."""
-    judging_only(seat)
-    worker = get_object_or_404(Worker.objects.filter(judgments__stage=seat.stage).distinct(), pk=pk)
+    judging_only(access)
+    worker = get_object_or_404(Worker.objects.filter(judgments__stage=access.stage).distinct(), pk=pk)
     make = _OF_JUDGE.get(plot)
-    return plot_files.answer(
-        request, make(seat.stage, worker) if make else None, f"{seat.stage.slug}-judge-{pk}-{plot}", form
+    return chart_files.answer(
+        request, make(access.stage, worker) if make else None, f"{access.stage.slug}-judge-{pk}-{plot}", form
     )
 
 

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import StageSeat, on_stage, show
+from core.files.cells import cell, csv_text
+from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage
-from crowd.selectors.cached_figures import kept_rows
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.columns import SCORES
 from judgments.desk.downloads import signature
@@ -18,8 +18,9 @@ from judgments.selectors import scores as selectors
 from judgments.selectors.live import in_force
 from judgments.selectors.simulated_scores import random_scores_caution
 from judgments.selectors.stamps import stamp_for_pages
-from tables.cells import cell, csv_text
-from tables.grids import Choices, GridRequest, page_of
+from web.cache import cached_rows
+from web.pages import show
+from web.tables import Choices, GridRequest, page_of
 
 _COLUMNS = (
     "candidate", "query_key", "query", "system", "answer", "n_raw", "n_kept", "mean", "sd", "median",
@@ -29,50 +30,50 @@ _COLUMNS = (
 
 @require_safe
 @on_stage()
-def scores(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The table; sorted, filtered and paged by the address."""
-    judging_only(seat)
-    run, rows, asked = _rows(request, seat)
-    page = page_of(rows, request, kept_rows)
+    judging_only(access)
+    run, rows, asked = _rows(request, access)
+    page = page_of(rows, request, cached_rows)
     return show(
         request,
         "scores.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="scores",
         run=run,
         page=page,
         rows=selectors.with_candidates(list(page.object_list)),
         grid=asked,
-        target=seat.stage.redundancy,
-        simulated_caution=random_scores_caution(seat.stage),
+        target=access.stage.redundancy,
+        simulated_caution=random_scores_caution(access.stage),
     )
 
 
-def _rows(request: HttpRequest, seat: StageSeat) -> tuple[FilterRun | None, Any, GridRequest]:
+def _rows(request: HttpRequest, access: StageAccess) -> tuple[FilterRun | None, Any, GridRequest]:
     """The scores that an address asks for: of the filters in force, or else from all judgments."""
-    systems = {name: name for name in selectors.systems(seat.stage)}
+    systems = {name: name for name in selectors.systems(access.stage)}
     by_system = Choices("system", "System", {"": "All systems", **systems}, tabs=True)
     asked = SCORES.asked(
         request.GET,
         by_system,
-        file_at=reverse("judgments:scores_csv", args=[seat.project.slug, seat.stage.slug]),
+        file_at=reverse("judgments:scores_csv", args=[access.project.slug, access.stage.slug]),
     )
-    run, order, system, down = in_force(seat.stage), asked.column.name, asked["system"], asked.descending
+    run, order, system, down = in_force(access.stage), asked.column.name, asked["system"], asked.descending
     if run is not None:
         return run, selectors.kept_scores(run, order, system, down=down), asked
-    rows = selectors.raw_scores(seat.stage, stamp_for_pages(seat.stage), order, system, down=down)
+    rows = selectors.raw_scores(access.stage, stamp_for_pages(access.stage), order, system, down=down)
     return None, rows, asked
 
 
 @require_safe
 @on_stage()
-def scores_csv(request: HttpRequest, seat: StageSeat) -> StreamingHttpResponse:
+def scores_csv(request: HttpRequest, access: StageAccess) -> StreamingHttpResponse:
     """What the table shows on all its pages, as CSV."""
-    judging_only(seat)
-    run, rows, _ = _rows(request, seat)
-    answer = StreamingHttpResponse(_lines(seat.stage, run, rows), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{seat.stage.slug}-scores.csv"'
+    judging_only(access)
+    run, rows, _ = _rows(request, access)
+    answer = StreamingHttpResponse(_lines(access.stage, run, rows), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{access.stage.slug}-scores.csv"'
     return answer
 
 

@@ -1,8 +1,8 @@
-"""What a new project needs of this room."""
+"""What a new project needs of this app."""
 
+from core.projects.models import Project
 from crowd.desk.steps import Step, add_step
 from judgments.models import Candidate
-from projects.models import Project
 
 
 def _wanted(_: Project, kinds: frozenset[str]) -> bool:

@@ -10,13 +10,11 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.desk.query_links import links_of_query
 from annotation.models import HeldOutWorker
-from crowd.desk.doors import Role, Seat, on_project, posted, run_action, show
-from crowd.desk.grids import respond
-from crowd.desk.views.projects import entered
+from core.files.cells import cell, csv_text
 from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import answers_of_systems as answers
@@ -24,8 +22,11 @@ from judgments.selectors import candidates as selectors
 from judgments.selectors.answers_of_systems import AnswerScore, Filters
 from judgments.selectors.references import reference_texts
 from judgments.services import candidates as services
-from tables.cells import cell, csv_text
-from tables.grids import GridRequest
+from web.access import ProjectAccess, Role, on_project
+from web.forms import read_form, run_action
+from web.pages import show
+from web.table_pages import respond
+from web.tables import GridRequest
 
 FOLDER = "judgments"
 _AT_ONCE = 1000
@@ -47,47 +48,49 @@ class WhyForm(forms.Form):
     )
 
 
-def _system(seat: Seat, pk: int) -> System:
-    found: System = get_object_or_404(System, pk=pk, project=seat.project)
-    found.project = seat.project
+def _system(access: ProjectAccess, pk: int) -> System:
+    found: System = get_object_or_404(System, pk=pk, project=access.project)
+    found.project = access.project
     return found
 
 
-def _candidate(seat: Seat, pk: int) -> Candidate:
+def _candidate(access: ProjectAccess, pk: int) -> Candidate:
     rows = Candidate.objects.select_related("query", "system", "source")
-    found: Candidate = get_object_or_404(rows, pk=pk, system__project=seat.project)
-    found.system.project = seat.project
+    found: Candidate = get_object_or_404(rows, pk=pk, system__project=access.project)
+    found.system.project = access.project
     return found
 
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """All systems with what became of their answers."""
-    sources = CandidateSource.objects.filter(project=seat.project).defer("report", "options").order_by("-pk")
+    sources = (
+        CandidateSource.objects.filter(project=access.project).defer("report", "options").order_by("-pk")
+    )
     return respond(
         request,
-        seat,
+        access,
         SYSTEMS,
-        lambda asked: selectors.systems(seat.project),
+        lambda asked: selectors.systems(access.project),
         "systems.html",
         folder=FOLDER,
-        file=f"{seat.project.slug}-systems",
+        file=f"{access.project.slug}-systems",
         rows_as="page",
         about=lambda rows: {"systems": rows},
         tab="systems",
         sources=sources[:10],
-        held_out=HeldOutWorker.objects.filter(query__project=seat.project).count(),
+        held_out=HeldOutWorker.objects.filter(query__project=access.project).count(),
     )
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def human(request: HttpRequest, seat: Seat) -> HttpResponse:
+def human(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Bring the candidates of the system `human` up to date."""
 
     def action() -> str:
-        done = services.human_candidates(seat.project, actor=seat.user)
+        done = services.human_candidates(access.project, actor=access.user)
         parts = [
             (done.new, "new candidates"),
             (done.exact, "of them set aside as copies of a reference"),
@@ -98,29 +101,29 @@ def human(request: HttpRequest, seat: Seat) -> HttpResponse:
         said = "; ".join(f"{count:,} {words}" for count, words in parts if count)
         return f"{said}." if said else "Nothing has changed: all answers that are held out are candidates."
 
-    return run_action(request, action, "judgments:systems", seat.project.slug)
+    return run_action(request, action, "judgments:systems", access.project.slug)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def refresh(request: HttpRequest, seat: Seat) -> HttpResponse:
+def refresh(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Look for copies of references that came after the import."""
 
     def action() -> str:
-        count = services.refresh_exact(seat.project, actor=seat.user)
+        count = services.refresh_exact(access.project, actor=access.user)
         if not count:
             return "No answer without judgments is the same as a reference."
         return f"{count:,} answer{'' if count == 1 else 's'} set aside: the same as a reference."
 
-    return run_action(request, action, "judgments:systems", seat.project.slug)
+    return run_action(request, action, "judgments:systems", access.project.slug)
 
 
 @require_safe
 @on_project()
-def system(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
+def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
     """One system and its answers; filtered, sorted and paged by the address."""
-    row = _system(seat, pk)
-    (counts,) = selectors.systems(seat.project, row)
+    row = _system(access, pk)
+    (counts,) = selectors.systems(access.project, row)
 
     def with_said(found: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
         said = answers.load_answer_scores(each.pk for each in found)
@@ -128,14 +131,14 @@ def system(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
 
     return respond(
         request,
-        seat,
+        access,
         OF_SYSTEM,
         lambda asked: _rows(row, asked),
         "system.html",
         complete=with_said,
         folder=FOLDER,
         rows_as="page",
-        file_at=reverse("judgments:system_csv", args=[seat.project.slug, row.pk]),
+        file_at=reverse("judgments:system_csv", args=[access.project.slug, row.pk]),
         about=lambda rows: {"rows": rows},
         tab="systems",
         system=row,
@@ -152,13 +155,13 @@ def _rows(row: System, asked: GridRequest) -> QuerySet[Candidate]:
 
 @require_safe
 @on_project()
-def download(request: HttpRequest, seat: Seat, *, pk: int) -> StreamingHttpResponse:
+def download(request: HttpRequest, access: ProjectAccess, *, pk: int) -> StreamingHttpResponse:
     """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
-    row = _system(seat, pk)
+    row = _system(access, pk)
     asked = OF_SYSTEM.asked(request.GET)
     rows = asked.sort(_rows(row, asked))
     answer = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{seat.project.slug}-answers-{row.pk}.csv"'
+    answer["Content-Disposition"] = f'attachment; filename="{access.project.slug}-answers-{row.pk}.csv"'
     return answer
 
 
@@ -178,65 +181,65 @@ def _cells(values: list[Any], said: AnswerScore) -> Iterator[str | int | float |
     yield "true" if said.simulated else "false"
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def keep_copies(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def keep_copies(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Have all copies of references that a system gave judged."""
-    row = _system(seat, pk)
+    row = _system(access, pk)
 
     def action() -> str:
-        reason = entered(WhyForm(request.POST))["reason"]
-        count = services.put_back_copies(system=row, reason=reason, actor=seat.user)
+        reason = read_form(WhyForm(request.POST))["reason"]
+        count = services.put_back_copies(system=row, reason=reason, actor=access.user)
         return f"{count:,} answer{'' if count == 1 else 's'} put back: people judge them."
 
-    return run_action(request, action, "judgments:system", seat.project.slug, pk)
+    return run_action(request, action, "judgments:system", access.project.slug, pk)
 
 
 @require_safe
 @on_project()
-def candidate(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def candidate(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """One answer, the references beside it, and what became of it."""
-    row = _candidate(seat, pk)
+    row = _candidate(access, pk)
     return show(
         request,
         "candidate.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="systems",
         candidate=row,
         query=row.query,
         system=row.system,
         references=reference_texts([row.query_id]).get(row.query_id, []),
-        beside=links_of_query(seat.project, row.query, {"candidate": row.pk}),
+        beside=links_of_query(access.project, row.query, {"candidate": row.pk}),
         said=answers.load_answer_scores([pk]).get(pk, AnswerScore()),
         out=selectors.OUT,
         why_form=WhyForm(),
     )
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def take_out(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def take_out(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Take an answer out."""
-    row = _candidate(seat, pk)
+    row = _candidate(access, pk)
 
     def action() -> str:
-        reason = entered(WhyForm(request.POST))["reason"]
-        services.withdraw(candidate=row, reason=reason, actor=seat.user)
+        reason = read_form(WhyForm(request.POST))["reason"]
+        services.withdraw(candidate=row, reason=reason, actor=access.user)
         return "Taken out. No more judgments are asked for it; those already given stay."
 
-    return run_action(request, action, "judgments:candidate", seat.project.slug, pk)
+    return run_action(request, action, "judgments:candidate", access.project.slug, pk)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def back(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def back(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Put an answer back."""
-    row = _candidate(seat, pk)
+    row = _candidate(access, pk)
 
     def action() -> str:
-        reason = entered(WhyForm(request.POST))["reason"]
-        services.put_back(candidate=row, reason=reason, actor=seat.user)
+        reason = read_form(WhyForm(request.POST))["reason"]
+        services.put_back(candidate=row, reason=reason, actor=access.user)
         return "Put back: people judge it."
 
-    return run_action(request, action, "judgments:candidate", seat.project.slug, pk)
+    return run_action(request, action, "judgments:candidate", access.project.slug, pk)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from annotation.importing.records import FileRefusedError
 from annotation.quotes import quoted
+from core.projects.models import Project
 from judgments.exact import exact_form
 from judgments.importing.first_answers import FirstAnswers
 from judgments.importing.formats import Answers
@@ -17,7 +18,6 @@ from judgments.importing.queries import KnownQueries, ProjectQuery, UnknownQuery
 from judgments.importing.rows import Row, RowRefusedError
 from judgments.importing.tally import Tally
 from judgments.models import Candidate, System
-from projects.models import Project
 
 BATCH = 1000
 #: More systems than that no comparison has; it is the wrong column.

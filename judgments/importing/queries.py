@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from annotation.importing.text import folded, normal, query_digest
 from annotation.models import Query, QuerySource
 from annotation.quotes import quoted
+from core.projects.models import Project
 from judgments.importing.rows import Row, RowRefusedError
 from judgments.selectors.candidates import OUT
 from judgments.selectors.references import reference_forms
-from projects.models import Project
 
 #: Queries that are remembered at most, so that memory does not grow with the file.
 _MOST = 5000

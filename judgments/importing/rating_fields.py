@@ -4,8 +4,8 @@ import math
 import re
 from fractions import Fraction
 
+from core.files.decimals import AmbiguousNumberError, with_point
 from quality.scale import Scale
-from tables.decimals import AmbiguousNumberError, with_point
 
 _LONGEST = 1000
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}

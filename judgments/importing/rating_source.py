@@ -6,15 +6,15 @@ import io
 import json
 import tempfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from tables.encodings import EncodingError, guess_encoding, text_encoding
-from tables.workbooks import Workbook, WorkbookError, is_workbook, open_workbook
+from core.files.encodings import EncodingError, guess_encoding, text_encoding
+from core.files.workbooks import Workbook, WorkbookError, is_workbook, open_workbook
 
 if TYPE_CHECKING:
     import _csv
@@ -26,10 +26,68 @@ _ZIP = b"PK\x03\x04"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _BLANK = _UTF8_MARK + b" \t\r\n"
 _LONGEST_FIELD = 1 << 24
+_LONGEST_LINE = 1 << 23
+
+
+def _check_nothing() -> None:
+    """Where fields need no check."""
 
 
 class RatingsFileError(Exception):
     """Why a file of ratings cannot be read, in a sentence with file, line, field and remedy."""
+
+
+class _BoundedLines(io.RawIOBase):
+    """The bytes of a file, as long as its lines and fields are of a length that people write.
+
+    Readers take a line or a quoted field whole into memory, and a packed file of 200 kB may hold one of a
+    gigabyte. `check_fields` is asked once, where a quotation mark may have been open for that long.
+    """
+
+    def __init__(self, path: Path, source: IO[bytes], check_fields: Callable[[], None]) -> None:
+        super().__init__()
+        self._path, self._source, self._check_fields = path, source, check_fields
+        self._length, self._behind_quote, self._quotes = 0, 0, 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go elsewhere, as if a line began there."""
+        self._length, self._behind_quote, self._quotes = 0, 0, 0
+        return self._source.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        """Read on; RatingsFileError where a line does not end."""
+        piece = self._source.read(len(buffer))
+        buffer[: len(piece)] = piece
+        last = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
+        self._length = self._length + len(piece) if last < 0 else len(piece) - last
+        if self._length > _LONGEST_LINE:
+            raise RatingsFileError(
+                f"{self._path} has a line of more than {_LONGEST_LINE:,} bytes. That is no table of ratings."
+            )
+        self._look_at_quotes(piece)
+        return len(piece)
+
+    def _look_at_quotes(self, piece: bytes) -> None:
+        """A mark inside of a field has no meaning: an exact reader then finds no fault."""
+        self._quotes += piece.count(b'"')
+        last = piece.rfind(b'"')
+        self._behind_quote = self._behind_quote + len(piece) if last < 0 else len(piece) - last
+        if self._quotes % 2 and self._behind_quote > _LONGEST_LINE:
+            check, self._check_fields = self._check_fields, _check_nothing
+            check()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._source.close()
+        super().close()
 
 
 @dataclass(frozen=True)
@@ -49,9 +107,14 @@ class RatingSource:
     @contextmanager
     def handle(self) -> Iterator[IO[str] | IO[bytes]]:
         """The file behind its header, as pandas reads it fastest."""
-        with _opened(self.path, self.encoding) as file:
+        with _opened(self.path, self.encoding, self._check_fields) as file:
             next(row for row in self._rows(file) if not _blank(row))
             yield file
+
+    def _check_fields(self) -> None:
+        """Read all of it with bounded fields; RatingsFileError where a quotation mark is never closed."""
+        for _ in self.records():
+            pass
 
     def records(self) -> Generator[tuple[int, list[str]], None, None]:
         """Records behind the header, each with the number of its first line; slow, to find errors."""
@@ -248,16 +311,19 @@ def _guessed(path: Path, head: bytes) -> str:
         return guess_encoding(head).encoding
 
 
-def _opened_bytes(path: Path) -> IO[bytes]:
+def _opened_bytes(path: Path, check_fields: Callable[[], None] = _check_nothing) -> IO[bytes]:
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
-    return cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")
+    source = cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")  # noqa: SIM115
+    return io.BufferedReader(_BoundedLines(path, source, check_fields), _HEAD)
 
 
 @contextmanager
-def _opened(path: Path, encoding: str) -> Iterator[IO[str] | IO[bytes]]:
+def _opened(
+    path: Path, encoding: str, check_fields: Callable[[], None] = _check_nothing
+) -> Iterator[IO[str] | IO[bytes]]:
     """Bytes behind the mark for UTF-8 with ordinary line ends, else text."""
-    with _opened_bytes(path) as file:
+    with _opened_bytes(path, check_fields) as file:
         head = file.read(_HEAD)
         file.seek(len(_UTF8_MARK) if head.startswith(_UTF8_MARK) and _is_utf8(encoding) else 0)
         if _is_utf8(encoding) and (b"\n" in head or b"\r" not in head):

@@ -18,15 +18,15 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
+from core.files.rowcounts import RowCounts
 from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
 from judgments.importing.released_scale import released_scale
 from quality.ratings import Ratings
 from quality.scale import MOST_SCORES, Scale, gcd
-from tables.rowcounts import RowCounts
 
 if TYPE_CHECKING:
-    from quality.report import RatingGroups
+    from quality.ratings import RatingGroups
     from quality.run import Checks
 
 REQUIRED = ("item", "worker", "score")
@@ -467,7 +467,7 @@ class _Table:
         return column.mapped([float("nan") if value is None else value for value in values])
 
     def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
-        from quality.report import RatingGroups  # noqa: PLC0415  # the statistics come with it
+        from quality.ratings import RatingGroups  # noqa: PLC0415  # the statistics come with it
 
         found = {}
         for name in GROUPS:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.importing.records import MOST_LISTED, FileRefusedError
-from tables.rowcounts import RowCounts
+from core.files.rowcounts import RowCounts
 
 #: What can become of a line; each line is counted in exactly one of these.
 RULES = {

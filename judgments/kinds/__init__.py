@@ -1,1 +1,1 @@
-"""The kinds of stages of this room."""
+"""The kinds of stages of this app."""

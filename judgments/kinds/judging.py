@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from annotation import scopes
+from core.projects.models import Project
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
@@ -37,7 +38,6 @@ from judgments.services.checks import ensure_checks
 from judgments.services.judging import in_units, record_judgments
 from judgments.services.recounts import reconsider_run
 from judgments.services.references import keep_references
-from projects.models import Project
 
 
 class Judging(SimpleKind):

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Answer, Query
-from projects.models import Project
+from core.projects.models import Project
 
 
 class System(models.Model):

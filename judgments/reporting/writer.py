@@ -9,8 +9,8 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from core.files.cells import cell
 from quality.recipes import Z
-from tables.cells import cell
 
 if TYPE_CHECKING:
     import numpy as np

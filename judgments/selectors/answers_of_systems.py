@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
-from judgments.models import Candidate, FilterRun, Judgment, Score, System
+from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System
 from judgments.selectors.candidates import OUT, to_judge
 
 #: What the address can ask for as `state`.
@@ -60,15 +61,16 @@ def _with_figures(found: QuerySet[Candidate], order: str) -> QuerySet[Candidate]
     if order == "mean":
         scores = Score.objects.filter(candidate=OuterRef("pk"), run__state=FilterRun.State.IN_FORCE)
         mean = scores.order_by().values("candidate").annotate(value=Avg("mean")).values("value")
-        return found.annotate(mean_score=Subquery(mean))
+        return found.annotate(mean_score=Coalesce(Subquery(mean), "imported_score__mean"))
     return found.annotate(judgment_count=Count("judgments")) if order == "judged" else found
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """What people said about an answer: judgments, and the mean score by the filter runs in force.
+    """What people said about an answer: judgments, and the mean score.
 
-    `simulated`: a program gave at least one of the judgments in place of a person.
+    The mean is that by the filter runs in force, or the imported one.
+    `simulated`: a program gave at least one of the judgments, or the imported score, in place of a person.
     """
 
     judgments: int = 0
@@ -77,7 +79,7 @@ class AnswerScore:
 
 
 def load_answer_scores(candidates: Iterable[int]) -> dict[int, AnswerScore]:
-    """What was said about each of these, in two statements; those about whom nothing was said are missing."""
+    """What was said about each, in three statements; those about whom nothing was said are missing."""
     wanted = list(candidates)
     judgments = Judgment.objects.filter(candidate__in=wanted).order_by().values_list("candidate")
     rows = judgments.annotate(n=Count("pk"), by_programs=Count("pk", filter=Q(worker__simulated=True)))
@@ -88,7 +90,12 @@ def load_answer_scores(candidates: Iterable[int]) -> dict[int, AnswerScore]:
         .values_list("candidate")
         .annotate(value=Avg("mean"))
     )
-    found = {}
+    found = {
+        pk: AnswerScore(0, mean, simulated)
+        for pk, mean, simulated in ImportedScore.objects.filter(candidate__in=wanted).values_list(
+            "candidate", "mean", "simulated"
+        )
+    }
     for pk in counts.keys() | means.keys():
         n, simulated = counts.get(pk, (0, False))
         found[pk] = AnswerScore(n, means.get(pk), simulated)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Query
+from core.projects.models import Project
+from core.projects.selectors import last_event
 from crowd.models import Stage
-from crowd.selectors.cached_figures import is_large, kept, last_event, moment
+from crowd.selectors.stage_sizes import is_large
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from projects.models import Project
+from web.cache import cached, moment
 
 #: Queries about which nobody is asked any more. Candidates of all others are judged, also of those that wait.
 OUT = (Query.Status.WITHDRAWN, Query.Status.EXCLUDED)
@@ -35,8 +37,9 @@ _COUNTS = ("answers", "to_judge", "query_out", "exact", "empty", "withdrawn")
 class SystemCounts:
     """A system with how many answers it has, how many are set aside and why, and how many were judged.
 
-    `judged` counts candidates with a judgment, `judgments` the judgments. `mean` is the mean over its
-    candidates of their mean scores by the filter runs in force; None without such a run.
+    `judged` counts candidates with a judgment or an imported score, `judgments` the judgments. `mean` is the
+    mean over its candidates of their mean scores by the filter runs in force, or of the imported ones; None
+    without either.
     """
 
     system: System
@@ -60,7 +63,7 @@ def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
     if not any(is_large(stage) for stage in stages):
         return _systems(project, only)
     did = f"{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
-    every = kept(f"systems:{project.pk}:{did}", moment(), lambda: _systems(project, None), large=True)
+    every = cached(f"systems:{project.pk}:{did}", moment(), lambda: _systems(project, None), large=True)
     return [row for row in every if only is None or row.system.pk == only.pk]
 
 
@@ -69,9 +72,10 @@ def _systems(project: Project, only: System | None) -> list[SystemCounts]:
     found = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
     aside = Candidate.UnjudgedReason
     out = Q(query__status__in=OUT)
-    counts: dict[int, dict[str, int]] = {
-        system: dict(zip(_COUNTS, numbers, strict=True))
-        for system, *numbers in Candidate.objects.filter(system__in=found)
+    counts: dict[int, dict[str, int]] = {}
+    imported: dict[int, tuple[int, float | None]] = {}
+    rows = (
+        Candidate.objects.filter(system__in=found)
         .order_by()
         .values_list("system")
         .annotate(
@@ -81,8 +85,12 @@ def _systems(project: Project, only: System | None) -> list[SystemCounts]:
             exact=Count("pk", filter=Q(aside=aside.EXACT)),
             empty=Count("pk", filter=Q(aside=aside.EMPTY)),
             withdrawn=Count("pk", filter=Q(aside=aside.WITHDRAWN)),
+            imported=Count("imported_score"),
+            imported_mean=Avg("imported_score__mean"),
         )
-    }
+    )
+    for system, *numbers, scored, mean in rows:
+        counts[system], imported[system] = dict(zip(_COUNTS, numbers, strict=True)), (scored, mean)
     judged = {
         system: (candidates, judgments)
         for system, candidates, judgments in Judgment.objects.filter(candidate__system__in=found)
@@ -96,22 +104,33 @@ def _systems(project: Project, only: System | None) -> list[SystemCounts]:
         .values_list("candidate__system")
         .annotate(value=Avg("mean"))
     )
-    return [_counted(system, counts.get(system.pk, {}), judged.get(system.pk), means) for system in found]
+    return [
+        _counted(
+            system,
+            counts.get(system.pk, {}),
+            judged.get(system.pk, (0, 0)),
+            imported.get(system.pk, (0, None)),
+            means.get(system.pk),
+        )
+        for system in found
+    ]
 
 
 def _counted(
     system: System,
     row: Mapping[str, int],
-    judged: tuple[int, int] | None,
-    means: Mapping[int, float | None],
+    judged: tuple[int, int],
+    imported: tuple[int, float | None],
+    mean: float | None,
 ) -> SystemCounts:
-    candidates, judgments = judged or (0, 0)
+    """A project has judgments or imported scores, never both: that of the second kind is read-only."""
+    (candidates, judgments), (scored, imported_mean) = judged, imported
     return SystemCounts(
         system,
         **{name: row.get(name, 0) for name in _COUNTS},
-        judged=candidates,
+        judged=candidates or scored,
         judgments=judgments,
-        mean=means.get(system.pk),
+        mean=imported_mean if mean is None else mean,
     )
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from annotation.models import Query
+from core.projects.models import Project
+from core.projects.selectors import last_event
 from crowd.models import Stage
-from crowd.selectors.cached_figures import any_large, kept, last_event, moment
+from crowd.selectors.stage_sizes import any_large
 from judgments.kinds.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score
 from judgments.selectors.candidates import to_judge
 from judgments.selectors.ratings import good
-from projects.models import Project
+from web.cache import cached, moment
 
 KIND = "judging"
 
@@ -31,12 +33,13 @@ class JudgedQueries:
 def judged(project: Project) -> JudgedQueries | None:
     """Counts of a project; None where no system has answers. Kept until answers, judgments or filters change.
 
-    An answer is scored when the filters in force left it a score; in a stage without filters, when it has as
-    many judgments as the stage asks for (the least number, where it asks until it is sure).
+    An answer is scored when its score was imported or the filters in force left it one; in a stage without
+    filters, when it has as many judgments as the stage asks for (the least number, where it asks until it is
+    sure).
     """
     if any_large(project):
         did = f"{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
-        return kept(f"judged-in:{project.pk}:{did}", moment(), lambda: _judged(project), large=True)
+        return cached(f"judged-in:{project.pk}:{did}", moment(), lambda: _judged(project), large=True)
     return _judged(project)
 
 
@@ -56,7 +59,7 @@ def _judged(project: Project) -> JudgedQueries | None:
     last = Judgment.objects.filter(stage__in=stages).aggregate(last=Max("pk"))["last"]
     asked = tuple((stage.pk, judging_config(stage).systems) for stage in stages)
     stamp = (tuple(candidates.values()), out["n"], tuple(runs.items()), last, asked)
-    return kept(f"judged-queries:{project.pk}", stamp, lambda: _counted(project, stages, runs))
+    return cached(f"judged-queries:{project.pk}", stamp, lambda: _counted(project, stages, runs))
 
 
 def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> JudgedQueries:
@@ -71,7 +74,7 @@ def _counted(project: Project, stages: list[Stage], runs: dict[int, int]) -> Jud
         rows = rows.filter(system__name__in={name for names in asked for name in names})
     every = rows.aggregate(n=Count("query", distinct=True))["n"]
     scores = Score.objects.filter(run__in=list(runs.values()), mean__isnull=False, candidate=OuterRef("pk"))
-    unscored = rows.filter(~Exists(scores))
+    unscored = rows.filter(~Exists(scores), imported_score=None)
     unfiltered = [stage for stage in stages if stage.pk not in runs]
     if not unfiltered:
         return JudgedQueries(every, every - unscored.aggregate(n=Count("query", distinct=True))["n"])

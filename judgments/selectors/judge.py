@@ -9,12 +9,12 @@ from django.db.models import Count, IntegerField, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from core.projects.models import Project
 from crowd.models import Assignment, Stage, Worker
 from judgments.models import CheckAnswer, FilterRun, Judgment, Verdict
 from judgments.rules.histograms import score_classes
 from judgments.selectors.live import live
 from judgments.selectors.ratings import good, scale_of
-from projects.models import Project
 
 #: Upper ends of the classes of time, in seconds of one HIT.
 _CLASSES = (5, 10, 20, 40, 60, 120, 300)

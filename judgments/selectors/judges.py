@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from django.db.models import Count
 
 from crowd.models import Exclusion, Stage, Worker
-from crowd.selectors.cached_figures import is_large, kept
+from crowd.selectors.stage_sizes import is_large
 from judgments.models import CheckAnswer, Verdict
 from judgments.selectors.ratings import checks_of, ratings_of_stage, times_of
 from judgments.selectors.stamps import Stamp, stamp_for_pages
 from quality.proportions import wilson
+from web.cache import cached
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,12 +80,12 @@ class Judge:
 
 
 def judges(stage: Stage) -> list[Judge]:
-    """All who gave a good judgment; kept until judgments or filters change. Exclusions are always of now."""
+    """All who gave a good judgment; kept until judgments or filters change. Exclusions are of now."""
     stamp = stamp_for_pages(stage)
     large = is_large(stage)
     checks = None if large else CheckAnswer.objects.filter(check_item__stage=stage).count()
     key = f"judgments-judges:{stage.pk}:{stamp.run}"
-    found = kept(key, (stamp, checks), lambda: _count_judges(stage, stamp), large=large)
+    found = cached(key, (stamp, checks), lambda: _count_judges(stage, stamp), large=large)
     excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
     return [_as_now(row, row.worker in excluded) for row in found]
 

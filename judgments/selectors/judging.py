@@ -6,13 +6,13 @@ from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
+from core.projects.models import Project
 from crowd.counted_work import counting, not_counting
 from crowd.models import Assignment, Stage
 from judgments.draws import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import Candidate, FilterRun, Judgment, System, Verdict
 from judgments.selectors.candidates import OUT, to_judge
-from projects.models import Project
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from django.core.cache import cache
 
 from crowd.models import Stage
-from crowd.selectors.cached_figures import is_large, kept
+from crowd.selectors.stage_sizes import is_large
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.ratings import scale_of
 from judgments.selectors.score_counts import ScoreCounts, score_counts
 from judgments.selectors.stamps import Stamp, stamp_for_pages
 from quality.scale import Scale
+from web.cache import cached
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,14 +71,14 @@ class Live:
 
 
 def live(stage: Stage) -> Live:
-    """The figures now; kept until something changes, and of a large stage some seconds longer."""
+    """The figures now; cached until something changes, and of a large stage some seconds longer."""
     stamp = stamp_for_pages(stage)
 
     def make() -> Live:
         scale = scale_of(stage)
         return _build_live(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
 
-    return kept(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make, large=lambda: is_large(stage))
+    return cached(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make, large=lambda: is_large(stage))
 
 
 def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:

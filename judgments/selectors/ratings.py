@@ -6,26 +6,26 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from django.db.models import Count, IntegerField, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from core.database.bulk import integer_columns
+from core.projects.models import Project
 from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from judgments.kinds.scale_config import scale_of_options
 from judgments.models import Candidate, CheckAnswer, Judgment
 from judgments.units import of_candidate
-from projects.models import Project
 from quality.scale import Scale
-from tables.bulk import integer_columns
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.ratings import Ratings
+    from quality.ratings import Codes, Ratings
 
     Keys = npt.NDArray[np.int64]
 
@@ -38,13 +38,14 @@ _SPAN = 1_000_000
 class StageRatings:
     """A stage's good judgments in the order of submission, and what belongs to their rows and codes.
 
-    `judgments` and `assignments` are keys, one per row of `ratings`; `candidates` and `workers` are the keys
-    behind the codes of items and workers. `item_names` of `ratings` are units, `worker_names` ids at the
-    marketplace.
+    `judgments` are keys and `of_assignment` codes, one per row of `ratings`; `candidates`, `workers` and
+    `assignments` are the keys behind the codes. `item_names` of `ratings` are units, `worker_names` ids at
+    the marketplace.
     """
 
     ratings: "Ratings"
     judgments: "Keys"
+    of_assignment: "Codes"
     assignments: "Keys"
     candidates: "Keys"
     workers: "Keys"
@@ -94,23 +95,46 @@ def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
         .order_by("pk")
         .values_list("pk", "candidate_id", "worker_id", "assignment_id", "score")
     )
-    judgments, candidate, worker, assignments, scores = integer_columns(rows, "i8", "i8", "i8", "i8", "i2")
-    candidates, items = _codes_of(candidate)
-    workers, who = _codes_of(worker)
+    columns = integer_columns(rows, "i8", "i8", "i8", "i8", "i2")
+    judgments = columns.pop(0).astype(np.int64, copy=False)
+    # Each column of keys goes before the next is looked at: there may be millions.
+    candidates, items = _codes_of(columns.pop(0))
+    workers, who = _codes_of(columns.pop(0))
+    assignments, of_assignment = _codes_of(columns.pop(0))
     return StageRatings(
         Ratings(
             items,
             who,
-            scores.astype(np.int16, copy=False),
-            [of_candidate(key) for key in candidates.tolist()],
+            columns.pop().astype(np.int16, copy=False),
+            _Units(candidates),
             names_of(workers.tolist()),
             scale_of(stage),
         ),
-        judgments.astype(np.int64, copy=False),
-        assignments.astype(np.int64, copy=False),
+        judgments,
+        of_assignment,
+        assignments,
         candidates,
         workers,
     )
+
+
+class _Units(Sequence[str]):
+    """The units of candidates, made when they are asked for."""
+
+    def __init__(self, candidates: "Keys") -> None:
+        self._candidates = candidates
+
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    @overload
+    def __getitem__(self, code: int) -> str: ...
+    @overload
+    def __getitem__(self, code: slice) -> list[str]: ...
+    def __getitem__(self, code: int | slice) -> str | list[str]:
+        if isinstance(code, slice):
+            return [of_candidate(key) for key in self._candidates[code].tolist()]
+        return of_candidate(int(self._candidates[code]))
 
 
 def _codes_of(keys: "npt.NDArray[np.integer]") -> "tuple[Keys, npt.NDArray[np.int32]]":
@@ -147,9 +171,18 @@ def pseudonym(project: Project, external_id: str) -> str:
     return f"w{digest.hexdigest()[:12]}"
 
 
-def seconds_per_assignment(stage: Stage) -> dict[int, float]:
-    """Active seconds of each good assignment as the task page measured them, else from opening to sending."""
-    return {assignment: seconds for assignment, _, seconds in _times(stage)}
+def seconds_of_assignments(stage: Stage, assignments: "Keys") -> "npt.NDArray[np.float64]":
+    """Active seconds of good assignments as the task page measured them, else from opening to sending.
+
+    `assignments` are keys in their order; nan where nothing is known of one.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    seconds = np.full(len(assignments), np.nan)
+    known = np.fromiter(((key, took) for key, _, took in _times(stage)), dtype="i8,f8")
+    there = known[np.isin(known["f0"], assignments)]
+    seconds[np.searchsorted(assignments, there["f0"])] = there["f1"]
+    return seconds
 
 
 def times_of(stage: Stage) -> dict[int, list[float]]:
@@ -180,20 +213,24 @@ def _times(stage: Stage) -> Iterator[tuple[int, int, float]]:
 
 @dataclass(frozen=True, slots=True)
 class CandidateLabels:
-    """What a candidate is: its system's name, its query's key and type; a query without a type has ""."""
+    """What candidates are, one by one: their systems' names, their queries' keys and types ("" for none)."""
 
-    system: str
-    query: str
-    type: str
+    systems: list[str]
+    queries: list[str]
+    types: list[str]
 
 
-def about(candidates: Sequence[int]) -> dict[int, CandidateLabels]:
-    """What these candidates are, by key."""
-    found: dict[int, CandidateLabels] = {}
+def about(candidates: Sequence[int]) -> CandidateLabels:
+    """What these candidates are, in their order; words that many share are kept once."""
+    found = CandidateLabels([], [], [])
+    words: dict[str, str] = {}
     for some in _chunks(candidates):
         rows = Candidate.objects.filter(pk__in=some)
         columns = rows.values_list("pk", "system__name", "query__key", "query__type")
-        found.update((pk, CandidateLabels(*rest)) for pk, *rest in columns)
+        known = {pk: rest for pk, *rest in columns}
+        for key in some:
+            for column, word in zip((found.systems, found.queries, found.types), known[key], strict=True):
+                column.append(words.setdefault(word, word))
     return found
 
 

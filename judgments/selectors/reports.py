@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from core.jobs.models import OPEN_STATES, Job, JobState
 from crowd.models import Stage
-from jobs.models import OPEN_STATES, Job, JobState
 from judgments.models import AgreementReport
 from judgments.selectors.stamps import Stamp
 from judgments.services.reports import REPORT, made_of, prefix

@@ -1,4 +1,4 @@
-"""What a stage's judgments are at a moment, in a few numbers under which derived figures are kept."""
+"""What a stage's judgments are at a moment, in a few numbers under which derived figures are cached."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,9 @@ from django.db.models import Count, Max, Sum
 
 from crowd.counted_work import not_counting
 from crowd.models import Assignment, Stage
-from crowd.selectors.cached_figures import is_large, kept, moment
+from crowd.selectors.stage_sizes import is_large
 from judgments.models import FilterRun, Judgment
+from web.cache import cached, moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def stamp_for_pages(stage: Stage) -> Stamp:
     if not is_large(stage):
         return stamp_of(stage)
     run, remade = _in_force(stage)
-    return kept(f"judgments-stamp:{stage.pk}:{run}-{remade}", moment(), lambda: stamp_of(stage), large=True)
+    return cached(f"judgments-stamp:{stage.pk}:{run}-{remade}", moment(), lambda: stamp_of(stage), large=True)
 
 
 def _in_force(stage: Stage) -> tuple[int, int]:

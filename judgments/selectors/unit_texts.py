@@ -1,4 +1,4 @@
-"""What researchers read for the units of this room."""
+"""What researchers read for the units of this app."""
 
 from collections.abc import Sequence
 

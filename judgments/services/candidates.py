@@ -16,14 +16,14 @@ from django.utils import timezone
 from annotation.models import HeldOutWorker, Query
 from annotation.selectors.answers import WrittenAnswer
 from annotation.selectors.answers import human_candidates as held_out_answers
+from core.projects.models import Project
+from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.services.readonly import refuse_read_only
 from judgments.exact import exact_form
 from judgments.models import Candidate, System
 from judgments.selectors.candidates import unjudged
 from judgments.selectors.references import reference_forms
-from projects.models import Project
-from projects.services import record
 
 #: Why a rule took a held-out answer out; such a candidate comes back by itself.
 TAKEN_BACK = "The answer is no longer held out, or no longer counts."

@@ -25,7 +25,7 @@ Source = AttentionCheck.Source
 def ensure_checks(stage: Stage, config: JudgingConfig) -> list[int]:
     """The keys of the stage's checks, in the order of their names; made where there are too few.
 
-    In a draft they follow its options and its data: what no longer fits is made anew. Once the stage was
+    In a draft they follow its options and its data: what no longer fits is made again. Once the stage was
     opened, what is there stays, for people may have seen it, and only what is missing is added. None are
     made for a stage whose HITs have none.
     """

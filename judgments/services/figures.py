@@ -1,7 +1,8 @@
 """All figures of the honest report of a stage, from its columns; nothing is stored here."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -12,7 +13,7 @@ from judgments.selectors.ratings import CandidateLabels, about, pseudonym
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 
 if TYPE_CHECKING:
-    from quality.report import RatingGroups
+    from quality.ratings import RatingGroups
 
 #: Parts of the report that grow with the data.
 ROWS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
@@ -23,7 +24,10 @@ _PARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class FullReport:
-    """The report, its rows apart from it, and what it was made of."""
+    """The report, its rows apart from it, and what it was made of.
+
+    The rows of items and of removed ratings are made each time they are read.
+    """
 
     report: dict[str, Any]
     rows: dict[str, Any]
@@ -48,8 +52,7 @@ def whole_report(
         stage, recipe, last=run.last_judgment if run else None, until=run.created_at if run else None
     )
     columns, ratings = decided.columns, decided.columns.ratings
-    known = about(columns.candidates.tolist())
-    each = [known[key] for key in columns.candidates.tolist()]
+    labels = about(columns.candidates.tolist())
     progress(1, _PARTS, "Intervals and halves")
     said = report(
         ratings,
@@ -57,9 +60,10 @@ def whole_report(
         checks=decided.checks,
         seconds=decided.seconds,
         groups={
-            "system": _grouping([one.system for one in each], decided),
-            "type": _grouping([one.type or NO_TYPE for one in each], decided),
+            "system": _grouping(labels.systems, decided),
+            "type": _grouping([each or NO_TYPE for each in labels.types], decided),
         },
+        listed=False,
         replicates=replicates,
         seed=run.seed if run else 0,
         version=f"distillery={settings.DISTILLERY_VERSION}",
@@ -74,34 +78,47 @@ def whole_report(
             for i in range(len(pairs.workers))
         ],
     }
-    return FullReport(said, _rows(stage, said, columns.ratings.item_names, each), columns.last, len(ratings))
+    return FullReport(said, _rows(stage, said, labels), columns.last, len(ratings))
 
 
 def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
     import numpy as np  # noqa: PLC0415
 
-    from quality.report import RatingGroups  # noqa: PLC0415 - numpy
+    from quality.ratings import RatingGroups  # noqa: PLC0415 - numpy
 
     known = sorted(set(names))
-    codes = np.array([known.index(name) for name in names], dtype=np.int64)
+    code_of = {name: code for code, name in enumerate(known)}
+    codes = np.array([code_of[name] for name in names], dtype=np.min_scalar_type(-1 - len(known)))
     return RatingGroups(codes[decided.columns.ratings.items] if len(names) else codes, known)
 
 
-def _rows(
-    stage: Stage, said: dict[str, Any], units: Sequence[str], each: Sequence[CandidateLabels]
-) -> dict[str, Any]:
-    """What grows with the data, taken out of the report; workers have pseudonyms, items their names."""
-    rows = {name: said.pop(name) for name in ROWS if name in said}
-    items: Mapping[str, CandidateLabels] = dict(zip(units, each, strict=True))
-    names: dict[str, str] = {}
-    for listed in rows.values():
-        for row in listed:
-            if "worker" in row:
-                given = row["worker"]
-                row["worker"] = names.setdefault(given, pseudonym(stage.project, given))
-            if "item" in row and "n_raw" in row:
-                row |= {"query": items[row["item"]].query, "system": items[row["item"]].system}
-    return rows
+def _rows(stage: Stage, said: dict[str, Any], labels: CandidateLabels) -> dict[str, Any]:
+    """What grows with the data, taken out of the report; workers have pseudonyms, items their names.
+
+    Items and removed ratings are made each time they are read.
+    """
+
+    from quality.tables import Rows  # noqa: PLC0415 - numpy
+
+    @cache
+    def name_of(worker: str) -> str:
+        return pseudonym(stage.project, worker)
+
+    def renamed(row: dict[str, Any]) -> dict[str, Any]:
+        return row | {"worker": name_of(row["worker"])}
+
+    def described(items: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for row, query, system in zip(items, labels.queries, labels.systems, strict=True):
+            yield row | {"query": query, "system": system}
+
+    rows = {name: said.pop(name) for name in ROWS}
+    for name in ("removed_workers", "undetermined_workers", "workers"):
+        rows[name] = [renamed(row) for row in rows[name]]
+    items, removed = rows["items"], rows["removed_ratings"]
+    return rows | {
+        "items": Rows(lambda: described(items)),
+        "removed_ratings": Rows(lambda: map(renamed, removed)),
+    }
 
 
 def _differs(run: FilterRun | None, decided: FilterDecision) -> int:

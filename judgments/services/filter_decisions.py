@@ -13,7 +13,7 @@ from judgments.selectors.ratings import (
     checks_of,
     ratings_of_stage,
     scale_of,
-    seconds_per_assignment,
+    seconds_of_assignments,
 )
 
 if TYPE_CHECKING:
@@ -100,8 +100,6 @@ def seconds_of(stage: Stage, columns: StageRatings) -> "npt.NDArray[np.float64]"
     """Seconds per rating: those of its assignment, shared by the judgments in it; nan where unknown."""
     import numpy as np  # noqa: PLC0415
 
-    known = seconds_per_assignment(stage)
-    assignments, at, count = np.unique(columns.assignments, return_inverse=True, return_counts=True)
-    each = np.array([known.get(key, np.nan) for key in assignments.tolist()], dtype=np.float64)
-    seconds: npt.NDArray[np.float64] = (each / count)[at]
+    each = seconds_of_assignments(stage, columns.assignments) / np.bincount(columns.of_assignment)
+    seconds: npt.NDArray[np.float64] = each[columns.of_assignment]
     return seconds

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.money.amounts import dollars
 from crowd.kinds import PendingUnit
 from crowd.models import Stage
 from judgments.kinds.judging_config import judging_config
@@ -12,7 +13,6 @@ from judgments.selectors.judging import Sums
 from judgments.selectors.redundancy import MissingJudgments, missing_judgments, missing_of, pending_judgments
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named, stored_parameters
 from judgments.units import of_candidate
-from money.amounts import dollars
 
 
 @dataclass(frozen=True, slots=True)

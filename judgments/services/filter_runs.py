@@ -12,6 +12,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
+from core.money.amounts import dollars
+from core.projects.services import record
 from crowd.models import LedgerEntry, Stage
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import quote
@@ -21,8 +23,6 @@ from judgments.selectors.stamps import stamp_of
 from judgments.services import filterjobs, reports, verdicts
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named, stored_parameters
 from judgments.services.filter_preview import Preview, preview
-from money.amounts import dollars
-from projects.services import record
 
 if TYPE_CHECKING:
     from quality.recipes import Recipe

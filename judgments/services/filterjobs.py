@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
+from core.jobs import services as jobs
+from core.jobs.models import OPEN_STATES, Job, JobState
 from crowd.models import Stage
-from jobs import services as jobs
-from jobs.models import OPEN_STATES, Job, JobState
 from judgments.models import FilterRun
 
 APPLY, TOP_UP, REMAKE = "judgments.filter", "judgments.top_up", "judgments.filter_again"

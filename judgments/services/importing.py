@@ -14,13 +14,13 @@ from django.utils import timezone
 from annotation.importing.records import FileRefusedError, Limits, UnmappedError
 from annotation.importing.source import Source, encoding_of, fingerprint, unchanged
 from annotation.services.importing import ImportRefusedError, Progress, refuse_read_only, silent
+from core.projects.models import Project
+from core.projects.services import record
 from judgments.importing.formats import Answers, open_answers
 from judgments.importing.line_sorter import CandidateLine, LineSorter
 from judgments.importing.rows import Row
 from judgments.importing.tally import STORED, Tally
 from judgments.models import Candidate, CandidateSource, System
-from projects.models import Project
-from projects.services import record
 
 _BATCH = 500
 

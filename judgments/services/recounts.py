@@ -12,13 +12,13 @@ from django.db.models import Count, Sum
 from django.utils import timezone
 
 from annotation.services.recounts import in_words
+from core.projects.services import record
 from crowd.counted_work import not_counting
 from crowd.models import Assignment, Stage
-from crowd.selectors.cached_figures import is_large
+from crowd.selectors.stage_sizes import is_large
 from judgments.models import CheckAnswer, FilterRun, Judgment
 from judgments.services import filterjobs, reports, verdicts
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
-from projects.services import record
 
 State = FilterRun.State
 Progress = Callable[[int, int, str], object]

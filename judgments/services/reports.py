@@ -7,12 +7,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from core.database.bulk import json_pieces, set_json
+from core.jobs import services as jobs
+from core.jobs.models import OPEN_STATES, Job, JobState
 from crowd.models import Stage
-from jobs import services as jobs
-from jobs.models import OPEN_STATES, Job, JobState
 from judgments.models import AgreementReport, FilterRun
 from judgments.selectors.stamps import Stamp, stamp_of
-from tables.bulk import json_pieces, set_json
 
 REPORT = "judgments.report"
 #: Grows when the report has other figures, so that old ones are made again.

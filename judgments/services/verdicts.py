@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
+from core.database.bulk import BATCH, insert_columns
 from judgments.models import FilterRun, Score, Verdict
 from judgments.services.filter_decisions import FilterDecision
-from tables.bulk import BATCH, insert_columns
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,1 +1,1 @@
-"""Filters for this room's templates."""
+"""Filters for this app's templates."""

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
+from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.batches import placeholders
 from marketplace.batches.hosts import HostCollector
@@ -21,7 +22,6 @@ from marketplace.batches.sheets import Row, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchTask, Requester, Template
 from marketplace.questions import MAX_QUESTION_BYTES, html_question_xml, parse_question
-from revisions.shown_columns import ShownColumns
 
 State = Batch.State
 _AT_ONCE = 500

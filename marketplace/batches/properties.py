@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from core.money import fees
 from marketplace.errors import invalid_value
 from marketplace.requirements import Requirement
 from marketplace.services.hits import TypeProperties
-from money import fees
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 MAX_LIFETIME_S = 365 * DAY

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 
-from jobs import services as jobs
-from jobs.errors import PermanentError
-from jobs.models import Job, JobState
-from jobs.runner import JobContext
+from core.jobs import services as jobs
+from core.jobs.context import JobContext
+from core.jobs.errors import PermanentError
+from core.jobs.models import Job, JobState
+from core.money.amounts import dollars
 from marketplace import clock, ids
 from marketplace.batches import placeholders
 from marketplace.batches.properties import Cost, cost, from_stored
@@ -21,7 +22,6 @@ from marketplace.models import HIT, Batch, BatchTask, HITType, Requester
 from marketplace.questions import html_question_xml
 from marketplace.requirements import normalise
 from marketplace.services.hits import create_hit, create_hit_type, set_expiration
-from money.amounts import dollars
 
 State = Batch.State
 PUBLISH, CANCEL = "marketplace.publish-batch", "marketplace.cancel-batch"
@@ -169,7 +169,7 @@ def _finish(batch: Batch) -> None:
 
 
 def cancel(*, batch: Batch) -> Job:
-    """Take a batch off offer: nothing more is published, and all of its HITs expire, by a job.
+    """Expire a batch: nothing more is published, and all of its HITs expire, by a job.
 
     Work in progress can still be submitted, and what was submitted is still to be decided.
     """
@@ -192,7 +192,7 @@ def expire_all(context: JobContext) -> None:
     total, done, after = hits.count(), 0, 0
     while some := list(hits.filter(pk__gt=after).order_by("pk")[:_AT_ONCE]):
         for hit in some:
-            context.progress(done, total, "Taking off offer")
+            context.progress(done, total, "Expiring HITs")
             if hit.expires_at > now:
                 with transaction.atomic():
                     set_expiration(hit=hit, expires_at=now, now=now)

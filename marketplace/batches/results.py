@@ -15,10 +15,10 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
+from core.files.cells import cell
 from marketplace.batches import answers
 from marketplace.models import Batch, Holding
 from marketplace.templatetags.marketplace_money import money
-from tables.cells import cell
 
 State = Holding.State
 #: MTurk's columns before the inputs and answers; after these come Approve and Reject.

@@ -12,10 +12,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from accounts.actors import Actor, acting_as, actor
-from jobs import services as jobs
-from jobs.models import Job
-from jobs.runner import JobContext
+from core.accounts.actors import Actor, acting_as, actor
+from core.jobs import services as jobs
+from core.jobs.context import JobContext
+from core.jobs.models import Job
 from marketplace import clock
 from marketplace.batches.placeholders import listed
 from marketplace.batches.sheets import Sheet
@@ -58,8 +58,8 @@ class Decision:
         return not self.reason
 
 
-def read(sheet: Sheet) -> list[Decision]:
-    """Decisions of a file; lines with neither mark are left as they are. Raises SheetError at any fault."""
+def read(sheet: Sheet) -> tuple[list[Decision], int]:
+    """Decisions of a file, and how many of its lines have none. Raises SheetError at any fault."""
     if missing := [name for name in NEEDED if name not in sheet.columns]:
         raise sheet.error(
             f"it has no column {missing[0]}; its columns are {listed(sheet.columns)}. Download the results "
@@ -68,9 +68,11 @@ def read(sheet: Sheet) -> list[Decision]:
         )
     places = [sheet.columns.index(name) for name in NEEDED]
     decisions: dict[str, Decision] = {}
+    left = 0
     for row in sheet.rows():
         found = _decision(sheet, row.line, *(row.cells[place].strip() for place in places))
         if found is None:
+            left += 1
             continue
         if (before := decisions.setdefault(found.assignment_id, found)) is not found:
             raise sheet.error(
@@ -84,7 +86,7 @@ def read(sheet: Sheet) -> list[Decision]:
         raise sheet.error(
             "no line has an x under Approve or a reason under Reject, so there is nothing to do."
         )
-    return list(decisions.values())
+    return list(decisions.values()), left
 
 
 def _decision(sheet: Sheet, line: int, assignment_id: str, approve: str, reason: str) -> Decision | None:
@@ -123,8 +125,13 @@ def all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
     return [Decision(number, assignment_id) for number, assignment_id in enumerate(ids, start=1)]
 
 
-def start(*, batch: Batch, decisions: list[Decision], file_name: str, override: bool, once: str) -> Job:
-    """Make these decisions by a job. With `override`, an x turns a rejection into an approval."""
+def start(
+    *, batch: Batch, decisions: list[Decision], file_name: str, override: bool, once: str, left: int = 0
+) -> Job:
+    """Make these decisions by a job. With `override`, an x turns a rejection into an approval.
+
+    `left` lines of the file have no decision; the report counts them.
+    """
     who = actor()
     return jobs.enqueue(
         kind=REVIEW,
@@ -132,6 +139,7 @@ def start(*, batch: Batch, decisions: list[Decision], file_name: str, override: 
             "batch": batch.pk,
             "file": file_name,
             "override": override,
+            "left": left,
             "at": clock.now().isoformat(),
             "by": who.user.pk if who.user else None,
             "address": who.address,
@@ -139,6 +147,13 @@ def start(*, batch: Batch, decisions: list[Decision], file_name: str, override: 
         },
         effect=f"{REVIEW}:{batch.pk}:{once}",
     )
+
+
+def count_outcomes(job: Job) -> dict[str, int]:
+    """Lines of the file by what became of them; they add up to all that the file has."""
+    lines: list[Any] = job.result or []
+    counts = {name: sum(line[2] == name for line in lines) for name in OUTCOMES}
+    return counts | {"left": job.payload.get("left", 0)}
 
 
 def decide_all(context: JobContext) -> None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from core.files.encodings import MARKS, USUAL, EncodingError, Guess, guess_encoding, text_encoding
+from core.files.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 from marketplace.errors import Refusal
-from tables.encodings import MARKS, USUAL, EncodingError, Guess, guess_encoding, text_encoding
-from tables.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 
 MAX_NAME = 100
 #: Characters of one cell: more than a question may have bytes.

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.batches import hosts
 from marketplace.batches.properties import Properties
 from marketplace.errors import Refusal
 from marketplace.models import Requester, Template
-from revisions.shown_columns import ShownColumns
 
 
 def create_template(

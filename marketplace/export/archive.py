@@ -10,9 +10,9 @@ from typing import Any
 
 from django.conf import settings
 
+from core.files.cells import plain
 from marketplace.export.contents import BLOCKS, TABLES, Table, profile, readme
 from marketplace.models import Worker
-from tables.cells import plain
 
 #: Bytes of a file that are collected before they are sent on.
 _PIECE = 1 << 16

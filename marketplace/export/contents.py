@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from accounts import traces
+from core.accounts import traces
 from marketplace.models import (
     Bonus,
     Holding,

@@ -1,6 +1,6 @@
 """Task pages as they are served: scripts that they know from MTurk come from here, forms go to us.
 
-Pages written for MTurk load two scripts of Amazon's. This installation has its own, written anew, under
+Pages written for MTurk load two scripts of Amazon's. This installation has its own, written again, under
 `static/html/`. The page gets them, and a form where it relies on the marketplace to have one, without any
 other change of its text.
 """

@@ -8,15 +8,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from jobs import runner
-from jobs.models import Job, JobState
+from core.jobs import runner
+from core.jobs.models import Job, JobState
+from core.money.amounts import dollars, entered_cents
 from marketplace import clock
 from marketplace.batches import drafts, hosts, publication, results, reviewed_results
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, Requester, Template
-from money.amounts import dollars, entered_cents
 
 Facts = dict[str, Any]
 FactsOf = Callable[[Facts], Facts]
@@ -52,7 +52,7 @@ def add(commands: Any, show: Show) -> None:
     publish = of_batch(actions, "publish", "publish a draft, or go on with one that stopped", publish_batch)
     publish.add_argument("--total", required=True, help="what it costs at most, as `show` says it")
     of_batch(actions, "show", "where a batch stands and what it costs", show_batch)
-    of_batch(actions, "cancel", "take a batch off offer", cancel_batch)
+    of_batch(actions, "cancel", "expire all HITs of a batch", cancel_batch)
     of_batch(actions, "delete", "throw a draft away", delete_batch)
     download = of_batch(actions, "results", "write the answers with MTurk's columns", write_results)
     download.add_argument("file", type=Path, help="CSV file to write")
@@ -220,18 +220,18 @@ def review_batch(options: Facts) -> Facts:
             sheet=options["sheet"],
             limits=RESULTS,
         )
-        decisions = reviewed_results.read(sheet)
+        decisions, left = reviewed_results.read(sheet)
     job = reviewed_results.start(
         batch=batch,
         decisions=decisions,
+        left=left,
         file_name=sheet.name,
         override=options["override"],
         once=f"{clock.now():%Y%m%d%H%M%S%f}",
     )
     _finish(job)
     job.refresh_from_db()
-    lines: list[Any] = job.result or []
-    return {name: sum(line[2] == name for line in lines) for name in reviewed_results.OUTCOMES}
+    return reviewed_results.count_outcomes(job)
 
 
 def _finish(job: Job) -> None:

@@ -10,7 +10,7 @@ class QualificationType(models.Model):
     """A custom qualification; name and keywords cannot change."""
 
     class Status(models.TextChoices):
-        """Inactive types can be neither requested nor granted anew."""
+        """Inactive types can be neither requested nor granted again."""
 
         ACTIVE = "Active"
         INACTIVE = "Inactive"

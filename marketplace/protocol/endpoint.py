@@ -15,8 +15,9 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from accounts.actors import Actor, acting_as
-from accounts.addresses import address_of
+from core.accounts.actors import Actor, acting_as
+from core.accounts.addresses import address_of
+from core.database.composedqueries import ComposedInsert
 from marketplace import chaos, clock
 from marketplace.errors import Refusal
 from marketplace.models import CallLog
@@ -27,7 +28,6 @@ from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
 from marketplace.protocol.shapes import OPERATIONS as SHAPES
 from marketplace.sqs import endpoint as sqs
-from tables.composedqueries import ComposedInsert
 
 __all__ = ["ProtocolMiddleware", "operations"]
 

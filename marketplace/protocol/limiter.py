@@ -2,8 +2,8 @@
 
 from django.conf import settings
 
+from core.rates import limits
 from marketplace.protocol.errors import ProtocolError
-from rates import limits
 
 #: So many wrong signatures at once from one address for one key; then one every so many seconds.
 MOST_GUESSES = 20

@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
+from core.database.composedqueries import ComposedQuery
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.system_types import system_types
 from marketplace.sweep import settle
-from tables.composedqueries import ComposedQuery
 
 #: How long GetHIT still shows a deleted HIT as Disposed.
 SHOWN_AFTER_DISPOSAL = timedelta(days=7)

@@ -6,8 +6,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from accounts import security
-from accounts.addresses import address_of
+from core.accounts import security
+from core.accounts.addresses import address_of
 from marketplace import clock
 from marketplace.models import RefusedCalls
 

@@ -7,6 +7,7 @@ Times are whole epoch seconds.
 from datetime import datetime
 from typing import Any
 
+from core.money.amounts import dollars
 from marketplace.models import (
     HIT,
     Block,
@@ -21,7 +22,6 @@ from marketplace.models import (
 )
 from marketplace.protocol.system_types import is_system
 from marketplace.selectors import hit_status
-from money.amounts import dollars
 
 
 def epoch(moment: datetime) -> int:

@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from money.fees import PROFILES
+from core.money.fees import PROFILES
 
 _FEES = {
     "none-1": "none",

@@ -63,8 +63,8 @@ def needs(requester: Requester, now: datetime) -> list[Need]:
     )
     note(
         HIT.objects.filter(assignable(now), requester=requester, expires_at__lte=now + SOON).count(),
-        "1 HIT with open places goes off offer within a day.",
-        "{} HITs with open places go off offer within a day.",
+        "1 HIT with open places expires within a day.",
+        "{} HITs with open places expire within a day.",
         "hits",
         "?state=assignable&order=expires",
     )

@@ -9,6 +9,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
+from core.money.amounts import AmountError, dollars, entered_cents
 from marketplace.batches import properties as limits
 from marketplace.batches.hosts import of_template
 from marketplace.batches.properties import MINUTE, Properties, from_stored
@@ -28,8 +29,7 @@ from marketplace.requirements import (
     normalise,
 )
 from marketplace.site.countries import COUNTRIES
-from money.amounts import AmountError, dollars, entered_cents
-from revisions.forms import RevisedForm
+from web.revisions import RevisedForm
 
 COMPARATORS = {
     "Exists": "is held",

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from marketplace.models import Chaos
-from revisions.forms import RevisedForm
+from web.revisions import RevisedForm
 
 MOST_CALLS, MOST_DELAY_S = 1_000_000, 86_400
 _HOUR, _DAY = 3600, 86_400

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from money.amounts import AmountError, dollars, entered_cents
+from core.money.amounts import AmountError, dollars, entered_cents
 
 #: Control characters that no text of the protocol may have; line breaks and tabs are none of them.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")

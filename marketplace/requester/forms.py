@@ -17,7 +17,7 @@ _LATEST = 7_258_118_400
 
 
 class MoreTimeForm(Form):
-    """How much longer a HIT stays on offer: from now, or from when it would have gone off offer.
+    """How much longer a HIT stays on offer: from now, or from when it would have expired.
 
     It carries the moment from which it counts, so that sent twice it asks for the same.
     """

@@ -8,7 +8,7 @@ from django.db.models import Avg, Case, Count, Q, QuerySet, When
 
 from marketplace.models import HITType, Holding, Letter, Rating, Requester
 from marketplace.site.selectors.ratings import SHOWN_FROM
-from tables.grids import Choices, Column, Grid, GridRequest, Words
+from web.tables import Choices, Column, Grid, GridRequest, Words
 
 #: What others of the same worker are shown beside a letter.
 _OTHERS = 5

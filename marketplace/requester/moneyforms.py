@@ -6,9 +6,9 @@ from typing import Any
 
 from django import forms
 
+from core.money.amounts import AmountError, dollars, entered_cents
 from marketplace.services.invoice_records import LONGEST_ADDRESS
 from marketplace.services.people import MOST_CENTS
-from money.amounts import AmountError, dollars, entered_cents
 
 
 class MoneyField(forms.CharField):

@@ -6,9 +6,8 @@ from statistics import median
 
 from marketplace.models import Holding
 from marketplace.requester.selectors.work import seconds
+from web.charts.bars import HEIGHT, BarChart, stack_bars
 
-HEIGHT = 120
-_STEP, _BAR = 10, 8
 #: So many bars have room; fewer stand at the left of it.
 _FEWEST = 20
 #: Bars are as high as so many times the median; what took longer is cut there.
@@ -16,23 +15,10 @@ _CUT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One answer; `state` is its colour."""
-
-    x: float
-    y: float
-    height: float
-    state: str
-    cut: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Pace:
     """Bars from the oldest to the latest answer; `middle_y` is where their median lies."""
 
-    bars: list[Bar]
-    width: int
-    height: int
+    chart: BarChart[Holding]
     median_seconds: float
     middle_y: float
     top_seconds: float
@@ -45,23 +31,14 @@ def pace(latest_first: Sequence[Holding]) -> Pace | None:
         return None
     middle = median(took for _, took in taken)
     top = min(max(took for _, took in taken), max(1, middle * _CUT))
-    bars = []
-    for number, (row, took) in enumerate(taken):
-        height = max(1.0, round(min(took, top) * HEIGHT / max(1, top), 2))
-        bars.append(
-            Bar(
-                x=number * _STEP + (_STEP - _BAR) / 2,
-                y=round(HEIGHT - height, 2),
-                height=height,
-                state=row.state,
-                cut=took > top,
-            )
-        )
+    scale = HEIGHT / max(1, top)
     return Pace(
-        bars=bars,
-        width=max(len(bars), _FEWEST) * _STEP,
-        height=HEIGHT,
+        chart=stack_bars(
+            ((row, {row.state: max(1 / scale, min(took, top))}) for row, took in taken),
+            highest=max(1, top),
+            fewest=_FEWEST,
+        ),
         median_seconds=middle,
-        middle_y=round(HEIGHT - middle * HEIGHT / max(1, top), 2),
+        middle_y=round(HEIGHT - middle * scale, 2),
         top_seconds=top,
     )

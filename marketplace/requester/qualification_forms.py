@@ -8,7 +8,7 @@ from marketplace.batches.sheets import ACCEPTED
 from marketplace.models import QualificationType
 from marketplace.requester.fields import Form, TextField
 from marketplace.services.qualification_tests import QualificationTest
-from revisions.forms import RevisedForm
+from web.revisions import RevisedForm
 
 _INTEGER: dict[str, Any] = {
     "min_value": -2_147_483_648,

@@ -8,10 +8,10 @@ from django.db.models import Q, Sum
 
 from marketplace.days import day_of
 from marketplace.models import LedgerEntry, Requester
+from web.charts.bars import BarChart, stack_bars
 
 Account, Kind = LedgerEntry.Account, LedgerEntry.Kind
 DAYS = 30
-HEIGHT, STEP, BAR = 120, 10, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +32,6 @@ class Day:
     def total(self) -> int:
         """What the account lost."""
         return self.paid + self.fees
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One day: what workers got stands on the ground, fees on top of it."""
-
-    day: Day
-    x: float
-    paid_y: float
-    paid_height: float
-    fees_y: float
-    fees_height: float
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Bars of all days on one scale; the highest is as high as the box."""
-
-    bars: list[Bar]
-    width: int
-    height: int
-    highest: int
-    total: Day
 
 
 def spending(requester: Requester, *, now: datetime, days: int = DAYS) -> list[Day]:
@@ -83,27 +60,16 @@ def spending(requester: Requester, *, now: datetime, days: int = DAYS) -> list[D
     return [known.get(day, Day(day)) for day in each]
 
 
-def chart(days: Sequence[Day]) -> Chart:
-    """Bars, and the sum of the days."""
-    highest = max((day.total for day in days), default=0)
-    scale = HEIGHT / highest if highest else 0
-    bars = []
-    for number, day in enumerate(days):
-        paid, fees = round(day.paid * scale, 2), round(day.fees * scale, 2)
-        bars.append(
-            Bar(
-                day=day,
-                x=number * STEP + (STEP - BAR) / 2,
-                paid_y=round(HEIGHT - paid, 2),
-                paid_height=paid,
-                fees_y=round(HEIGHT - paid - fees, 2),
-                fees_height=fees,
-            )
-        )
-    total = Day(
+def draw_spending(days: Sequence[Day]) -> BarChart[Day]:
+    """What workers got is at the bottom, fees on top of it."""
+    return stack_bars((day, {"earned": day.paid, "pending": day.fees}) for day in days)
+
+
+def sum_spending(days: Sequence[Day]) -> Day:
+    """The sum of the days, under the date of the first."""
+    return Day(
         days[0].date,
         sum(day.rewards for day in days),
         sum(day.bonuses for day in days),
         sum(day.fees for day in days),
     )
-    return Chart(bars, len(days) * STEP, HEIGHT, highest, total)

@@ -12,14 +12,14 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from accounts.addresses import neighbourhood
+from core.accounts.addresses import neighbourhood
+from core.database.composedqueries import ComposedQuery
+from core.sealing import seal, unseal
 from marketplace import clock, ids
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey, Requester
 from marketplace.services.activity import note
 from marketplace.services.keyalerts import raise_alert
-from sealing import seal, unseal
-from tables.composedqueries import ComposedQuery
 
 #: What secret keys are sealed for.
 SEALED_FOR = "marketplace.requester"

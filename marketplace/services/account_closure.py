@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from accounts.services import delete_account, is_needed
+from core.accounts.services import delete_account, is_needed
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import (

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
+from core.database.composedqueries import ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, Place, Worker
@@ -19,7 +20,6 @@ from marketplace.services.hit_events import notice_expiry, notice_reviewable
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
 from marketplace.sweep import settle
-from tables.composedqueries import ComposedInsert, ComposedQuery, ComposedUpdate
 
 State = Holding.State
 NO_WORK = "There is no HIT left in this group that you could take at the moment."

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db import transaction
 
+from core.files.rowcounts import RowCounts
 from marketplace.errors import Refusal
 from marketplace.models import QualificationGrant, QualificationType, Worker
 from marketplace.services.activity import note
-from tables.rowcounts import RowCounts
 
 Status = QualificationGrant.Status
 _AT_ONCE = 1000

@@ -34,7 +34,7 @@ SELECT hit.id
 def next_hit_pk(*, worker_pk: int | None, hit_type_pk: int, now: datetime, lock: str = "") -> int | None:
     """Primary key of the first HIT of the group with an open place that the worker has not taken.
 
-    The search goes on after the HIT they held last and then begins anew. `lock` is "", "wait" or "skip":
+    The search goes on after the HIT they held last and then begins again. `lock` is "", "wait" or "skip":
     the HIT stays locked until the transaction ends, and with "skip" HITs that other workers are just taking
     are passed over. A database without row locks (SQLite) is locked as a whole and ignores it.
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.db import transaction
 
+from core.database.composedqueries import ComposedInsert
+from core.money import fees
 from marketplace import ids, ledger
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
@@ -21,8 +23,6 @@ from marketplace.services.hit_events import notice_expiry
 from marketplace.services.hit_extension import LONGEST_LIFE, add_places_locked, lengthen_locked
 from marketplace.services.holds import settle_hold
 from marketplace.services.locking import lock_hit
-from money import fees
-from tables.composedqueries import ComposedInsert
 
 
 @dataclass(frozen=True, slots=True)

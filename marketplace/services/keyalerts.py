@@ -8,8 +8,8 @@ from django.core.mail import EmailMessage
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from jobs.errors import PermanentError
-from jobs.services import enqueue
+from core.jobs.errors import PermanentError
+from core.jobs.services import enqueue
 from marketplace import clock
 from marketplace.models import AccessKey, KeyAlert, Requester
 

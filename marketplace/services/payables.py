@@ -7,13 +7,13 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
-from accounts import security
+from core.accounts import security
+from core.sealing import seal, unseal
 from marketplace import clock
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import LedgerEntry, Payable, Requester, Worker
 from marketplace.services.activity import note
 from marketplace.services.people import may_book
-from sealing import seal, unseal
 
 _SEALED_FOR = "marketplace.payment_note"
 LONGEST_NOTE = 1000

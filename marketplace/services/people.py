@@ -10,6 +10,8 @@ from django.contrib.auth.models import AbstractBaseUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
+from core.money.amounts import dollars
+from core.money.fees import PROFILES
 from marketplace import clock, ids, keys, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
@@ -17,8 +19,6 @@ from marketplace.models import Block, Deposit, Holding, Invitation, Message, Req
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.activity import note as note_activity
-from money.amounts import dollars
-from money.fees import PROFILES
 
 MAX_BLOCKS = 100_000
 #: The largest deposit: ten million.

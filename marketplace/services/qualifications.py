@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from core.revisions import ShownColumns
 from marketplace import clock, ids
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import (
@@ -19,7 +20,6 @@ from marketplace.models import (
 from marketplace.selectors import asking_for
 from marketplace.services.activity import note
 from marketplace.services.qualification_tests import QualificationTest
-from revisions.shown_columns import ShownColumns
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
+from core.money import fees
+from core.money.amounts import dollars
 from marketplace import ledger
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
@@ -13,8 +15,6 @@ from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.notifications.events import emit
 from marketplace.services.activity import note
 from marketplace.services.locking import lock_hit
-from money import fees
-from money.amounts import dollars
 
 State = Holding.State
 #: How long after submission a rejection can be turned into an approval.

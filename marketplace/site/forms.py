@@ -7,7 +7,7 @@ from django.contrib.auth.forms import UserCreationForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 
-from accounts.forms import new_password_fields
+from core.accounts.forms import new_password_fields
 from marketplace.models import Worker
 from marketplace.site.countries import COUNTRIES
 from marketplace.site.people import Newcomer

@@ -6,10 +6,10 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import IntegrityError, connection, transaction
 from django.http import HttpRequest
 
+from core.database.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Requester, Worker
 from marketplace.services.people import register_worker
-from tables.composedqueries import ComposedQuery
 
 #: In one query and in SQL: on every page, Django composed three of them for ten times as long as they ran.
 _MENU = """

@@ -91,7 +91,7 @@ def _f1(chunk: Chunk, _: Any, rule: Runs) -> ChunkValues:
 def _rule(profile: Profile, family: str) -> tuple[Runs, str]:
     """Words between spaces, or characters under a profile of characters, and how a signature names them."""
     if profile.tokeniser_for(family) == "char":
-        return _CHARACTERS, "squad-char"
+        return _CHARACTERS, "squad-char.2"
     return _SPACES, "squad"
 
 

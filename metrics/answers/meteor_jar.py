@@ -2,7 +2,7 @@
 
 The program comes with pycocoevalcap, or is what the environment variable METEOR_JAR points at. It runs with
 `-l en -norm`, as coco-caption and Lee et al. (2021) have it: matches of words, stems, WordNet's synonyms and
-paraphrases with the weights tuned for English. Nothing else in this room needs Java.
+paraphrases with the weights tuned for English. Nothing else in this app needs Java.
 """
 
 import os

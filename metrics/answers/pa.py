@@ -143,14 +143,12 @@ def _parts(answers: Answers) -> Iterator[list[tuple[References, list[int]]]]:
         yield part
 
 
-def make(name: str, profile: Profile) -> Metric:
-    """`pa-X` for the pair metric X as the profile has it; setting `itself` of the family `pa` is True.
+def make(base: Metric, profile: Profile) -> Metric:
+    """`pa-X` for the pair metric X, which the profile made; setting `itself` of the family `pa` is True.
 
     BLEU takes a table of n-grams per reference set; all others are asked for every pair.
     """
-    from metrics.catalogue import metric  # noqa: PLC0415  # which knows all makers, this one too
-
-    base = metric(name.removeprefix("pa-"), profile)
+    name = f"pa-{base.name}"
     itself = bool(profile.options("pa").get("itself", True))
     fast = None
     if base.name.startswith("bleu-"):

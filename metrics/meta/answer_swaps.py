@@ -2,7 +2,7 @@
 
 A question with k answers has 2^k ways to swap them. For each pair of metrics the statistic of every question
 is worked out once for every way; a draw then only looks up. Where a question has more than eight answers,
-each draw is worked out anew, which is slow.
+each draw is worked out again, which is slow.
 """
 
 from dataclasses import dataclass, replace

@@ -50,7 +50,7 @@ class Rows:
         return found
 
     def only(self, mask: Mask) -> "Rows":
-        """The answers of a mask, questions and systems numbered anew without gaps."""
+        """The answers of a mask, questions and systems numbered again without gaps."""
         if mask.all():
             return self
         questions, question_names = _dense(self.questions[mask], self.question_names)

@@ -21,7 +21,8 @@ Ids = npt.NDArray[np.int32]
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.uint64]
 
-_UNKNOWN, _SPACE, _WORD, _MARK = 0, 1, 2, 3
+#: What is at least _WORD is of a word; a _MEMBER belongs to the letter before it.
+_UNKNOWN, _SPACE, _MARK, _WORD, _MEMBER = 0, 1, 2, 3, 4
 _KEY_BYTES = 8
 _MASKS = np.array([(1 << 8 * n) - 1 for n in range(_KEY_BYTES + 1)], np.uint64)
 _EVERY_CHARACTER = 0x110000
@@ -34,7 +35,8 @@ class Runs:
     """Tokens are runs of characters of composed texts without white space, cased as they are or `lower`.
 
     `alone` says which characters are tokens of their own: `none`; `marks`, all but letters, digits, `_`, and
-    the marks and joiners that belong to letters, as the vowels of Devanagari and Arabic do; or `all`.
+    the marks and joiners that belong to letters, as the vowels of Devanagari and Arabic do; or `all`, each
+    with the marks and joiners that belong to it.
     """
 
     lower: bool
@@ -79,7 +81,7 @@ def cut(texts: Sequence[str], rule: Runs) -> tuple[Ids, Places, Sequence[str]]:
     cased, whole = _joined(texts, rule)
     points, offsets = _characters(whole)
     first, last = _bounds(_kinds_of(points), rule)
-    if rule.alone == "all":
+    if rule.alone == "all" and bool((last == first + 1).all()):
         ids = _of_characters(points[first])
     else:
         ids = _numbers(whole, points, offsets, first, last)
@@ -105,9 +107,8 @@ def _joined(texts: Sequence[str], rule: Runs) -> tuple[Sequence[str], str]:
 def _bounds(kinds: npt.NDArray[np.uint8], rule: Runs) -> tuple[Places, Places]:
     """The first character of each token, and the one after its last."""
     if rule.alone == "all":
-        first = np.flatnonzero(kinds != _SPACE)
-        return first, first + 1
-    inside = kinds == _WORD if rule.alone == "marks" else kinds != _SPACE
+        return _bounds_of_characters(kinds)
+    inside = kinds >= _WORD if rule.alone == "marks" else kinds != _SPACE
     begins = np.empty(len(kinds), np.bool_)
     ends = np.empty(len(kinds), np.bool_)
     begins[:1], ends[-1:] = inside[:1], inside[-1:]
@@ -118,6 +119,19 @@ def _bounds(kinds: npt.NDArray[np.uint8], rule: Runs) -> tuple[Places, Places]:
         begins |= marks
         ends |= marks
     return np.flatnonzero(begins), np.flatnonzero(ends) + 1
+
+
+def _bounds_of_characters(kinds: npt.NDArray[np.uint8]) -> tuple[Places, Places]:
+    """The same where each character is a token; what belongs to a letter goes with what is before it."""
+    there = kinds != _SPACE
+    begins = there.copy()
+    begins[1:] &= ~(there[:-1] & (kinds[1:] == _MEMBER))
+    first = np.flatnonzero(begins)
+    if len(first) == np.count_nonzero(there):
+        return first, first + 1
+    ends = there.copy()
+    ends[:-1] &= begins[1:] | ~there[1:]
+    return first, np.flatnonzero(ends) + 1
 
 
 def _of_characters(points: npt.NDArray[np.uint8 | np.uint32]) -> Places:
@@ -153,8 +167,9 @@ def _kinds_of(points: npt.NDArray[np.uint8 | np.uint32]) -> npt.NDArray[np.uint8
 def _kind(character: str) -> int:
     if character.isspace():
         return _SPACE
-    of_word = character.isalnum() or character == "_" or belongs_to_letters(character)
-    return _WORD if of_word else _MARK
+    if belongs_to_letters(character):
+        return _MEMBER
+    return _WORD if character.isalnum() or character == "_" else _MARK
 
 
 def _numbers(

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from money.amounts import dollars
+from core.money.amounts import dollars
 from releases.describing.escapes import markdown, plain, table
 from releases.describing.facts import Agreement, Alpha, Facts, StageFacts
 from releases.describing.methods import METHODS

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q
 
+from core.projects.models import Project
 from judgments.models import CandidateSource, ImportedScore
-from projects.models import Project
 from releases.describing.facts import (
     Agreement,
     Alpha,

@@ -39,7 +39,7 @@ class Step:
 class StageFacts:
     """One stage of the campaign: who was asked for what, and what it came to.
 
-    `kind` is the stage's (screening, curation, distillation, judging, or another room's). None is not known.
+    `kind` is the stage's (screening, curation, distillation, judging, or another app's). None is not known.
     """
 
     name: str

@@ -4,20 +4,20 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from crowd.desk.doors import Seat, on_project
 from releases import download_files
-from releases.desk.release import found
+from releases.desk.release import find_release
+from web.access import ProjectAccess, on_project
 
 
 @require_safe
 @on_project()
-def file(request: HttpRequest, seat: Seat, *, version: str, path: str) -> HttpResponseBase:
+def file(request: HttpRequest, access: ProjectAccess, *, version: str, path: str) -> HttpResponseBase:
     """One file."""
-    return download_files.file(request, found(seat, version), path, user=seat.user)
+    return download_files.file(request, find_release(access, version), path, user=access.user)
 
 
 @require_safe
 @on_project()
-def archive(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponseBase:
+def archive(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponseBase:
     """All files."""
-    return download_files.archive(request, found(seat, version), user=seat.user)
+    return download_files.archive(request, find_release(access, version), user=access.user)

@@ -8,14 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Answer
+from core.jobs.models import Job, JobState
+from core.jobs.services import cancel
 from crowd.desk import tables
-from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
-from crowd.desk.views.projects import entered
-from jobs.models import Job, JobState
-from jobs.services import cancel
 from judgments.models import Candidate
 from releases import selectors
 from releases.desk.forms import CheckForm, DecisionForm
@@ -26,8 +24,11 @@ from releases.privacy.check import counted
 from releases.privacy.excerpts import Parts, parts
 from releases.privacy.rules import RULES
 from releases.services.job_requests import CHECK, look_for_findings
-from tables.grids import page_of
-from tables.keys import chosen_keys
+from web.access import ProjectAccess, Role, on_project
+from web.forms import FormError, read_form, run_action
+from web.keys import chosen_keys
+from web.pages import show
+from web.tables import page_of
 
 FOLDER = "releases"
 STATES = {"open": "Open", "accepted": "May stay", "redacted": "Blacked out", "gone": "Gone"}
@@ -47,35 +48,35 @@ class FindingView:
 
 @require_safe
 @on_project(Role.MANAGER)
-def privacy(request: HttpRequest, seat: Seat) -> HttpResponse:
+def privacy(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Findings, filtered and paged by the address."""
     state = tables.choice(request, "state", STATES)
     rule = tables.choice(request, "rule", {"": "All rules", **RULES})
-    rows = selectors.findings_of(seat.project, state.chosen, rule.chosen).select_related("decided_by")
+    rows = selectors.findings_of(access.project, state.chosen, rule.chosen).select_related("decided_by")
     page = page_of(rows, request)
-    counts = counted(seat.project)
+    counts = counted(access.project)
     totals = {name: sum(states.get(name, 0) for states in counts.values()) for name in STATES}
     return show(
         request,
         "privacy.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="releases",
-        way=way(seat.project, "privacy", request.GET),
+        way=way(access.project, "privacy", request.GET),
         state=state,
         rule=rule,
         page=page,
-        findings=_shown(seat, list(page.object_list)),
+        findings=_shown(access, list(page.object_list)),
         totals=totals,
         waiting=totals["open"],
         by_rule=[(RULES.get(name, name), counts[name]) for name in RULES if name in counts],
-        checked_at=selectors.checked_at(seat.project),
+        checked_at=selectors.checked_at(access.project),
         form=DecisionForm(),
         check_form=CheckForm(),
     )
 
 
-def _shown(seat: Seat, rows: Sequence[PrivacyFinding]) -> list[FindingView]:
+def _shown(access: ProjectAccess, rows: Sequence[PrivacyFinding]) -> list[FindingView]:
     """The rows with words and links, in two statements."""
     keys: dict[str, list[int]] = {}
     for row in rows:
@@ -91,7 +92,7 @@ def _shown(seat: Seat, rows: Sequence[PrivacyFinding]) -> list[FindingView]:
     systems = dict(
         Candidate.objects.filter(pk__in=keys.get("candidate", ())).values_list("pk", "system__name")
     )
-    slug = seat.project.slug
+    slug = access.project.slug
     found = []
     for row in rows:
         kind, _, number = row.subject.partition(":")
@@ -121,49 +122,49 @@ def _where(kind: str, field: str) -> str:
     return words.get(kind, kind) + more.get(field.partition(".")[0], "")
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def decide(request: HttpRequest, seat: Seat) -> HttpResponse:
+def decide(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Accept, black out or reopen the findings that are ticked, or all that the filter has."""
 
     def action() -> str:
-        reason = entered(DecisionForm(request.POST))["reason"]
-        rows = _chosen(request, seat)
+        reason = read_form(DecisionForm(request.POST))["reason"]
+        rows = _chosen(request, access)
         decision = request.POST.get("do", "")
         if decision == "accept":
-            done, words = decisions.accept(findings=rows, reason=reason, actor=seat.user), "may stay"
+            done, words = decisions.accept(findings=rows, reason=reason, actor=access.user), "may stay"
         elif decision == "redact":
             done, words = (
-                decisions.redact(findings=rows, reason=reason, actor=seat.user),
+                decisions.redact(findings=rows, reason=reason, actor=access.user),
                 "will be blacked out",
             )
         elif decision == "reopen":
-            done, words = decisions.reopen(findings=rows, actor=seat.user), "open again"
+            done, words = decisions.reopen(findings=rows, actor=access.user), "open again"
         else:
-            raise NotEnteredError("Choose what is to happen to them.")
+            raise FormError("Choose what is to happen to them.")
         if not done:
-            raise NotEnteredError("Nothing has changed: none of them can be decided so.")
+            raise FormError("Nothing has changed: none of them can be decided so.")
         is_open = "" if words != "open again" else "is " if done == 1 else "are "
         return f"{done:,} finding{'' if done == 1 else 's'} {is_open}{words}."
 
-    return _back(request, seat, run_action(request, action, "releases:privacy", seat.project.slug))
+    return _back(request, access, run_action(request, action, "releases:privacy", access.project.slug))
 
 
-def _chosen(request: HttpRequest, seat: Seat) -> Any:
+def _chosen(request: HttpRequest, access: ProjectAccess) -> Any:
     if request.POST.get("which") == "all":
         state, rule = request.POST.get("state", ""), request.POST.get("rule", "")
         if state not in STATES or (rule and rule not in RULES):
-            raise NotEnteredError("There are no such findings.")
-        return selectors.findings_of(seat.project, state, rule)
+            raise FormError("There are no such findings.")
+        return selectors.findings_of(access.project, state, rule)
     keys = chosen_keys(request.POST.getlist("finding")[:_MOST_CHOSEN])
     if not keys:
-        raise NotEnteredError("Tick the findings first, or choose all of them.")
-    return PrivacyFinding.objects.filter(project=seat.project, pk__in=keys)
+        raise FormError("Tick the findings first, or choose all of them.")
+    return PrivacyFinding.objects.filter(project=access.project, pk__in=keys)
 
 
-def _back(request: HttpRequest, seat: Seat, answer: HttpResponse) -> HttpResponse:
+def _back(request: HttpRequest, access: ProjectAccess, answer: HttpResponse) -> HttpResponse:
     """To the page where one was, with its filter and what was chosen for the release."""
-    address = f"{reverse('releases:privacy', args=[seat.project.slug])}?{_kept(request)}"
+    address = f"{reverse('releases:privacy', args=[access.project.slug])}?{_kept(request)}"
     answer["Location"] = address.rstrip("?")
     return answer
 
@@ -176,62 +177,62 @@ def _kept(request: HttpRequest) -> str:
     return "&".join(part for part in (chosen(request.GET), filters) if part)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def check(request: HttpRequest, seat: Seat) -> HttpResponse:
+def check(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Begin a check."""
     form = CheckForm(request.POST)
     if not form.is_valid():
         raise Http404("There is no such check.")
-    job = look_for_findings(project=seat.project, actor=seat.user, once=form.cleaned_data["once"])
-    address = reverse("releases:check_job", args=[seat.project.slug, job.pk])
+    job = look_for_findings(project=access.project, actor=access.user, once=form.cleaned_data["once"])
+    address = reverse("releases:check_job", args=[access.project.slug, job.pk])
     query = chosen(request.GET)
     return redirect(f"{address}{'?' if query else ''}{query}")
 
 
 @require_safe
 @on_project(Role.MANAGER)
-def check_job(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def check_job(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """How far a check is; when it is done, what it found."""
-    row = _job(seat, job)
+    row = _job(access, job)
     if row.state == JobState.DONE:
-        return redirect(way(seat.project, "privacy", request.GET).address("privacy"))
+        return redirect(way(access.project, "privacy", request.GET).address("privacy"))
     return show(
         request,
         "check_job.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="releases",
-        way=way(seat.project, "privacy", request.GET),
-        **_live(request, seat, row),
+        way=way(access.project, "privacy", request.GET),
+        **_live(request, access, row),
     )
 
 
 @require_safe
 @never_cache
 @on_project(Role.MANAGER)
-def check_live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def check_live(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """The part of the page that changes by itself."""
     return show(
-        request, "parts/check_live.html", seat, folder=FOLDER, **_live(request, seat, _job(seat, job))
+        request, "parts/check_live.html", access, folder=FOLDER, **_live(request, access, _job(access, job))
     )
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def check_cancel(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def check_cancel(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """End a check; what it found so far stays."""
-    row = _job(seat, job)
+    row = _job(access, job)
 
     def action() -> str:
         if not cancel(job_id=row.pk):
-            raise NotEnteredError("The check is over already.")
+            raise FormError("The check is over already.")
         return "The check was cancelled. What it found so far stays."
 
-    return _back(request, seat, run_action(request, action, "releases:privacy", seat.project.slug))
+    return _back(request, access, run_action(request, action, "releases:privacy", access.project.slug))
 
 
-def _live(request: HttpRequest, seat: Seat, row: Job) -> dict[str, Any]:
+def _live(request: HttpRequest, access: ProjectAccess, row: Job) -> dict[str, Any]:
     query = chosen(request.GET)
     return {
         "job": row,
@@ -241,8 +242,8 @@ def _live(request: HttpRequest, seat: Seat, row: Job) -> dict[str, Any]:
     }
 
 
-def _job(seat: Seat, pk: int) -> Job:
+def _job(access: ProjectAccess, pk: int) -> Job:
     row: Job = get_object_or_404(Job, pk=pk, kind=CHECK)
-    if row.payload.get("project") != seat.project.pk:
+    if row.payload.get("project") != access.project.pk:
         raise Http404("There is no such check.")
     return row

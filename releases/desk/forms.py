@@ -13,7 +13,7 @@ from releases.groups import GROUPS, OPTIONAL
 from releases.models import Release
 from releases.options import Options, options_of
 from releases.tables import SPLITS
-from revisions.forms import RevisedForm, differences
+from web.revisions import RevisedForm, differences
 
 #: Fields of the second step, and of the first two; they travel in the address from step to step.
 FORMAT_CHOICES = ("formats", "seed", *SPLITS, "version")

@@ -1,10 +1,10 @@
-"""What this room says on a project's overview: how many queries the newest release has."""
+"""What this app says on a project's overview: how many queries the newest release has."""
 
 from django.db.models import Sum
 from django.urls import NoReverseMatch, reverse
 
+from core.projects.models import Project
 from crowd.desk.overview import Count, Link, OverviewPart, Step
-from projects.models import Project
 from releases.groups import GROUPS, QUERIES
 from releases.models import Release, ReleaseFile
 from releases.tables import REFERENCES

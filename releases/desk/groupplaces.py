@@ -2,8 +2,8 @@
 
 from django.urls import reverse
 
+from core.projects.models import Project
 from crowd.models import Stage
-from projects.models import Project
 
 _Place = tuple[str, str]
 

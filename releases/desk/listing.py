@@ -7,12 +7,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from core.projects.selectors import projects_of
 from crowd.desk import tables
-from crowd.desk.doors import Seat, for_members, on_project, show
-from projects.selectors import projects_of
 from releases import selectors
 from releases.models import Release
-from tables.grids import page_of
+from web.access import ProjectAccess, for_members, on_project
+from web.pages import show
+from web.tables import page_of
 
 FOLDER = "releases"
 STATES = {
@@ -34,10 +35,10 @@ def _chosen(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """A project's releases."""
-    found = _chosen(selectors.releases_of(seat.project), request)
-    return show(request, "list.html", seat, folder=FOLDER, tab="releases", **found)
+    found = _chosen(selectors.releases_of(access.project), request)
+    return show(request, "list.html", access, folder=FOLDER, tab="releases", **found)
 
 
 @require_safe
@@ -45,4 +46,4 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
 def everywhere(request: HttpRequest, user: User) -> HttpResponse:
     """The releases of all projects that somebody is a member of."""
     found = _chosen(selectors.releases_in(projects_of(user)), request)
-    return show(request, "everywhere.html", folder=FOLDER, rail="releases", **found)
+    return show(request, "everywhere.html", folder=FOLDER, sidebar="releases", **found)

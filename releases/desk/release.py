@@ -8,17 +8,18 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from crowd.desk.doors import NotEnteredError, Role, Seat, on_project, posted, run_action, show
-from crowd.desk.views.projects import entered
-from jobs.models import Job, JobState
+from core.jobs.models import Job, JobState
 from releases import download_files, selectors, storage, summaries
 from releases.desk.forms import WithdrawForm
 from releases.models import Release
 from releases.services import transitions
 from releases.services.job_requests import BUILD, begin_again
 from releases.tables import SPLITS
+from web.access import ProjectAccess, Role, on_project
+from web.forms import FormError, read_form, run_action
+from web.pages import show
 
 FOLDER = "releases"
 PAGE = "releases:release"
@@ -26,25 +27,25 @@ PAGE = "releases:release"
 _LARGEST_REPORT = 1 << 20
 
 
-def found(seat: Seat, version: str) -> Release:
+def find_release(access: ProjectAccess, version: str) -> Release:
     """The release of this version, with its people."""
     rows = Release.objects.select_related("created_by", "withdrawn_by")
-    release: Release = get_object_or_404(rows, project=seat.project, version=version)
-    release.project = seat.project
+    release: Release = get_object_or_404(rows, project=access.project, version=version)
+    release.project = access.project
     return release
 
 
 @require_safe
 @on_project()
-def page(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
+def page(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponse:
     """One release."""
-    release = found(seat, version)
+    release = find_release(access, version)
     if release.state in (Release.State.BUILDING, Release.State.FAILED):
         job = selectors.job_of(release)
         return show(
             request,
             "unfinished.html",
-            seat,
+            access,
             folder=FOLDER,
             tab="releases",
             release=release,
@@ -54,28 +55,28 @@ def page(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
     return show(
         request,
         "release.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="releases",
         release=release,
         files=download_files.offered(release) if ready else [],
-        link=_address(request, release, seat) if ready else "",
+        link=_address(request, release, access) if ready else "",
         earlier=selectors.before(release),
         splits=SPLITS,
         tables=summaries.tables(release.manifest),
         steps=summaries.steps(release.manifest),
         facts=summaries.facts(release.manifest),
         pay=_pay(release) if ready else None,
-        withdraw_form=WithdrawForm() if seat.owns and ready else None,
+        withdraw_form=WithdrawForm() if access.owns and ready else None,
         public_address=request.build_absolute_uri(
-            reverse("public_releases:page", args=[seat.project.slug, release.version])
+            reverse("public_releases:page", args=[access.project.slug, release.version])
         ),
     )
 
 
-def _address(request: HttpRequest, release: Release, seat: Seat) -> str:
+def _address(request: HttpRequest, release: Release, access: ProjectAccess) -> str:
     """The beginning of addresses that a program can download from, for this person."""
-    token = download_files.link_for(release, seat.user)
+    token = download_files.link_for(release, access.user)
     return request.build_absolute_uri(reverse("public_releases:linked", args=[token, "FILE"])).removesuffix(
         "FILE"
     )
@@ -93,28 +94,28 @@ def _pay(release: Release) -> dict[str, Any] | None:
 
 @require_safe
 @on_project()
-def build(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def build(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """How far a build is; when it is done, the release that it made or found."""
-    row = _job(seat, job)
+    row = _job(access, job)
     if row.state == JobState.DONE and row.result:
         version = str(row.result.get("version", ""))
         if row.result.get("same"):
             messages.info(
                 request, f"Nothing has changed since release {version}, so it is that one, byte by byte."
             )
-        return redirect(PAGE, seat.project.slug, version)
-    return redirect(PAGE, seat.project.slug, str(row.payload.get("version", "")))
+        return redirect(PAGE, access.project.slug, version)
+    return redirect(PAGE, access.project.slug, str(row.payload.get("version", "")))
 
 
 @require_safe
 @never_cache
 @on_project()
-def live(request: HttpRequest, seat: Seat, *, job: int) -> HttpResponse:
+def live(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
     """The part of a build's page that changes by itself."""
-    row = _job(seat, job)
-    release = Release.objects.filter(project=seat.project, job=row.pk).first()
+    row = _job(access, job)
+    release = Release.objects.filter(project=access.project, job=row.pk).first()
     return show(
-        request, "parts/build_live.html", seat, folder=FOLDER, release=release, **_progress(release, row)
+        request, "parts/build_live.html", access, folder=FOLDER, release=release, **_progress(release, row)
     )
 
 
@@ -129,103 +130,105 @@ def _progress(release: Release | None, job: Job | None) -> dict[str, Any]:
     }
 
 
-def _job(seat: Seat, pk: int) -> Job:
+def _job(access: ProjectAccess, pk: int) -> Job:
     row: Job = get_object_or_404(Job, pk=pk, kind=BUILD)
-    if row.payload.get("project") != seat.project.pk:
+    if row.payload.get("project") != access.project.pk:
         raise Http404("There is no such build.")
     return row
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def cancel(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
+def cancel(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponse:
     """End a build."""
 
     def action() -> str:
-        if not transitions.give_up(release=found(seat, version), why="It was cancelled.", actor=seat.user):
-            raise NotEnteredError("The build is over already.")
+        if not transitions.give_up(
+            release=find_release(access, version), why="It was cancelled.", actor=access.user
+        ):
+            raise FormError("The build is over already.")
         return "The build was cancelled. Nothing of it is kept."
 
-    return run_action(request, action, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, access.project.slug, version)
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def again(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
+def again(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponse:
     """Build a version that failed once more."""
 
     def action() -> str:
-        release = found(seat, version)
+        release = find_release(access, version)
         if transitions.stuck(release, selectors.job_of(release)):
-            transitions.give_up(release=release, why="Its worker stopped.", actor=seat.user)
-        begin_again(release=release, actor=seat.user)
+            transitions.give_up(release=release, why="Its worker stopped.", actor=access.user)
+        begin_again(release=release, actor=access.user)
         return f"Release {version} is being built again."
 
-    return run_action(request, action, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, access.project.slug, version)
 
 
-@posted
+@require_POST
 @on_project(Role.OWNER)
-def publish(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
+def publish(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponse:
     """Give it a page that needs no log-in."""
 
     def action() -> str:
-        transitions.show(release=found(seat, version), actor=seat.user)
+        transitions.show(release=find_release(access, version), actor=access.user)
         return f"Release {version} has a public page. Everybody who has its address can download its files."
 
-    return run_action(request, action, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, access.project.slug, version)
 
 
-@posted
+@require_POST
 @on_project(Role.OWNER)
-def hide(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
+def hide(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponse:
     """Take the public page away."""
 
     def action() -> str:
-        transitions.hide(release=found(seat, version), actor=seat.user)
+        transitions.hide(release=find_release(access, version), actor=access.user)
         return f"Release {version} is for members of the project again."
 
-    return run_action(request, action, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, access.project.slug, version)
 
 
-@posted
+@require_POST
 @on_project(Role.OWNER)
-def withdraw(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
+def withdraw(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponse:
     """Offer its files no more; the record stays."""
-    release = found(seat, version)
+    release = find_release(access, version)
 
     def action() -> str:
-        given = entered(WithdrawForm(request.POST))
+        given = read_form(WithdrawForm(request.POST))
         if given["typed"].strip() != version:
-            raise NotEnteredError(f"Type {version} to withdraw it; this was something else.")
-        transitions.withdraw(release=release, reason=given["reason"], actor=seat.user)
+            raise FormError(f"Type {version} to withdraw it; this was something else.")
+        transitions.withdraw(release=release, reason=given["reason"], actor=access.user)
         return f"Release {version} is withdrawn. Its page stays and says why."
 
-    return run_action(request, action, PAGE, seat.project.slug, version)
+    return run_action(request, action, PAGE, access.project.slug, version)
 
 
 @require_safe
 @on_project()
-def difference(request: HttpRequest, seat: Seat, *, version: str) -> HttpResponse:
+def difference(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponse:
     """What differs from another release of the project, the one before unless the address names another."""
-    release = found(seat, version)
+    release = find_release(access, version)
     if release.state not in Release.BUILT:
         raise Http404("It is not built yet.")
     others = list(
-        Release.objects.filter(project=seat.project, state__in=Release.BUILT)
+        Release.objects.filter(project=access.project, state__in=Release.BUILT)
         .exclude(pk=release.pk)
         .order_by("-pk")
         .values_list("version", flat=True)[:100]
     )
     earlier = selectors.before(release)
     wanted = request.GET.get("from") or (earlier.version if earlier else "")
-    other = found(seat, wanted) if wanted else None
+    other = find_release(access, wanted) if wanted else None
     if other is not None and (other.state not in Release.BUILT or other.pk == release.pk):
         raise Http404("There is no such release to compare with.")
     return show(
         request,
         "difference.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="releases",
         release=release,

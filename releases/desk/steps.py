@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from projects.models import Project
+from core.projects.models import Project
 from releases.desk.forms import CHOICES, FORMAT_CHOICES, ContentForm
 
 _STEPS = {

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.files.cells import BEGINNING, INSIDE
 from releases.formats.arrow import json_texts, schema_of
 from releases.tables import Kind, Table
-from tables.cells import BEGINNING, INSIDE
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,7 +20,7 @@ from releases.tables import REFERENCES, Row, Table
 NAME = "msmarco"
 COLUMNS = ("answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers")
 NO_ANSWER = "No Answer Present."
-#: What the published files have where nobody wrote the answer anew.
+#: What the published files have where no rewritten answer exists.
 _NOT_WELL_FORMED = "[]"
 _BLOCK = 2**20
 _SPLIT = REFERENCES.place("split")

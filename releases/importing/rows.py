@@ -12,11 +12,11 @@ from annotation.importing.jsonlines import check_storable
 from annotation.importing.records import BadFieldError, Passage
 from annotation.importing.text import normal
 from annotation.quotes import quoted
+from core.files.decimals import AmbiguousNumberError, with_point
+from core.files.flags import parse_flag
 from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 from releases.importing.columns import several
-from tables.decimals import AmbiguousNumberError, with_point
-from tables.flags import parse_flag
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d+(?:\.\d+)?)\s*")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")

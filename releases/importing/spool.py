@@ -13,9 +13,9 @@ from typing import Any
 from annotation.importing.records import FileRefusedError, Passage
 from annotation.importing.text import folded, query_digest
 from annotation.quotes import quoted
+from core.files.rowcounts import RowCounts
 from judgments.importing.rows import RowRefusedError
 from releases.importing.rows import ScoredRow
-from tables.rowcounts import RowCounts
 
 #: More systems than that no comparison has; it is the wrong column.
 MOST_SYSTEMS = 1000

@@ -1,4 +1,4 @@
-"""Arguments of this room's commands, read or refused in words."""
+"""Arguments of this app's commands, read or refused in words."""
 
 import json
 from argparse import ArgumentTypeError

@@ -1,4 +1,4 @@
-"""What this room's commands show on a terminal, and how they end when they are asked to."""
+"""What this app's commands show on a terminal, and how they end when they are asked to."""
 
 import signal
 import sys

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from projects.models import Project
+from core.projects.models import Project
 
 
 class FrozenError(TypeError):

@@ -10,10 +10,10 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils import timezone
 
 from annotation.models import Answer
+from core.projects.models import Project
+from core.projects.services import record
 from crowd.models import Assignment, Stage, Worker
 from judgments.models import Judgment
-from projects.models import Project
-from projects.services import record
 from releases.models import PrivacyFinding
 from releases.privacy.excerpts import excerpt
 from releases.privacy.rules import GROUP, LEAST_PEOPLE, Finder
@@ -48,7 +48,7 @@ class PrivacyCounts:
 def check(*, project: Project, actor: Any = None, progress: Progress | None = None) -> PrivacyCounts:
     """Read every text that a release would hold. What is no longer found is gone; decisions stay.
 
-    A finding is open anew where its text has changed, or where it comes back. Memory does not grow with the
+    A finding is open again where its text has changed, or where it comes back. Memory does not grow with the
     texts. What is found is stored as it is found, so that a check that was killed has done no harm.
     """
     now = timezone.now()

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from projects.models import Project
-from projects.services import record
+from core.projects.models import Project
+from core.projects.services import record
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 

@@ -12,10 +12,10 @@ from django.db import DEFAULT_DB_ALIAS
 
 from annotation.models import Answer
 from annotation.selectors.answers import GIVEN
+from core.projects.models import Project
 from judgments.models import Candidate
 from judgments.selectors.candidates import OUT
 from judgments.selectors.references import imported
-from projects.models import Project
 from releases.groups import OPTIONAL
 from releases.rows.acceptance import released
 

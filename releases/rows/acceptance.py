@@ -7,11 +7,11 @@ from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from annotation.models import Answer, AnswerFlag, HeldOutWorker, Query
 from annotation.selectors.answers import GIVEN
+from core.projects.models import Project
 from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 from judgments.models import Candidate
 from judgments.selectors.candidates import OUT
-from projects.models import Project
 
 _State, _Status = Answer.State, Query.Status
 _UNDECIDED_QUERIES = (_Status.TIED, _Status.DISPUTED)

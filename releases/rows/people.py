@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from core.projects.models import Project
 from crowd.models import Worker
 from judgments.selectors.ratings import pseudonym
-from projects.models import Project
 
 
 class People:

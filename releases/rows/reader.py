@@ -23,5 +23,5 @@ _ROWS = (
 
 
 def tables_of(scope: Scope) -> Mapping[str, FilledTable]:
-    """The tables by name. Each call of `batches` asks the database anew."""
+    """The tables by name. Each call of `batches` asks the database again."""
     return {table.name: FilledTable(table, partial(rows, scope)) for table, rows in _ROWS}

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
-from projects.models import Project
+from core.projects.models import Project
 from releases.models import PrivacyFinding
 
 BLACK = "\u2588"

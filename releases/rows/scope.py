@@ -10,9 +10,9 @@ from typing import TypeVar
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from annotation.models import CuratedPassage, Query
+from core.projects.models import Project
 from crowd.models import Stage
 from judgments.models import Candidate, FilterRun, Judgment
-from projects.models import Project
 from releases.options import Options
 from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.people import People

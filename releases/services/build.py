@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from projects.services import record
+from core.projects.services import record
 from releases.describing.fact_tables import facts_of
 from releases.describing.facts import File
 from releases.describing.writer import describe

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jobs import services as jobs
-from jobs.errors import LeaseLostError
-from jobs.runner import JobContext
-from projects.models import Project
+from core.jobs import services as jobs
+from core.jobs.context import JobContext
+from core.jobs.errors import LeaseLostError
+from core.projects.models import Project
 from releases import storage
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release

@@ -8,9 +8,9 @@ from django.utils import timezone
 from annotation.importing.source import encoding_of
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource
 from annotation.services.importing import Progress
+from core.projects.models import Project
+from core.projects.services import ProjectError, create_project, record
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
-from projects.models import Project
-from projects.services import ProjectError, create_project, record
 from releases.importing.options import Options
 from releases.importing.spool import Spool, SpooledAnswer, SpooledQuery
 from releases.importing.tables import ScoreTable

@@ -12,10 +12,10 @@ from django.core.validators import validate_slug
 from annotation.importing.records import FileRefusedError, Limits
 from annotation.importing.source import Source, fingerprint, unchanged
 from annotation.services.importing import ImportRefusedError, Progress, silent
+from core.projects.models import Project
+from core.projects.services import ProjectError
 from judgments.importing.rows import LONGEST_SYSTEM, RowRefusedError
 from judgments.models import CandidateSource
-from projects.models import Project
-from projects.services import ProjectError
 from releases.importing.options import Options
 from releases.importing.rows import Scale
 from releases.importing.spool import Spool

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs.models import Job
-from jobs.services import enqueue
-from projects.models import Project
+from core.jobs.models import Job
+from core.jobs.services import enqueue
+from core.projects.models import Project
 from releases.models import Release
 from releases.options import Options, options_of
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from jobs.selectors import is_alive
-from projects.models import Project
-from projects.services import record
+from core.jobs.selectors import is_alive
+from core.projects.models import Project
+from core.projects.services import record
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import Options

@@ -9,11 +9,11 @@ from typing import Any
 from django.db.models import Count
 
 from annotation.models import Answer
+from core.projects.models import Project
 from crowd.models import Stage
 from judgments.kinds.scale_config import LABELS, labels_by_score
 from judgments.models import Candidate, Judgment
 from judgments.selectors.ratings import scale_of
-from projects.models import Project
 from releases.options import Options
 from releases.reports import accounts_of, agreement, costs, without_accounts
 from releases.rows.acceptance import answers_of, inside, queries_of

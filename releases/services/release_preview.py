@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 
+from core.projects.models import Project
 from judgments.models import Judgment
-from projects.models import Project
 from releases.options import Options
 from releases.rows.acceptance import released
 from releases.rows.people import People

@@ -9,10 +9,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from jobs.models import Job
-from jobs.selectors import is_alive
-from jobs.services import cancel
-from projects.services import record
+from core.jobs.models import Job
+from core.jobs.selectors import is_alive
+from core.jobs.services import cancel
+from core.projects.services import record
 from releases.errors import ReleaseError
 from releases.models import Release
 

@@ -1,7 +1,7 @@
 """What scoring asks of a word proximity network."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,5 @@ class Evidence(Protocol):
     def idf(self, terms: Sequence[str]) -> FloatArray:
         """How rare each term is in the corpus: log(1 + (N - df + 0.5) / (df + 0.5))."""
 
-
-@runtime_checkable
-class Inflections(Protocol):
-    """Evidence that also knows forms of a word."""
-
     def same_stem(self, words: Sequence[str], terms: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether they have the same stem, (words, terms)."""
+        """Whether one is a form of the other, (words, terms); every word is a form of itself."""

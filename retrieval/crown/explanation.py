@@ -62,11 +62,15 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What there is to say about one passage. Empty where the query has nothing in common with it."""
+    """What there is to say about one passage. Empty where the query has nothing in common with it.
+
+    bounds: the places of its sentences as they cover the text, with the white space around them.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     sentences: tuple[Sentence, ...]
+    bounds: tuple[Span, ...]
 
     @property
     def highlights(self) -> list[Span]:
@@ -82,8 +86,12 @@ class Explanation:
 
 @dataclass(frozen=True)
 class _ParsedPassage:
-    """A passage as it was read: its sentences, and its words with the number of the sentence of each."""
+    """A passage as it was read: its sentences, and its words with the number of the sentence of each.
 
+    bounds: sentences as they cover the text; sentences: the same without white space around.
+    """
+
+    bounds: Sequence[Span]
     sentences: Sequence[Span]
     words: Sequence[WordPosition]
     sentence: Sequence[int]
@@ -113,6 +121,7 @@ def explain(
                 _nodes(one, passages.words, tokens, found, names),
                 _edges(one, passages.words, tokens, mine),
                 _sentences(one, scores, even_zero=is_published),
+                tuple(one.bounds),
             )
         )
     return explanations
@@ -120,18 +129,19 @@ def explain(
 
 def _sentence_scores(read: _ParsedPassage, weight: FloatArray, pairs: Edges) -> list[float]:
     """Sum of node and edge weights of each sentence; places of pairs are those in the passage."""
-    scores = np.zeros(len(read.sentences))
     sentence = np.asarray(read.sentence, np.int64)
-    np.add.at(scores, sentence, weight)
-    np.add.at(scores, sentence[pairs.first], pairs.strength)
-    return scores.tolist()
+    where = np.concatenate([sentence, sentence[pairs.first]])
+    scores: list[float] = np.bincount(
+        where, np.concatenate([weight, pairs.strength]), len(read.sentences)
+    ).tolist()
+    return scores
 
 
 def _nodes(
     read: _ParsedPassage, words: Sequence[str], tokens: IntArray, found: Matches, names: Sequence[str]
 ) -> tuple[Node, ...]:
     """Words by falling weight, equals as they stand in the text."""
-    here = [token for token in dict.fromkeys(tokens.tolist()) if found.active[token]]
+    here = list(dict.fromkeys(tokens[found.active[tokens]].tolist()))
     here.sort(key=lambda token: -found.weight[token])  # stable
     return tuple(
         Node(
@@ -148,11 +158,11 @@ def _edges(read: _ParsedPassage, words: Sequence[str], tokens: IntArray, pairs: 
     """Pairs of words by falling NPMI, equals as they stand in the text."""
     places: dict[tuple[str, str], list[int]] = {}
     strength: dict[tuple[str, str], float] = {}
-    order = np.lexsort((pairs.second, pairs.first))
+    order, tokens_here = np.lexsort((pairs.second, pairs.first)), tokens.tolist()
     for one, other, value in zip(
         pairs.first[order].tolist(), pairs.second[order].tolist(), pairs.strength[order].tolist(), strict=True
     ):
-        a, b = sorted((words[tokens[one]], words[tokens[other]]))
+        a, b = sorted((words[tokens_here[one]], words[tokens_here[other]]))
         places.setdefault((a, b), []).extend((one, other))
         strength[a, b] = value
     best = sorted(places, key=lambda pair: -strength[pair])[:MOST_NAMED]
@@ -196,7 +206,7 @@ def _read(text: str, language: str, *, numbers: bool) -> _ParsedPassage:
     for start, end in spans:
         there = text[start:end]
         trimmed.append((end - len(there.lstrip()), start + len(there.rstrip())))
-    return _ParsedPassage(trimmed, words, sentence)
+    return _ParsedPassage(spans, trimmed, words, sentence)
 
 
 def _as_columns(read: Sequence[_ParsedPassage]) -> Passages:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -124,14 +125,15 @@ _WEIGHT_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 PREFIX = "weight_"
 
 
-def weight_options(profile: str) -> list[Option]:
+@cache
+def weight_options(profile: str) -> tuple[Option, ...]:
     """The weights of a profile. They add up to 1."""
-    return [
+    return tuple(
         Option(f"{PREFIX}{name}", *_WEIGHT_WORDS[name], "number", default, 0, 1, 0.0001)
         for name, default in WEIGHTS[profile].items()
-    ]
+    )
 
 
-def describe(profile: str = BALANCED) -> list[Option]:
+def describe(profile: str = BALANCED) -> tuple[Option, ...]:
     """All options of a profile, in the order in which people read them."""
-    return [PROFILE, QUERY_MODEL, RESULTS, CANDIDATES, ALPHA, BETA, *weight_options(profile)]
+    return (PROFILE, QUERY_MODEL, RESULTS, CANDIDATES, ALPHA, BETA, *weight_options(profile))

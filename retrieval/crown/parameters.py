@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -108,6 +109,7 @@ class Parameters:
         return made
 
 
+@cache
 def defaults(profile: str = BALANCED) -> Parameters:
     """The options of a profile where nobody has chosen any."""
     return Parameters.of({"profile": profile})

@@ -1,9 +1,9 @@
 """Candidate passages of one query as columns, which is how they are scored."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,10 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 
-@runtime_checkable
-class Takes(Protocol):
+class UnspelledWords(Sequence[str]):
     """Words of which some can be taken without spelling any, as a network's are."""
 
+    @abstractmethod
     def take(self, places: IntArray) -> Sequence[str]:
         """The words at these places."""
 
@@ -47,6 +47,6 @@ class Passages:
 
     def words_at(self, places: IntArray) -> Sequence[str]:
         """Distinct words by their places."""
-        if isinstance(self.words, Takes):
+        if isinstance(self.words, UnspelledWords):
             return self.words.take(places)
         return [self.words[place] for place in places.tolist()]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval.crown.evidence import Evidence, Inflections
+from retrieval.crown.evidence import Evidence
 from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches
 from retrieval.crown.options import CROWN_2020
 from retrieval.crown.parameters import Parameters
@@ -113,8 +113,7 @@ def _coverages(
     if not total > 0:
         return nothing
     similar = np.where(is_similar(found.similarity, alpha, strict=False), found.similarity, 0.0)
-    if isinstance(evidence, Inflections):
-        similar = np.maximum(similar, SAME_STEM * evidence.same_stem(passages.words, words))
+    similar = np.maximum(similar, SAME_STEM * evidence.same_stem(passages.words, words))
     relevant = np.flatnonzero(similar.max(axis=1)[passages.tokens])
     if not len(relevant):
         return nothing

@@ -15,7 +15,7 @@ from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 from retrieval.text.languages import SNOWBALL, UNSPACED, UNSPACED_CHARACTERS, primary
 from retrieval.text.stopwords import LISTS, UNLISTED
 
-#: Version of the rules. Change it with any change that gives other words, and indexes are built anew.
+#: Version of the rules. Change it with any change that gives other words, and indexes are built again.
 RULES = 1
 #: Words of this many bytes in UTF-8 or more are left out.
 LONGEST_WORD = 40

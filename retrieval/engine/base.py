@@ -1,4 +1,4 @@
-"""What the room asks of a search engine, whichever it is."""
+"""What the app asks of a search engine, whichever it is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -40,7 +40,7 @@ class Engine(Protocol):
         """Highest number that it holds; 0 for none. All lower ones given to it are in it or were deleted."""
 
     def generation(self) -> int:
-        """How often it was built anew; 0 where it never was."""
+        """How often it was built again; 0 where it never was."""
 
     def drop(self) -> None:
         """Remove everything of it."""

@@ -1,7 +1,7 @@
 """The connection to OpenSearch: asks again where that helps, and says in words what went wrong.
 
 Asked again, with growing pauses, is what could not connect, took too long or was turned away for the moment
-(429, 502, 503, 504). All that this room sends may be sent twice: documents have ids of their own.
+(429, 502, 503, 504). All that this app sends may be sent twice: documents have ids of their own.
 """
 
 import random

@@ -108,7 +108,7 @@ class OpenSearchEngine:
         return int(answer["aggregations"]["highest"]["value"] or 0)
 
     def generation(self) -> int:
-        """How often it was built anew; 0 where it never was."""
+        """How often it was built again; 0 where it never was."""
         try:
             return _number(self._present())
         except NotIndexedError:

@@ -69,6 +69,7 @@ class _Reader:
     """An open generation, and by what we see that it has changed."""
 
     index: Index
+    folder: Path
     meta: str
     seen: tuple[int, ...] = ()
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -138,7 +139,7 @@ class TantivyEngine:
         return int(answer["highest"]["value"] or 0)
 
     def generation(self) -> int:
-        """How often it was built anew; 0 where it never was."""
+        """How often it was built again; 0 where it never was."""
         try:
             return self._files.current().generation
         except NotIndexedError:
@@ -214,10 +215,11 @@ class TantivyEngine:
         return self._checked() != pointer
 
     def _reader(self, pointer: Pointer) -> Searcher:
-        key, folder = (os.getpid(), self._files.path), self._files.of(pointer.generation)
+        key = (os.getpid(), self._files.path)
         held = _open.get(key)
         if held is None or held[0] != pointer:
-            held = (pointer, _Reader(_opened(folder), str(folder / "meta.json")))
+            folder = self._files.of(pointer.generation)
+            held = (pointer, _Reader(_opened(folder), folder, str(folder / "meta.json")))
             _open.pop(key, None)
             _open[key] = held
             for other in list(_open)[:-MOST_OPEN]:
@@ -227,7 +229,7 @@ class TantivyEngine:
         now = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
         with reader.lock:
             if reader.seen != now:
-                with damage_told(f"The files of {self._what} cannot be read", folder):
+                with damage_told(f"The files of {self._what} cannot be read", reader.folder):
                     reader.index.reload()
                 reader.seen = now
             return reader.index.searcher()

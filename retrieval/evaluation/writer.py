@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from core.files.cells import cell
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.report import Evaluation, as_json
 from retrieval.evaluation.runs import Run, write_run
-from tables.cells import cell
 
 Write = Callable[[IO[bytes]], object]
 _UNSAFE = re.compile(r"[^\w.=-]+")

@@ -1,1 +1,1 @@
-"""Command line of the room."""
+"""Command line of the app."""

@@ -6,12 +6,14 @@ in memory. Of ten million words, two share a number with a probability of 3 in a
 counted as one word.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from retrieval.crown.passages import UnspelledWords
 
 Codes = NDArray[np.uint64]
 _BYTES = 8
@@ -32,7 +34,7 @@ def codes_of(words: Iterable[str]) -> Codes:
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64, copy=False)
 
 
-class WordSequence(Sequence[str]):
+class WordSequence(UnspelledWords):
     """Words of a network by their numbers; spelled when somebody reads them, all at once."""
 
     def __init__(self, codes: Codes, spelling: Spelling) -> None:

@@ -23,7 +23,7 @@ from retrieval.network.shards import count_shard
 def add(texts: Texts, folder: Path) -> Network:
     """Count passages that came after the network was built. ValueError where it has one of them already.
 
-    They must fit into memory as tokens; for very many, build the network anew.
+    They must fit into memory as tokens; for very many, build the network again.
     """
     files = NetworkFolder(folder)
     with files.writing():

@@ -110,7 +110,9 @@ class Network:
 
     def npmi(self, one: Codes, two: Codes) -> FloatArray:
         """The same, by codes."""
-        return npmi(self.pair_counts(one, two), self.word_counts(one), self.word_counts(two), self.passages)
+        words, where = np.unique(np.concatenate([one, two]), return_inverse=True)
+        first, second = np.split(self.word_counts(words)[where], 2)
+        return npmi(self.pair_counts(one, two), first, second, self.passages)
 
     def idf(self, terms: Sequence[str]) -> FloatArray:
         """How rare each term is in the corpus: log(1 + (N - df + 0.5) / (df + 0.5))."""

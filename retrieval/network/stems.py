@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import Stemmer
 
-from retrieval.crown.passages import Takes
+from retrieval.crown.passages import IntArray, UnspelledWords
 from retrieval.network.codes import Codes, codes_of
 from retrieval.text.languages import SNOWBALL, primary
 
@@ -42,10 +42,15 @@ def stem_codes(words: Sequence[str], language: str) -> Codes:
     found, there = _looked_up(codes, known, stems)
     new = np.flatnonzero(~there)
     if len(new):
-        spelled = words.take(new) if isinstance(words, Takes) else [words[place] for place in new.tolist()]
-        found[new] = codes_of(_stemmer(algorithm).stemWords(list(spelled)))
+        found[new] = codes_of(_stemmer(algorithm).stemWords(_words_at(words, new)))
         _remember(algorithm, codes[new], found[new])
     return found
+
+
+def _words_at(words: Sequence[str], places: IntArray) -> list[str]:
+    if isinstance(words, UnspelledWords):
+        return list(words.take(places))
+    return [words[place] for place in places.tolist()]
 
 
 def _looked_up(
@@ -62,8 +67,12 @@ def _remember(algorithm: str, codes: Codes, stems: Codes) -> None:
     known, theirs = _remembered.get(algorithm, _NOTHING)
     if len(known) > MOST_REMEMBERED:
         known, theirs = _NOTHING
-    merged, first = np.unique(np.concatenate([known, codes]), return_index=True)
-    _remembered[algorithm] = (merged, np.concatenate([theirs, stems])[first])
+    codes, first = np.unique(codes, return_index=True)
+    _, there = _looked_up(codes, known, theirs)  # another thread may have been here
+    codes, stems = codes[~there], stems[first][~there]
+    # Put in between: sorting all of a vocabulary again would cost more than stemming the few words.
+    places = np.searchsorted(known, codes)
+    _remembered[algorithm] = (np.insert(known, places, codes), np.insert(theirs, places, stems))
 
 
 def _stemmer(algorithm: str) -> Stemmer.Stemmer:

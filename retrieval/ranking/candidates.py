@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
+from typing import NamedTuple
 
 from retrieval.crown.conversation import turn_weights
 from retrieval.engine.base import Engine
@@ -15,8 +16,7 @@ NO_WORDS = "There is no word in the question."
 CUT = f"The conversation is long: only {MOST_TERMS} of its words are searched for."
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A passage that an engine found: its place among the collections, its number, its BM25 score."""
 
     place: int
@@ -71,7 +71,7 @@ def find(
         theirs = _heaviest(theirs)
         for term, weight in theirs.items():
             terms[term] = max(terms.get(term, 0.0), weight)
-        found += [Candidate(place, hit.pk, hit.score) for hit in collection.engine.search(theirs, most)]
+        found += [Candidate(place, pk, score) for pk, score in collection.engine.search(theirs, most)]
     best = nsmallest(most, found, key=lambda each: (-each.score, each.place, each.pk))
     return CandidateList(best, terms, cut)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.crown.passages import FloatArray
 
@@ -26,3 +27,7 @@ class ExactWords:
     def idf(self, terms: Sequence[str]) -> FloatArray:
         """All words are equally rare."""
         return np.ones(len(terms))
+
+    def same_stem(self, words: Sequence[str], terms: Sequence[str]) -> NDArray[np.bool_]:
+        """A word is a form of itself only."""
+        return self.similarities(words, terms) > 0

@@ -7,12 +7,10 @@ A paragraph is `[0, id, pieces]`; a piece is `[0, text]`, or a link `[1, [0, pag
 
 import io
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from retrieval.reading.lines import LineNumber, blocks, too_long
-
-if TYPE_CHECKING:
-    from retrieval.reading.file import PassageFile
+from retrieval.reading.passage_source import PassageSource
 
 #: Longest paragraph in bytes. Each may be an object of eighty, and more than that is taken by none.
 LONGEST_RECORD = 1_000_000
@@ -21,7 +19,7 @@ _PARAGRAPHS = 2
 _LIST, _BREAK = b"\x9f", b"\xff"
 
 
-def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+def records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Paragraphs, numbered from 1 without the header."""
     where = LineNumber()
     for item in _items(file, raw, where):
@@ -37,7 +35,7 @@ def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str
         where.number += 1
 
 
-def _items(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[Any]:
+def _items(file: PassageSource, raw: IO[bytes], where: LineNumber) -> Iterator[Any]:
     """What stands in the file, one after the other, without the marks of the list around it."""
     from cbor2 import CBORDecodeEOF, CBORDecodeError, CBORDecoder  # noqa: PLC0415  # only for such files
 
@@ -67,7 +65,7 @@ def _items(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[A
         raise file.stop(where.number, "", "the file ends in the middle of a record", "Fetch it again.")
 
 
-def _check_kind(file: "PassageFile", header: list[Any]) -> None:
+def _check_kind(file: PassageSource, header: list[Any]) -> None:
     kind = header[1][0] if len(header) > 1 and isinstance(header[1], list) and header[1] else None
     if kind != _PARAGRAPHS:
         what = f"it holds {_KINDS.get(kind, 'something else') if isinstance(kind, int) else 'something else'}"

@@ -3,15 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from retrieval.reading.passage_source import LONGEST_TEXT, PassageSource
 from retrieval.reading.row import Row
 
-if TYPE_CHECKING:
-    from retrieval.reading.file import PassageFile
-
-#: Longest text of a passage in characters.
-LONGEST_TEXT = 200_000
 _ID = 200
 _LIMITS = {"id": _ID, "url": 2000, "group": 2000, "title": 10_000, "text": LONGEST_TEXT}
 _BIGGEST_OFFSET = 2_147_483_647
@@ -46,7 +42,7 @@ def named(theirs: Iterable[str], given: Mapping[str, str] = MappingProxyType({})
     return found
 
 
-def mapped(file: "PassageFile", place: int, columns: list[str]) -> dict[str, str]:
+def mapped(file: PassageSource, place: int, columns: list[str]) -> dict[str, str]:
     """The columns of a file by our fields, which it then knows; a fault where one is not there."""
     given = file.layout.columns
     file.columns = columns
@@ -64,12 +60,12 @@ def mapped(file: "PassageFile", place: int, columns: list[str]) -> dict[str, str
     return file.mapping
 
 
-def row_of(file: "PassageFile", number: int, record: Mapping[str, Any]) -> Row | None:
+def row_of(file: PassageSource, number: int, record: Mapping[str, Any]) -> Row | None:
     """A passage, or a fault for everything that is wrong with it."""
     return _plain(file, number, record) or _careful(file, number, record)
 
 
-def _plain(file: "PassageFile", number: int, record: Mapping[str, Any]) -> Row | None:
+def _plain(file: PassageSource, number: int, record: Mapping[str, Any]) -> Row | None:
     """The passage when it is an id and a text, and perhaps a title and a page, in which all is well."""
     get = record.get
     key, text = get("id"), get("text")
@@ -98,7 +94,7 @@ def _is_region(start: Any, end: Any) -> bool:
     return type(start) is int and type(end) is int and 0 <= start < end <= _BIGGEST_OFFSET
 
 
-def _careful(file: "PassageFile", line: int, record: Mapping[str, Any]) -> Row | None:
+def _careful(file: PassageSource, line: int, record: Mapping[str, Any]) -> Row | None:
     before = len(file.faults)
     texts = {name: _text(file, line, record, name) for name in _LIMITS}
     for name in ("id", "text"):
@@ -118,7 +114,7 @@ def _careful(file: "PassageFile", line: int, record: Mapping[str, Any]) -> Row |
     return Row(line, key, text, title, url, texts["group"].strip() or url, start, end)
 
 
-def _text(file: "PassageFile", line: int, record: Mapping[str, Any], name: str) -> str:
+def _text(file: PassageSource, line: int, record: Mapping[str, Any], name: str) -> str:
     value = record.get(name)
     if value is None:
         return ""
@@ -138,7 +134,7 @@ def _text(file: "PassageFile", line: int, record: Mapping[str, Any], name: str) 
     return value
 
 
-def _offset(file: "PassageFile", line: int, record: Mapping[str, Any], name: str) -> int | None:
+def _offset(file: PassageSource, line: int, record: Mapping[str, Any], name: str) -> int | None:
     value = record.get(name)
     if value is None or value == "":
         return None

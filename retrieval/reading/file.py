@@ -1,23 +1,23 @@
 """A file of passages: opened, its format found, read row by row, its faults gathered."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from core.files.encodings import EncodingError, Guess, guess_encoding, text_encoding
+from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from retrieval.errors import Fault, FileRefusedError
 from retrieval.reading import compression
-from retrieval.reading.fields import LONGEST_TEXT, row_of
-from retrieval.reading.lines import LONGEST_LINE
+from retrieval.reading.fields import row_of
+from retrieval.reading.passage_source import FOUND_OUT, Layout, PassageSource
 from retrieval.reading.row import Row
-from tables.encodings import EncodingError, Guess, guess_encoding, text_encoding
-from tables.workbooks import Workbook, WorkbookError, is_workbook, open_workbook
+from retrieval.reading.tables import is_collection
+from retrieval.reading.unpack_process import rows_apart
 
 FORMATS = ("auto", "jsonl", "csv", "tsv", "marco", "car", "parquet", "xlsx")
 #: Formats that are read by a program of their own, whose memory is limited.
 CONFINED = ("car", "parquet")
-#: Faults that are listed before reading stops.
-MOST_FAULTS = 20
 _SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -36,69 +36,16 @@ _BLOCK = 2**20
 Records = Iterator[tuple[int, dict[str, Any]]]
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How a person says that a file is to be read, where it is not to be found out.
-
-    `columns` are names of columns by our fields: "" for one that the file does not have, and for `id`
-    that passages are numbered. Delimiter of a CSV file, encoding of text, sheet of a workbook: "" says
-    that it is to be found out.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    encoding: str = ""
-    delimiter: str = ""
-    sheet: str = ""
-
-    @property
-    def numbers_rows(self) -> bool:
-        """Whether ids are the numbers of the rows."""
-        return self.columns.get("id") == ""
-
-
-#: Everything is found out.
-FOUND_OUT = Layout()
-
-
 @dataclass
-class PassageFile:
-    """A file, opened. Iterate `rows()` once; refused lines gather in `faults` and are left out.
-
-    `bytes_done` of `bytes_total` say how far reading has come. `columns` are those of the file and `mapping`
-    says which of them holds which field, as soon as the first row is read. `longest_text` is in characters:
-    documents that are to be split may be longer than a passage. `name` is what faults call the file.
-    """
-
-    path: Path
-    format: str
-    faults: list[Fault]
-    bytes_total: int
-    bytes_done: int = 0
-    longest_text: int = LONGEST_TEXT
-    name: str = ""
-    layout: Layout = FOUND_OUT
-    encoding: str = "utf-8"
-    encoding_said: str = ""
-    delimiter: str = ""
-    columns: list[str] = field(default_factory=list)
-    mapping: dict[str, str] = field(default_factory=dict)
-    workbook: Workbook | None = None
-
-    @property
-    def unit(self) -> str:
-        """What faults are numbered by: line or record."""
-        if self.workbook is not None:
-            return f"sheet {self.workbook.sheet!r}, row"
-        return "record" if self.format in ("car", "parquet") else "line"
+class PassageFile(PassageSource):
+    """A file, opened. Iterate `rows()` once; refused lines are left out."""
 
     def rows(self) -> Generator[Row, None, None]:
         """Good passages; FileRefusedError when there are too many faults, or the file cannot be read on.
 
-        Formats that a library unpacks are read by a program of their own (`tables.confinement`).
+        Formats that a library unpacks are read by a program of their own (`core.files.confinement`).
         """
         if self.format in CONFINED:
-            from retrieval.reading.unpack_process import rows_apart  # noqa: PLC0415  # a reader
-
             yield from rows_apart(self)
         else:
             yield from self.rows_here()
@@ -118,24 +65,6 @@ class PassageFile:
                     self.stop_if_too_many()
         if not seen_any and not self.faults:
             self.fault(1, "", "there is no passage in the file", "Give a file with passages.")
-
-    def fault(self, number: int, field: str, what: str, remedy: str) -> None:
-        """Note what is wrong."""
-        self.faults.append(Fault(number, field, what, remedy, self.unit))
-
-    def refused(self, *, more: bool = False) -> FileRefusedError:
-        """The error with all faults."""
-        return FileRefusedError(self.name or self.path.name, self.faults, more=more)
-
-    def stop(self, number: int, field: str, what: str, remedy: str) -> FileRefusedError:
-        """The error for a file that cannot be read any further."""
-        self.fault(number, field, what, remedy)
-        return self.refused()
-
-    def stop_if_too_many(self) -> None:
-        """Raise the error with all faults when the list is full."""
-        if len(self.faults) >= MOST_FAULTS:
-            raise self.refused(more=True)
 
 
 def open_passages(
@@ -214,13 +143,11 @@ def _format_of(path: Path, start: bytes) -> str:
     if not named:
         named = "jsonl" if head.startswith(b"{") else "tsv" if b"\t" in first else "csv"
     if named == "tsv":
-        from retrieval.reading.tables import is_collection  # noqa: PLC0415  # a reader
-
         return "marco" if is_collection(first.decode("utf-8", "replace")) else "tsv"
     return named
 
 
-def _reader(format: str) -> Callable[[PassageFile, IO[bytes]], Records]:
+def _reader(format: str) -> Callable[[PassageSource, IO[bytes]], Records]:
     """The reader of a format; pyarrow and cbor2 come with theirs."""
     if format == "jsonl":
         from retrieval.reading.jsonlines import records  # noqa: PLC0415
@@ -231,14 +158,3 @@ def _reader(format: str) -> Callable[[PassageFile, IO[bytes]], Records]:
     else:
         from retrieval.reading.tables import records  # noqa: PLC0415
     return records
-
-
-__all__ = [
-    "FORMATS",
-    "LONGEST_LINE",
-    "LONGEST_TEXT",
-    "MOST_FAULTS",
-    "Layout",
-    "PassageFile",
-    "open_passages",
-]

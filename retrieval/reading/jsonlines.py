@@ -2,19 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from retrieval.reading.fields import named
 from retrieval.reading.lines import numbered
-
-if TYPE_CHECKING:
-    from retrieval.reading.file import PassageFile
+from retrieval.reading.passage_source import PassageSource
 
 #: Members of the first object that are shown.
 _MEMBERS = 100
 
 
-def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+def records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Objects with the numbers of their lines, their members by our names."""
     given = file.layout.columns
     for number, line in numbered(file, raw):

@@ -2,12 +2,10 @@
 
 import codecs
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from retrieval.reading import compression
-
-if TYPE_CHECKING:
-    from retrieval.reading.file import PassageFile
+from retrieval.reading.passage_source import PassageSource
 
 #: Longest line, or record, of a file in bytes.
 LONGEST_LINE = 4_000_000
@@ -23,7 +21,7 @@ class LineNumber:
     number = 1
 
 
-def numbered(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, str]]:
+def numbered(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, str]]:
     """Lines without LF and byte order mark. One that is not in the file's encoding is a fault, and empty."""
     where, rest = LineNumber(), b""
     for block in _narrow(file, blocks(file, raw, where), where):
@@ -36,7 +34,7 @@ def numbered(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, str]]:
     yield from _lines(file, where, rest)
 
 
-def blocks(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[bytes]:
+def blocks(file: PassageSource, raw: IO[bytes], where: LineNumber) -> Iterator[bytes]:
     """The unpacked content, some hundred kilobytes at a time."""
     head = raw.read(512)
     _refuse_archives(file, head)
@@ -65,19 +63,19 @@ def blocks(file: "PassageFile", raw: IO[bytes], where: LineNumber) -> Iterator[b
         yield block
 
 
-def too_long(file: "PassageFile", where: LineNumber, unit: str, longest: int = LONGEST_LINE) -> Exception:
+def too_long(file: PassageSource, where: LineNumber, unit: str, longest: int = LONGEST_LINE) -> Exception:
     """The error for a line or record that nobody's passage has."""
     what = f"the {unit} is longer than {longest // 1_000_000} MB"
     return file.stop(where.number, "", what, "Cut the page into passages.")
 
 
-def _refuse_archives(file: "PassageFile", head: bytes) -> None:
+def _refuse_archives(file: PassageSource, head: bytes) -> None:
     for at, magic, what in _ARCHIVES:
         if head[at:].startswith(magic):
             raise file.stop(1, "", f"this is {what}, not text", "Take the file out of it.")
 
 
-def _narrow(file: "PassageFile", content: Iterator[bytes], where: LineNumber) -> Iterator[bytes]:
+def _narrow(file: PassageSource, content: Iterator[bytes], where: LineNumber) -> Iterator[bytes]:
     """The content in an encoding whose line feed is one byte: wide ones become UTF-8."""
     if not file.encoding.startswith(_WIDE):
         yield from content
@@ -92,11 +90,11 @@ def _narrow(file: "PassageFile", content: Iterator[bytes], where: LineNumber) ->
         raise file.stop(where.number, "", what, "Save the file as UTF-8.") from error
 
 
-def _codec(file: "PassageFile") -> str:
+def _codec(file: PassageSource) -> str:
     return "utf-8" if file.encoding.startswith((*_WIDE, "utf-8")) else file.encoding
 
 
-def _lines(file: "PassageFile", where: LineNumber, content: bytes) -> Iterator[tuple[int, str]]:
+def _lines(file: PassageSource, where: LineNumber, content: bytes) -> Iterator[tuple[int, str]]:
     """Whole lines of a block; only a block with a fault is decoded line by line."""
     if not content:
         return
@@ -114,7 +112,7 @@ def _lines(file: "PassageFile", where: LineNumber, content: bytes) -> Iterator[t
         where.number += 1
 
 
-def _decoded(file: "PassageFile", number: int, line: bytes) -> str:
+def _decoded(file: PassageSource, number: int, line: bytes) -> str:
     try:
         return line.decode(_codec(file))
     except UnicodeDecodeError as error:

@@ -5,19 +5,17 @@ texts are encoded so. It is a bomb only if it is written out for every row.
 """
 
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from retrieval.reading.fields import mapped
-
-if TYPE_CHECKING:
-    from retrieval.reading.file import PassageFile
+from retrieval.reading.passage_source import PassageSource
 
 _ROWS = 500
 #: Bytes of a column in a batch, and of texts that are made of a batch at a time.
 _BATCH, _SLICE = 2**24, 2**23
 
 
-def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+def records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows by our names, numbered from 1."""
     import pyarrow  # noqa: PLC0415  # heavy
     import pyarrow.parquet as parquet  # noqa: PLC0415, PLR0402

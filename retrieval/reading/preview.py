@@ -5,7 +5,8 @@ from itertools import islice
 from pathlib import Path
 
 from retrieval.errors import FileRefusedError
-from retrieval.reading.file import FOUND_OUT, Layout, PassageFile, open_passages
+from retrieval.reading.file import PassageFile, open_passages
+from retrieval.reading.passage_source import FOUND_OUT, Layout
 from retrieval.reading.row import Row
 from retrieval.reading.splits import LONGEST_DOCUMENT
 from retrieval.reading.tables import DELIMITERS

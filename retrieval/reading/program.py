@@ -1,4 +1,4 @@
-"""Reads a file of passages, in a process of its own (`tables.confinement`) that `unpack_process` starts.
+"""Reads a file of passages, in a process of its own (`core.files.confinement`) that `unpack_process` starts.
 
 Every frame holds rows, and what has become known of the file since the one before.
 """
@@ -14,10 +14,11 @@ if __name__ == "__main__":
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # gives back, and takes no more than it is asked for
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
+from core.files.confinement import OUT_OF_MEMORY, confine, write
 from retrieval.errors import FileRefusedError
-from retrieval.reading.file import Layout, PassageFile
+from retrieval.reading.file import PassageFile
+from retrieval.reading.passage_source import Layout
 from retrieval.reading.row import Row
-from tables.confinement import OUT_OF_MEMORY, confine, write
 
 _ROWS, _CHARACTERS = 500, 2**20
 

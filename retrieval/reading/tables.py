@@ -3,13 +3,11 @@
 import csv
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from retrieval.reading.fields import NAMES, mapped
 from retrieval.reading.lines import LONGEST_LINE, numbered
-
-if TYPE_CHECKING:
-    from retrieval.reading.file import PassageFile
+from retrieval.reading.passage_source import PassageSource
 
 #: What may separate the cells of a CSV file, the most usual first.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -31,7 +29,7 @@ def is_collection(first: str) -> bool:
     )
 
 
-def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+def records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows by our names, with the number of the line where each begins; empty cells are left out."""
     cells = _cells(file, raw)
     places: dict[str, int] = {}
@@ -56,7 +54,7 @@ def records(file: "PassageFile", raw: IO[bytes]) -> Iterator[tuple[int, dict[str
         file.stop_if_too_many()
 
 
-def _cells(file: "PassageFile", raw: IO[bytes]) -> Cells:
+def _cells(file: PassageSource, raw: IO[bytes]) -> Cells:
     if file.workbook is not None:
         return file.workbook.rows()
     lines = numbered(file, raw)
@@ -69,7 +67,7 @@ def _split_by_tabs(lines: Iterator[tuple[int, str]]) -> Cells:
         yield number, line.rstrip("\r").split("\t")
 
 
-def _split_by_marks(file: "PassageFile", lines: Iterator[tuple[int, str]]) -> Cells:
+def _split_by_marks(file: PassageSource, lines: Iterator[tuple[int, str]]) -> Cells:
     """A quoted field may go over several lines."""
     at = 0
     csv.field_size_limit(LONGEST_LINE)
@@ -116,7 +114,7 @@ def _delimiter(line: str, given: Mapping[str, str]) -> str:
     return max(DELIMITERS, key=fits)
 
 
-def _places(file: "PassageFile", line: int, row: list[str]) -> tuple[dict[str, int], int]:
+def _places(file: PassageSource, line: int, row: list[str]) -> tuple[dict[str, int], int]:
     """In which column each of our fields is, and how many columns there are."""
     if file.format == "marco":
         ours = _WITHOUT_HEADER.get(len(row), _WITHOUT_HEADER[2])

@@ -1,21 +1,18 @@
-"""Files of passages whose format a library unpacks, read by a program of their own (`tables.confinement`)."""
+"""Files of passages whose format a library unpacks, read by a confined program (`core.files.confinement`)."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from core.files.confinement import MEGABYTES, EndedError, frames
 from retrieval.errors import Fault
+from retrieval.reading.passage_source import PassageSource
 from retrieval.reading.row import Row
-from tables.confinement import MEGABYTES, EndedError, frames
-
-if TYPE_CHECKING:
-    from retrieval.reading.file import PassageFile
 
 _PROGRAM = Path(__file__).with_name("program.py")
 
 
-def rows_apart(file: "PassageFile") -> Iterator[Row]:
+def rows_apart(file: PassageSource) -> Iterator[Row]:
     """What `rows_here` gives, from a program whose end is a fault of the file and nothing more."""
     what = {
         "path": str(file.path),

@@ -17,8 +17,9 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.text import slugify
 
-from projects.models import Project
-from projects.services import record, why_read_only
+from core.files.rowcounts import RowCounts
+from core.projects.models import Project
+from core.projects.services import record, why_read_only
 from retrieval.engine.lock import only_writer
 from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, EngineError, IndexBrokenError, NoRoomError, NotIndexedError
@@ -32,7 +33,6 @@ from retrieval.services.insertion import insert
 from retrieval.services.publication import publish_index, take_up, withdraw
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
 from retrieval.text.windows import WindowOptions
-from tables.rowcounts import RowCounts
 
 #: Passages in one transaction.
 BATCH = 5_000

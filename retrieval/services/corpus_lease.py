@@ -11,12 +11,12 @@ from django.db.models import Q
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
-from jobs.heartbeats import heartbeats
+from core.jobs.heartbeats import heartbeats
+from core.storage.hosts import host_id
+from core.storage.store import shared_store
 from retrieval.engine import lock
 from retrieval.errors import BusyError
 from retrieval.models import Corpus
-from storage.hosts import host_id
-from storage.store import shared_store
 
 #: After so many seconds without a sign the other host counts as dead.
 LEASE = timedelta(seconds=30)

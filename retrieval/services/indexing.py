@@ -1,4 +1,4 @@
-"""Indexes: built, brought up to date, built anew when they do not hold what the database has."""
+"""Indexes: built, brought up to date, built again when they do not hold what the database has."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,7 +20,7 @@ READ_AT_ONCE = 5_000
 
 @dataclass(frozen=True)
 class IndexResult:
-    """What came of it: passages added now, passages in the index, and why it was built anew, if it was."""
+    """What came of it: passages added now, passages in the index, and why it was built again, if it was."""
 
     added: int
     passages: int
@@ -31,11 +31,11 @@ class IndexResult:
 def build_index(
     *, corpus: Corpus, anew: bool = False, progress: Callable[[int], None] = lambda passages: None
 ) -> IndexResult:
-    """Bring the index of a corpus up to date: add what is new, or build it anew where that is needed.
+    """Bring the index of a corpus up to date: add what is new, or build it again where that is needed.
 
     Searches are answered all the time, by the old generation until a new one is complete. A build that was
     killed goes on where its last commit was. An index of another engine than the installation's moves: it is
-    built anew there, and answers here until that is done. `progress` hears how many passages it has read so
+    built again there, and answers here until that is done. `progress` hears how many passages it has read so
     far.
     """
     with working_on(corpus) as lease:

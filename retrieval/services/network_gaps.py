@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: A network that would grow by more than this share is built anew: its word vectors know the old words only.
+#: A network that would grow by more than this share is built again: its word vectors know the old words only.
 MOST_GROWTH = 0.25
 
 
@@ -37,7 +37,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Difference:
-    """Why a network has to be built anew, in words; or how many are new after `highest`, and gone."""
+    """Why a network has to be built again, in words; or how many are new after `highest`, and gone."""
 
     reason: str = ""
     new: int = 0

@@ -1,4 +1,4 @@
-"""Word proximity networks of corpora: built, brought up to date, built anew where that is needed."""
+"""Word proximity networks of corpora: built, brought up to date, built again where that is needed."""
 
 import secrets
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from projects.services import record
+from core.projects.services import record
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_folder
 from retrieval.services.corpora import working_on
@@ -27,7 +27,7 @@ Listener = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class NetworkBuilt:
-    """What came of it: passages added and taken off now, what the network holds, and why it was made anew."""
+    """What came of it: passages added and taken off, what the network holds, and why it was made again."""
 
     added: int
     removed: int
@@ -47,7 +47,7 @@ def build_network(
     actor: Any = None,
     progress: Listener = lambda step, passages: None,
 ) -> NetworkBuilt:
-    """Bring the network of a corpus up to date: count what is new and what went, or build it anew.
+    """Bring the network of a corpus up to date: count what is new and what went, or build it again.
 
     Without `options` it is built as it was before. `counter` says who counts; this process if none is given.
     Searches are answered all the time, by the old state until the new one is complete. BusyError while

@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from core.storage.bundles import FETCHED, prune_bundles, publish_bundle
+from core.storage.store import shared_store
 from retrieval import copies
 from retrieval.engine.files import IndexFolder
 from retrieval.errors import IndexBrokenError, NetworkBrokenError, NoNetworkError, NotIndexedError
 from retrieval.models import Corpus, Index, WordNetwork
-from storage.bundles import FETCHED, prune_bundles, publish_bundle
-from storage.store import shared_store
 
 logger = logging.getLogger(__name__)
 #: What a working folder holds besides the state itself: locks, and what is seen while files are added.

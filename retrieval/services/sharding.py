@@ -18,17 +18,18 @@ from django.conf import settings
 from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
 
-from jobs.errors import PermanentError
-from jobs.models import OPEN_STATES, Job, JobState
-from jobs.runner import JobContext, run
-from jobs.services import cancel, enqueue, reconcile
+from core.files.tempdirs import scratch_dir
+from core.jobs.context import JobContext
+from core.jobs.errors import PermanentError
+from core.jobs.models import OPEN_STATES, Job, JobState
+from core.jobs.runner import run
+from core.jobs.services import cancel, enqueue, reconcile
+from core.storage.bundles import fetch_bundle, prune_bundles, publish_bundle
+from core.storage.store import shared_store
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages
 from retrieval.services.counts import Counter, numbers_of, passages_of, together
-from storage.bundles import fetch_bundle, prune_bundles, publish_bundle
-from storage.rooms import room
-from storage.store import shared_store
 
 if TYPE_CHECKING:
     from retrieval.network.builder import Progress
@@ -89,7 +90,7 @@ def count_one(context: JobContext) -> dict[str, Any]:
         return {}
     if corpus is None or not store.is_shared:
         raise PermanentError("The build that wanted this shard is over.")
-    with room(Path(settings.DATA_DIR) / "building", "shard-") as made:
+    with scratch_dir(Path(settings.DATA_DIR) / "building", "shard-") as made:
         _count_into(made, corpus, context)
         name = _bundle_name(Path(given["scratch"]))
         return {"bundle": publish_bundle(store, name, made, [str(given["number"])])}

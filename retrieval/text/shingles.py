@@ -32,7 +32,7 @@ class _Words(dict[str, int]):
 class Shingler:
     """Turns texts of one language into hashes of their word triples; remembers the words it has met."""
 
-    #: Words that are remembered; then it begins anew, so that memory stays the same.
+    #: Words that are remembered; then it begins again, so that memory stays the same.
     _MOST_WORDS = 1_000_000
 
     def __init__(self, language: str) -> None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from retrieval.text.languages import UNSPACED, UNSPACED_CHARACTERS, primary
 from retrieval.text.stopwords import function_words
 
-#: Version of the rules. Change it with any change that gives other words: networks are then built anew.
+#: Version of the rules. Change it with any change that gives other words: networks are then built again.
 RULES = 1
 #: Words of more characters than this are left out: sequences, keys, addresses.
 LONGEST_WORD = 40
@@ -66,13 +66,17 @@ def located(text: str, language: str, *, numbers: bool = False) -> list[WordPosi
     code, plain = primary(language), _composed(text)
     simple = _simple(plain, numbers=numbers)
     if simple is not None:
-        found = [(match[0], *match.span()) for match in simple.finditer(plain.lower())]
-        stop = function_words(code).among([word for word, _, _ in found])
-        words = [each for each in found if each[0] not in stop and len(each[0]) <= LONGEST_WORD]
+        lower = plain.lower()
+        content = set(_content(simple.findall(lower), code))
+        words = [
+            WordPosition(match[0], match.start(), match.end())
+            for match in simple.finditer(lower)
+            if match[0] in content
+        ]
     else:
-        words = list(_words(plain, code, numbers=numbers))
+        words = [WordPosition(*word) for word in _words(plain, code, numbers=numbers)]
     if plain == text:
-        return [WordPosition(*word) for word in words]
+        return words
     starts, ends = _places(text, plain)
     return [WordPosition(word, starts[start], ends[end - 1]) for word, start, end in words]
 
@@ -161,7 +165,7 @@ def _marks() -> str:
 def _places(text: str, plain: str) -> tuple[list[int], list[int]]:
     """For each character of the normalised text, where it comes from: first and last + 1 in the original.
 
-    Normalisation never reaches over a character that starts anew: pieces between such are normalised alone.
+    Normalisation never reaches over a character that starts again: pieces between such are normalised alone.
     Where that is not the same as all at once (rare scripts), words are the pieces, with the spaces between.
     """
     for pattern in (_clusters(), re.compile(r"\s+|\S+")):

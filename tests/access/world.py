@@ -12,11 +12,15 @@ from django.utils import timezone
 from annotation.models import Answer, AnswerReview, Doubt, Query, QueryStep
 from annotation.rewriting import tokens
 from annotation.services import staged_files
+from core.jobs.models import Job
+from core.notices.services import raise_notice
+from core.projects.models import Project
+from core.projects.services import create_project, set_role
+from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit
 from evaluations import storage as evaluation_storage
 from evaluations.external.score_columns import packed
 from evaluations.models import Evaluation, ExternalScores
-from jobs.models import Job
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
 from marketplace.batches import reviewed_results
@@ -24,13 +28,9 @@ from marketplace.models import LedgerEntry, Requester
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import invoice_records, payables, qualification_requests, voices
 from marketplace.services.qualification_tests import QualificationTest
-from notices.services import raise_notice
-from projects.models import Project
-from projects.services import create_project, set_role
 from releases.download_files import link_for
 from releases.models import Release
 from retrieval.services.corpora import create_corpus
-from sealing import seal
 from tests.annotation import distilling
 from tests.annotation.world import make_query, make_source
 from tests.batches import making
@@ -46,7 +46,7 @@ Parts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Place:
-    """A project, and the values of the parts of addresses: of a room, and of single addresses."""
+    """A project, and the values of the parts of addresses: of an app, and of single addresses."""
 
     project: Project
     rooms: dict[str, Parts]

@@ -1,4 +1,4 @@
-"""What commands of all rooms read alike."""
+"""What commands of all apps read alike."""
 
 from argparse import ArgumentTypeError
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
-from accounts.commandline import natural, outputs, pairs
+from core.accounts.commandline import natural, outputs, pairs
 
 
 def test_pairs_are_read_without_the_spaces_around_them():

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from accounts import throttle
-from accounts.addresses import address_of, client_address, neighbourhood
-from accounts.models import FailedTries
+from core.accounts import throttle
+from core.accounts.addresses import address_of, client_address, neighbourhood
+from core.accounts.models import FailedTries
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "seven green kettles"

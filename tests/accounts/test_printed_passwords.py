@@ -8,10 +8,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpResponse
 from django.test import Client
 
-from accounts.middleware import PasswordChangeMiddleware
-from accounts.models import PasswordState
-from accounts.passwords import KEY
-from accounts.services import create_user_with_printed_password
+from core.accounts.middleware import PasswordChangeMiddleware
+from core.accounts.models import PasswordState
+from core.accounts.passwords import KEY
+from core.accounts.services import create_user_with_printed_password
 
 
 @pytest.fixture

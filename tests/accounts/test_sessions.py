@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.test import Client
@@ -76,3 +77,15 @@ def test_signing_out_everywhere_leaves_this_session_alone(person):
     assert (signed_in(here), signed_in(there)) == (True, False)
     assert browser()
     assert here.get(place).status_code == 405
+
+
+def test_a_session_of_an_earlier_version_lasts_and_can_be_read_by_it_again(person):
+    client = browser()
+    [stored] = Session.objects.all()
+    before = stored.get_decoded()
+    assert before[BACKEND_SESSION_KEY] == "accounts.backends.ModelBackend"
+    assert signed_in(client)
+    assert client.session[BACKEND_SESSION_KEY] == "core.accounts.backends.ModelBackend"
+    client.session.save()
+    stored.refresh_from_db()
+    assert stored.get_decoded()[BACKEND_SESSION_KEY] == before[BACKEND_SESSION_KEY]

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from projects.services import create_project
+from core.projects.services import create_project
 
 PASSWORD = "seven green kettles"
 

@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from annotation.models import Answer, CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource
 from annotation.units import of_query
+from core.projects.models import Project
+from core.projects.services import create_project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, Stage, Worker
 from crowd.taskpage.names import names_in_page
-from projects.models import Project
-from projects.services import create_project
 from tests.taskpage.world import Visitor
 from tests.taskpage.world import make_hit as hit_of
 from tests.taskpage.world import make_stage as stage_of

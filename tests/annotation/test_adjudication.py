@@ -12,8 +12,8 @@ from annotation.selectors.adjudication import next_undecided
 from annotation.services import adjudication
 from annotation.services.adjudication import AdjudicationError
 from annotation.services.steps import move
-from projects.models import Event
-from projects.services import set_role
+from core.projects.models import Event
+from core.projects.services import set_role
 from tests.annotation.world import (
     ARABIC,
     HOSTILE,

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Doubt, QueryStep
+from core.projects.services import set_role
 from crowd.services.settlement import settle_news
-from projects.services import set_role
 from tests.annotation.test_decided_again import FIT, FLAG, NO, reject, screened
 from tests.annotation.world import (
     HOSTILE,

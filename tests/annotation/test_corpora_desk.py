@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.corpora.forms import CorpusForm
-from jobs import runner
-from jobs.models import Job, JobState
-from jobs.services import cancel
-from projects.models import Event
+from core.jobs import runner
+from core.jobs.models import Job, JobState
+from core.jobs.services import cancel
+from core.projects.models import Event
 from retrieval.models import Corpus, Passage, WordNetwork
 from retrieval.services.corpora import create_corpus
 from tests.desk.conftest import (  # noqa: F401

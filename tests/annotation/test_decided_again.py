@@ -17,6 +17,7 @@ from annotation.services.queries import (
     take_back,
     withdraw,
 )
+from core.projects.models import Event, Project
 from crowd.adapters.base import CallRefusal
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
@@ -26,7 +27,6 @@ from crowd.services import decisions, review
 from crowd.services.collection import plan_decision
 from crowd.services.settlement import settle_news
 from crowd.services.tick import living_stages
-from projects.models import Event, Project
 from tests.annotation.distilling import make_query as make_curated_query
 from tests.annotation.distilling import make_stage as make_distillation
 from tests.annotation.distilling import write

@@ -72,7 +72,7 @@ def test_all_that_came_in_is_somewhere(project, source, people):
 
 
 def test_unfinished_imports_and_other_projects_do_not_count(project, source, people):
-    from projects.services import create_project
+    from core.projects.services import create_project
 
     make_queries(make_source(project, state="importing"), waiting=5)
     make_queries(make_source(create_project(slug="other", title="Other")), waiting=7)

@@ -11,9 +11,9 @@ from django.urls import reverse
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import human_candidates, references
 from annotation.services import holdout
+from core.projects.models import Event
+from core.projects.services import set_role
 from crowd.errors import CrowdError
-from projects.models import Event
-from projects.services import set_role
 from tests.annotation.distilling import make_query, make_stage, settle, worker_named, write
 from tests.taskpage.world import text as words
 

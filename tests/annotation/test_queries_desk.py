@@ -14,10 +14,10 @@ from django.utils import timezone
 from annotation.models import AnswerReview, HeldOutWorker, Query, QueryStep
 from annotation.services.queries import put_back, withdraw
 from annotation.services.steps import move
+from core.projects.models import Event
+from core.projects.services import create_project
 from crowd.errors import CrowdError
 from crowd.models import Assignment
-from projects.models import Event
-from projects.services import create_project
 from tests.annotation.queries_world import (
     make_answer,
     make_curated,

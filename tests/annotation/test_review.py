@@ -15,9 +15,9 @@ from annotation.selectors.review import pieces
 from annotation.services import review_decisions
 from annotation.services.review_decisions import ReviewError
 from annotation.units import of_query
+from core.projects.models import Event
+from core.projects.services import set_role
 from crowd.models import Assignment, MarketOperation
-from projects.models import Event
-from projects.services import set_role
 from tests.annotation.distilling import (
     HOSTILE,
     PASSAGE,

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerFlag
 from annotation.services import review_decisions
+from core.projects.models import Event, Project
+from core.projects.services import set_role
 from crowd.adapters.base import CallRefusal
 from crowd.models import Assignment, MarketOperation, Stage
 from crowd.outbox import results
 from crowd.services import decisions, review
-from projects.models import Event, Project
-from projects.services import set_role
 from releases.selectors import content_of
 from tests.annotation.distilling import make_query, make_stage, settle, write
 

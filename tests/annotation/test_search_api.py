@@ -10,15 +10,18 @@ from django.contrib.auth.models import User
 from django.db.models.sql.compiler import SQLCompiler
 from django.test import Client
 
-from accounts.keys import end_key, keys_of
+from annotation.searching import results
 from annotation.searching.keys import key_for
-from crowd.desk.doors import Seat
-from projects.services import remove_member
+from core.accounts.keys import end_key, keys_of
+from core.projects.services import remove_member
+from retrieval.crown import explanation
 from retrieval.models import Corpus, Passage
 from retrieval.services.corpora import remove_corpus
 from retrieval.services.networks import build_network
+from retrieval.text.sentences import sentences as cut_sentences
 from tests.desk.conftest import as_, people, project  # noqa: F401
 from tests.retrieval.world import make_corpus, make_project
+from web.access import ProjectAccess
 
 pytestmark = pytest.mark.django_db
 API = "/desk/projects/reading/search/api/getanswer"
@@ -169,7 +172,7 @@ def test_only_json_is_read(viewer, corpus):
 
 def test_a_session_needs_the_token_of_a_form_and_a_key_does_not(people, corpus, project):
     strict = Client(enforce_csrf_checks=True)
-    assert keyed(strict, key_for(Seat(people["viewer"], project, "viewer"))).status_code == 200
+    assert keyed(strict, key_for(ProjectAccess(people["viewer"], project, "viewer"))).status_code == 200
     strict.force_login(people["viewer"])
     assert call(strict, PUBLISHED).status_code == 403
     strict.get(API.removesuffix("api/getanswer"))
@@ -226,7 +229,7 @@ def test_a_key_holds_for_a_week(viewer, corpus):
 
 
 def test_a_key_holds_as_long_as_its_member_may_look(people, corpus, project):
-    key = key_for(Seat(people["viewer"], project, "viewer"))
+    key = key_for(ProjectAccess(people["viewer"], project, "viewer"))
     assert keyed(Client(), key).status_code == 200
     project.memberships.filter(user=people["viewer"]).delete()
     assert keyed(Client(), key).status_code == 401
@@ -234,23 +237,38 @@ def test_a_key_holds_as_long_as_its_member_may_look(people, corpus, project):
 
 def test_a_key_of_another_project_or_nobody_does_not_hold(people, corpus, project):
     other = make_project(owner=people["viewer"])
-    key = key_for(Seat(people["viewer"], other, "owner"))
+    key = key_for(ProjectAccess(people["viewer"], other, "owner"))
     assert keyed(Client(), key).status_code == 401
     assert keyed(Client(), "made up").status_code == 401
     people["viewer"].is_active = False
     people["viewer"].save()
-    assert keyed(Client(), key_for(Seat(people["viewer"], project, "viewer"))).status_code == 401
+    assert keyed(Client(), key_for(ProjectAccess(people["viewer"], project, "viewer"))).status_code == 401
 
 
-def test_a_search_with_a_key_asks_five_questions_and_composes_none(
+def test_a_search_with_a_key_asks_four_questions_and_composes_none(
     people, corpus, project, django_assert_num_queries, monkeypatch
 ):
-    key = key_for(Seat(people["viewer"], project, "viewer"))
+    key = key_for(ProjectAccess(people["viewer"], project, "viewer"))
     first = keyed(Client(), key)
     monkeypatch.setattr(SQLCompiler, "as_sql", None)
-    with django_assert_num_queries(5):  # person, role and project, key, corpora, passages
+    with django_assert_num_queries(4):  # key with its person, role and project, corpora, passages
         again = keyed(Client(), key)
     assert (again.status_code, again.content) == (200, first.content)
+
+
+def test_a_search_cuts_each_passage_into_sentences_once(people, corpus, project, monkeypatch):
+    read: list[str] = []
+
+    def sentences(text, language):
+        read.append(text)
+        return cut_sentences(text, language)
+
+    for module in (explanation, results):
+        monkeypatch.setattr(module, "sentences", sentences)
+    answer = keyed(Client(), key_for(ProjectAccess(people["viewer"], project, "viewer"))).json()
+    texts = [passage["text"] for passage in answer["results"]]
+    assert read == texts
+    assert ["".join(paragraph) for paragraph in answer["paragraphs"]] == texts
 
 
 def end_membership(user, project):
@@ -273,7 +291,7 @@ def end_every_key(user, project):
 
 @pytest.mark.parametrize("end", [end_membership, end_person, end_password, end_every_key])
 def test_what_ends_between_two_searches_refuses_the_next_one(people, corpus, project, end):
-    key = key_for(Seat(people["viewer"], project, "viewer"))
+    key = key_for(ProjectAccess(people["viewer"], project, "viewer"))
     assert [keyed(Client(), key).status_code for _ in "ab"] == [200, 200]
     end(people["viewer"], project)
     assert keyed(Client(), key).status_code == 401

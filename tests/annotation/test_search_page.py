@@ -11,7 +11,7 @@ from django.test import Client
 from annotation.models import CandidatePassage, Query
 from annotation.searching import answer_cache, answers
 from annotation.searching.samples import ABOUT_TEXTBOOKS
-from projects.models import Event
+from core.projects.models import Event
 from retrieval.services.corpora import delete_passages
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network

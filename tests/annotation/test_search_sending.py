@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
 from annotation.services.query_from_search import AlreadySentError, send_to_curation
+from core.projects.models import Event
 from crowd.errors import CrowdError
-from projects.models import Event
 from retrieval.models import Passage
 from retrieval.search import FoundAnswer, FoundPassage
 from tests.annotation.world import make_candidates, make_query

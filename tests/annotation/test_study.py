@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.projects.models import Project
 from crowd.kinds import config_of
 from crowd.models import Stage
 from crowd.services.stages import create_stage
@@ -10,7 +11,6 @@ from crowd.study.planning import plan
 from crowd.study.problems import StudyError
 from crowd.study.reader import read
 from crowd.study.writer import study_toml
-from projects.models import Project
 from tests.crowd.world import make_endpoint
 from tests.study.conftest import KEYS
 
@@ -112,7 +112,7 @@ def test_options_that_cannot_be_are_refused_with_their_line(applied, old, new, w
 
 
 def test_the_desks_form_offers_the_options_of_both_kinds(client, django_user_model):
-    from projects.services import create_project
+    from core.projects.services import create_project
 
     owner = django_user_model.objects.create_user("ada")
     client.force_login(owner)

@@ -1,4 +1,4 @@
-"""Queries, passages, stages and editors for tests of the annotation room, made in the shortest way."""
+"""Queries, passages, stages and editors for tests of the annotation app, made in the shortest way."""
 
 import itertools
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import CandidatePassage, PassageSelection, Query, QuerySource, ScreeningVote
+from core.projects.models import Project
+from core.projects.services import create_project
 from crowd.models import Assignment, Hit, Stage, Worker
 from crowd.taskpage.names import names_in_page
-from projects.models import Project
-from projects.services import create_project
 from tests.taskpage.world import Visitor
 from tests.taskpage.world import make_hit as make_task_hit
 from tests.taskpage.world import make_stage as make_task_stage

@@ -19,7 +19,7 @@ ONCE = {"_finish"}
 def main(job: str, function: str, when: str) -> None:
     """Run the job until the end comes."""
     django.setup()
-    from jobs import runner
+    from core.jobs import runner
 
     module, _, name = function.rpartition(".")
     real = getattr(importlib.import_module(module), name)

@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from jobs import runner
-from jobs.models import Job, JobState
+from core.jobs import runner
+from core.jobs.models import Job, JobState
 from marketplace.batches import drafts, hosts, publication
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Sheet

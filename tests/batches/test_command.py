@@ -39,13 +39,16 @@ def test_a_script_goes_the_whole_way(lab, rosa, ben, files, tmp_path):
     good, bad = world.do(rosa, hit), world.do(ben, hit)
     file = tmp_path / "results.csv"
     assert run("results", lab.name, 1, file)["assignments"] == 2
-    file.write_text(f"AssignmentId,Approve,Reject\n{good.assignment_id},x,\n{bad.assignment_id},,Empty.\n")
+    file.write_text(
+        f"AssignmentId,Approve,Reject\n{good.assignment_id},x,\n{bad.assignment_id},,Empty.\nA,,\n"
+    )
     assert run("review", lab.name, 1, file) == {
         "approved": 1,
         "rejected": 1,
         "already": 0,
         "unknown": 0,
         "refused": 0,
+        "left": 1,
     }
     assert set(Holding.objects.values_list("state", flat=True)) == {"approved", "rejected"}
     assert run("cancel", lab.name, 1)["state"] == "cancelled"

@@ -10,8 +10,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from jobs import services
-from jobs.models import Job, JobState
+from core.jobs import services
+from core.jobs.models import Job, JobState
 from marketplace import ledger
 from marketplace.batches import publication
 from marketplace.models import HIT, Batch

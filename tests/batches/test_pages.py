@@ -263,7 +263,8 @@ def test_a_reviewed_file_is_decided_and_accounted_for_on_the_page(lab, as_owner,
     good, bad = world.do(rosa, hit), world.do(ben, hit)
     results = b"".join(as_owner.get(at(lab, "batch_results", 1)).streaming_content).decode()
     assert good.assignment_id in results
-    text = f"AssignmentId,Approve,Reject\n{good.assignment_id},x,\n{bad.assignment_id},,Empty.\n3NO,x,\n"
+    text = f"AssignmentId,Approve,Reject\n{good.assignment_id},x,\n{bad.assignment_id},,Empty.\n"
+    text += "3NO,x,\n3AB,,\n"
     form = {
         "file": SimpleUploadedFile("reviewed.csv", text.encode()),
         "encoding": "auto",
@@ -273,7 +274,7 @@ def test_a_reviewed_file_is_decided_and_accounted_for_on_the_page(lab, as_owner,
     assert "Waiting for a worker" in words(answer)
     making.run_jobs()
     report = words(as_owner.get(answer.redirect_chain[-1][0]))
-    assert "Approved 1 Rejected 1 Already decided 0 Unknown 1" in report
+    assert "Approved 1 Rejected 1 Already decided 0 Unknown 1 Refused 0 Left as they are 1" in report
     assert "No answered assignment of this batch has this id." in report
     file = b"".join(as_owner.get(answer.redirect_chain[-1][0] + "?format=csv").streaming_content).decode()
     assert file.splitlines()[0] == "line,assignment,outcome,why"

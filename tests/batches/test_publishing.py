@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.models import Job, JobState
+from core.jobs.models import Job, JobState
 from marketplace import frame, ledger
 from marketplace.batches import drafts, publication
 from marketplace.errors import Refusal

@@ -80,7 +80,8 @@ def reviewed_file(rows: list[dict[str, str]], decisions: dict[str, tuple[str, st
 
 
 def read(text: str) -> list[reviewed_results.Decision]:
-    return reviewed_results.read(making.sheet(text, "r.csv", limits=RESULTS))
+    decisions, _ = reviewed_results.read(making.sheet(text, "r.csv", limits=RESULTS))
+    return decisions
 
 
 def decide(batch: Batch, text: str, *, override: bool = False, once: str = "a") -> list[list[object]]:

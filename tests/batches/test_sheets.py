@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from core.files.encodings import USUAL
 from marketplace.batches.sheets import RESULTS, TASKS, SheetError
-from tables.encodings import USUAL
 from tests.batches.making import sheet
 from tests.workbooks import Rows, write_workbook
 

@@ -1,4 +1,4 @@
-"""A researcher's side of the annotation room: queries come in, stages open, rounds run.
+"""A researcher's side of the annotation app: queries come in, stages open, rounds run.
 
 `python -m tests.browser.annotating` inside, `Annotating` outside, as in `tests.browser.campaign`.
 """
@@ -66,8 +66,8 @@ def take(page: Page, title: str) -> FrameLocator:
 def _project(*, queries: list[dict[str, Any]], start_at: str, rules: bool) -> str:
     from annotation.importing.screening import LONGEST, RULES
     from annotation.services.importing import Options, import_queries
-    from projects.models import Project
-    from projects.services import create_project
+    from core.projects.models import Project
+    from core.projects.services import create_project
 
     number = Project.objects.count() + 1
     project = create_project(slug=f"distilling-{number}", title="Distilling", budget_cents=50_000)
@@ -85,9 +85,9 @@ def _project(*, queries: list[dict[str, Any]], start_at: str, rules: bool) -> st
 
 
 def _stage(*, url: str, project: str, kind: str, **fields: Any) -> str:
+    from core.projects.models import Project
     from crowd.models import Stage
     from crowd.services.stages import create_stage, open_stage
-    from projects.models import Project
 
     title = f"{kind.title()} {Stage.objects.count() + 1}"
     earlier = Stage.objects.filter(project__slug=project).select_related("endpoint").first()
@@ -147,8 +147,8 @@ def _rewrite_path(*, text: str) -> str:
 
 
 def _run_jobs() -> None:
-    from jobs import runner
-    from jobs.models import Job, JobState
+    from core.jobs import runner
+    from core.jobs.models import Job, JobState
 
     for job in Job.objects.filter(state=JobState.QUEUED):
         runner.run(job_id=job.pk)
@@ -159,9 +159,9 @@ def _answered(*, url: str, query: str, passages: list[str], answers: list[str]) 
 
     from annotation.models import Query
     from annotation.services.query_answers import record_answer
+    from core.projects.models import Project
     from crowd.kinds import kind_of
     from crowd.models import Assignment, Hit, Stage
-    from projects.models import Project
     from tests.annotation import world
     from tests.taskpage.world import make_stage
 

@@ -8,8 +8,8 @@ from playwright.sync_api import FrameLocator, Page
 from tests.server import RunningServer
 
 RUN_JOBS = """
-from jobs import runner
-from jobs.models import Job
+from core.jobs import runner
+from core.jobs.models import Job
 while (job := Job.objects.filter(state="queued").first()) is not None:
     runner.run(job_id=job.pk)
 """

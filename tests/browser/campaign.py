@@ -38,9 +38,9 @@ def new_endpoint(url: str) -> Any:
     """An account with money at the marketplace of the server at `url`."""
     from django.utils import timezone
 
+    from core.sealing import seal
     from crowd.models import Endpoint
     from marketplace.services import people
-    from sealing import seal
 
     number = Endpoint.objects.count() + 1
     requester, key = people.create_requester(name=f"Colour Lab {number}")
@@ -61,10 +61,10 @@ def new_endpoint(url: str) -> Any:
 def _open(*, url: str, **fields: Any) -> int:
     from django.utils import timezone
 
+    from core.projects.services import create_project
     from crowd.models import Stage
     from crowd.services.stages import open_stage
     from crowd.services.tick import tick
-    from projects.services import create_project
 
     number = Stage.objects.count() + 1
     values = {

@@ -16,7 +16,13 @@ from tests.browser.annotating import Annotating
 from tests.clients import Requester, external_question, post_form
 from tests.server import RunningServer
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+# The shell has the same engine, and spares each page the window of a desktop: half the processor time.
+CHROMIUM = (
+    os.environ.get("CHROMIUM")
+    or shutil.which("chromium-headless-shell")
+    or shutil.which("chromium")
+    or "/usr/bin/chromium"
+)
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",

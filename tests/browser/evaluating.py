@@ -27,7 +27,7 @@ class Evaluating(Inside):
 def _project(*, owner: str, password: str) -> None:
     from django.contrib.auth.models import User
 
-    from projects.services import set_role
+    from core.projects.services import set_role
     from tests.evaluations.desk_world import make_release
     from tests.releases.shelf_world import make_project
 

@@ -36,10 +36,10 @@ class Judgers(Campaign):
 
 
 def _stage(*, url: str, queries: list[dict[str, Any]], **fields: Any) -> str:
+    from core.projects.models import Project
+    from core.projects.services import create_project
     from crowd.models import Stage
     from crowd.services.stages import create_stage, open_stage
-    from projects.models import Project
-    from projects.services import create_project
     from tests.judgments.judging_world import make_candidate, make_query
 
     number = Project.objects.count() + 1

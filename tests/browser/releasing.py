@@ -27,7 +27,7 @@ def _project(*, owner: str, password: str) -> None:
     from django.contrib.auth.models import User
 
     from annotation.models import Answer
-    from projects.services import set_role
+    from core.projects.services import set_role
     from tests.releases.world import make_world
 
     world = make_world()
@@ -39,8 +39,8 @@ def _project(*, owner: str, password: str) -> None:
 
 
 def _work_off() -> None:
-    from jobs.models import Job, JobState
-    from jobs.runner import run
+    from core.jobs.models import Job, JobState
+    from core.jobs.runner import run
 
     for pk in list(Job.objects.filter(state=JobState.QUEUED).values_list("pk", flat=True)):
         run(job_id=pk)

@@ -30,8 +30,8 @@ def _project(*, password: str) -> str:
     from django.contrib.auth.models import User
 
     import annotation.sample
-    from projects.models import Project
-    from projects.services import create_project, set_role
+    from core.projects.models import Project
+    from core.projects.services import create_project, set_role
     from retrieval.reading import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
     from retrieval.services.indexing import build_index

@@ -1,4 +1,4 @@
-"""Every page of the annotation room for everybody: those of workers and those of the desk."""
+"""Every page of the annotation app for everybody: those of workers and those of the desk."""
 
 import json
 from pathlib import Path

@@ -39,8 +39,8 @@ def _project(*, owner: str, password: str) -> str:
     from django.contrib.auth.models import User
     from django.urls import reverse
 
+    from core.projects.services import set_role
     from judgments.models import Candidate
-    from projects.services import set_role
     from tests.crowd.world import make_endpoint
     from tests.evaluations.desk_world import make_release
     from tests.evaluations.model_folders import model

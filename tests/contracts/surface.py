@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 from django.db.models import Field
 from django.utils.module_loading import autodiscover_modules
 
-from jobs import registry
+from core.jobs import registry
 from tests.access.addresses import addresses, admin_addresses
 from tests.repository import ROOT, find_variables, list_packages
 
@@ -22,7 +22,7 @@ from tests.repository import ROOT, find_variables, list_packages
 def list_commands() -> list[str]:
     """Names of the management commands of our packages."""
     packages = list_packages()
-    return sorted(name for name, package in get_commands().items() if package in packages)
+    return sorted(name for name, app in get_commands().items() if _is_in(str(app), packages))
 
 
 def render_command(name: str) -> str:

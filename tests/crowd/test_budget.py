@@ -6,11 +6,11 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.projects.models import Project
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError
 from crowd.models import LedgerEntry, Stage
-from projects.models import Project
 from tests.crowd.world import answer, make_hit, make_project, make_stage, make_worker
 
 pytestmark = pytest.mark.django_db

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.money.fees import reward_fee
 from crowd.bundles import SMALL_HIT, bundle, order_for, places
 from crowd.kinds import PendingUnit
-from money.fees import reward_fee
 
 pendings = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=4), st.integers(-1, 30), max_size=40).map(
     lambda missing: [PendingUnit(unit, people) for unit, people in missing.items()]

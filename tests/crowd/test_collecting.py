@@ -12,9 +12,10 @@ from crowd.services import decisions, receipts, review, stages
 from crowd.services.arrivals import arrive
 from crowd.services.collection import collect
 from crowd.services.tick import tick
-from poll.kind import Poll
-from poll.models import Vote
+from examples.poll.kind import Poll
+from examples.poll.models import Vote
 from tests.crowd.world import answer, make_hit, make_stage, make_worker, new_submission_id
+from web.cache import figures
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -160,6 +161,25 @@ def test_what_time_approved_is_booked_when_it_is_seen(market):
     collect(hit.stage)
     assert money(hit) == (0, 24)
     assert set(Assignment.objects.values_list("state", flat=True)) == {State.APPROVED}
+
+
+def test_what_a_requester_decides_at_the_marketplace_itself_is_noticed(market):
+    hit = published(market, approve_at_once=False)
+    assignment = answered(hit)
+    submission = market.submit(hit, assignment)
+    collect(hit.stage)
+    assert now(hit).state == Hit.State.CLOSED
+    for decision, state, spent in (("rejected", State.REJECTED, 0), ("approved", State.APPROVED, 12)):
+        market.decide(submission.ref, decision)
+        figures.delete(f"decided-elsewhere:{hit.stage_id}")
+        collect(hit.stage)
+        assert now(assignment).state != state  # it was read a moment ago
+        Hit.objects.filter(pk=hit.pk).update(synced_at=timezone.now() - timedelta(hours=7))
+        collect(hit.stage)
+        assert now(assignment).state != state  # the stage was looked through a moment ago
+        figures.delete(f"decided-elsewhere:{hit.stage_id}")
+        collect(hit.stage)
+        assert (now(assignment).state, money(hit)) == (state, (0, spent))
 
 
 def test_rejected_work_gives_its_money_back(market):

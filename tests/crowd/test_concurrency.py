@@ -24,7 +24,7 @@ from crowd.services.collection import collect
 from crowd.services.publication import publish_pending
 from crowd.services.tick import Round, go_round, tick
 from crowd.simulation.page import read_form
-from poll.models import Vote
+from examples.poll.models import Vote
 from tests.clients import RefusedError, ask, post_form
 from tests.crowd.world import answer, make_endpoint, make_project, make_stage
 from tests.server import RunningServer

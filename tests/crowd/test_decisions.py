@@ -8,7 +8,7 @@ from crowd.budget import Cost, MovementPurpose
 from crowd.models import Assignment, Claim, Exclusion
 from crowd.services import decisions, receipts
 from crowd.services.arrivals import arrive
-from poll.models import Vote
+from examples.poll.models import Vote
 from tests.crowd.world import answer, make_hit, make_stage, make_worker, new_submission_id
 
 pytestmark = pytest.mark.django_db

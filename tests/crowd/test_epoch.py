@@ -8,12 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
+from core.sealing import unseal
 from crowd.models import DispatchEpoch, DispatchHalt, MarketOperation
 from crowd.outbox import epoch
 from crowd.outbox.dispatch import dispatch
 from crowd.services import stages
 from crowd.services.tick import tick
-from sealing import unseal
 from tests.crowd.world import make_stage
 
 pytestmark = pytest.mark.django_db

@@ -332,7 +332,7 @@ def test_a_runaway_loop_without_funds(server, monkeypatch):
 
 
 def test_orphaned_open_hits_at_the_end_of_a_run(lab):
-    """Closing takes everything off offer, waits for who is working, and a comparison shows what is left."""
+    """Closing expires all HITs, waits for who is working, and a comparison shows what is left."""
     stage, hit = lab.opened(items=["tea", "coffee"])
     late = lab.worker()
     taken = late.accept(hit.external_id)

@@ -1,33 +1,37 @@
-"""Figures that are kept: what is stale is shown until the new is there, and nothing fails in silence."""
+"""Figures that are cached: what is stale is shown until the new is there, and nothing fails in silence."""
 
 import threading
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib import messages
 from django.contrib.staticfiles import finders
 from django.db import connections
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import parse_http_date
 
-from crowd.desk.doors import show as doors_show
 from crowd.desk.overview import OverviewPart
 from crowd.models import Stage
-from crowd.selectors import cached_figures, stage_status
-from crowd.selectors.cached_figures import (
+from crowd.selectors import stage_sizes, stage_status
+from distillery import dbtimeouts
+from judgments.selectors.live import live
+from tests.judgments.desk_world import as_, judge, make_place, people
+from web import cache
+from web.cache import (
     BeingCountedError,
     NotMadeError,
+    cached,
+    cached_before,
+    cached_or_none,
+    cached_rows,
     figures,
-    kept,
-    kept_rows,
-    known,
-    page,
-    soon,
+    page_figures,
 )
-from crowd.selectors.figurestore import FigureStore
-from distillery import dbtimeouts
-from tests.judgments.desk_world import as_, judge, make_place, people
+from web.figure_store import FigureStore
+from web.pages import show as pages_show
 
 WAIT = 10
 
@@ -45,20 +49,20 @@ def aside_is_over(key="k"):
 
 
 def made_before(value, stamp=1, *, key="k", took=1.0, age=60.0):
-    figures.set(key, cached_figures._CacheEntry(stamp, value, time.time() - age, took), 60)
+    figures.set(key, cache._CacheEntry(stamp, value, time.time() - age, took), 60)
 
 
 @pytest.fixture
 def costly(monkeypatch):
     """As on a server: what takes a tenth of a second is costly."""
-    monkeypatch.setattr(cached_figures, "CHEAP_SECONDS", 0.1)
+    monkeypatch.setattr(cache, "CHEAP_SECONDS", 0.1)
 
 
 @pytest.fixture(autouse=True)
 def _threads_without_a_database(request, monkeypatch):
     """Threads of tests that need no database open no connection."""
     if request.node.get_closest_marker("django_db") is None:
-        monkeypatch.setattr(cached_figures, "_lift_limit", lambda: None)
+        monkeypatch.setattr(cache, "_lift_limit", lambda: None)
 
 
 def broken():
@@ -68,85 +72,85 @@ def broken():
 def test_of_one_stamp_it_is_made_once():
     made = []
     for _ in range(3):
-        assert kept("k", 1, lambda: made.append(1) or "figures") == "figures"
+        assert cached("k", 1, lambda: made.append(1) or "figures") == "figures"
     assert made == [1]
 
 
 def test_what_is_cheap_is_made_anew_at_once_when_the_stamp_changes(costly):
     made_before("old", took=0.05)
-    assert kept("k", 2, lambda: "new") == "new"
+    assert cached("k", 2, lambda: "new") == "new"
 
 
 def test_what_is_costly_is_shown_stale_until_the_new_is_there(costly):
     made_before("old")
     go = threading.Event()
-    assert kept("k", 2, lambda: go.wait(WAIT) and "new") == "old"
-    assert kept("k", 2, lambda: "never made twice at once") == "old"
+    assert cached("k", 2, lambda: go.wait(WAIT) and "new") == "old"
+    assert cached("k", 2, lambda: "never made twice at once") == "old"
     go.set()
     aside_is_over()
-    assert kept("k", 2, broken) == "new"
+    assert cached("k", 2, broken) == "new"
 
 
 def test_what_was_made_just_now_is_not_made_anew_yet(costly):
     made_before("old", age=5)
-    assert kept("k", 2, broken) == "old"
+    assert cached("k", 2, broken) == "old"
     assert figures.get("k:error") is None
 
 
 def test_what_is_very_old_is_waited_for(costly):
     made_before("old", age=601)
-    assert kept("k", 2, lambda: "new") == "new"
+    assert cached("k", 2, lambda: "new") == "new"
 
 
 def test_what_cannot_be_made_anew_is_raised_once_the_old_is_too_old(costly):
     made_before("old")
-    assert kept("k", 2, broken) == "old"
+    assert cached("k", 2, broken) == "old"
     aside_is_over()
-    assert known("k") == "old"
+    assert cached_before("k") == "old"
     made_before("old", age=601)
     with pytest.raises(ValueError, match="no such column"):
-        kept("k", 2, broken)
+        cached("k", 2, broken)
 
 
 def test_what_failed_aside_is_left_alone_for_a_while_and_then_tried_again(costly):
     made_before("old")
-    kept("k", 2, broken)
+    cached("k", 2, broken)
     aside_is_over()
     assert figures.get("k:error") == "ValueError: no such column"
-    assert kept("k", 2, lambda: "new") == "old"
+    assert cached("k", 2, lambda: "new") == "old"
     aside_is_over()
-    assert known("k") == "old"
+    assert cached_before("k") == "old"
     figures.delete("k:error")
-    assert kept("k", 2, lambda: "new") == "old"
+    assert cached("k", 2, lambda: "new") == "old"
     aside_is_over()
-    assert known("k") == "new"
+    assert cached_before("k") == "new"
 
 
 def test_nobody_waits_for_the_first_one():
-    assert soon("k", 1, lambda: "new") is None
+    assert cached_or_none("k", 1, lambda: "new") is None
     aside_is_over()
-    assert soon("k", 1, broken) == "new"
+    assert cached_or_none("k", 1, broken) == "new"
 
 
 def test_soon_shows_what_is_stale_until_the_new_is_there():
     made_before("old", stamp=1)
     go = threading.Event()
-    assert soon("k", 2, lambda: go.wait(WAIT) and "new") == "old"
-    assert soon("k", 3, lambda: "newer") == "old"
+    assert cached_or_none("k", 2, lambda: go.wait(WAIT) and "new") == "old"
+    assert cached_or_none("k", 3, lambda: "newer") == "old"
     go.set()
     aside_is_over()
-    assert soon("k", 2, broken) == "new"
+    assert cached_or_none("k", 2, broken) == "new"
 
 
 def test_what_could_not_be_made_soon_is_said():
-    assert soon("k", 1, broken) is None
+    assert cached_or_none("k", 1, broken) is None
     aside_is_over()
     with pytest.raises(NotMadeError, match="ValueError: no such column"):
-        soon("k", 1, lambda: "new")
+        cached_or_none("k", 1, lambda: "new")
     figures.delete("k:error")
-    soon("k", 1, lambda: "new")
+    cached_or_none("k", 1, lambda: "new")
     aside_is_over()
-    assert soon("k", 1, broken) == "new"
+    assert cached_or_none("k", 1, broken) == "new"
 
 
 class TestFirstLook:
@@ -154,44 +158,44 @@ class TestFirstLook:
 
     @pytest.fixture(autouse=True)
     def _as_on_a_server(self, costly, monkeypatch):
-        monkeypatch.setattr(cached_figures, "FIRST_WAIT_SECONDS", 0.0)
+        monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
 
     def test_a_page_does_not_wait_and_says_since_when_they_are_counted(self):
         go, asked = threading.Event(), []
-        with page():
+        with page_figures():
             for _ in range(2):
                 with pytest.raises(BeingCountedError):
-                    kept("k", 1, lambda: asked.append(1) or (go.wait(WAIT) and "figures"), large=True)
+                    cached("k", 1, lambda: asked.append(1) or (go.wait(WAIT) and "figures"), large=True)
         go.set()
         aside_is_over()
         assert asked == [1]
-        with page():
-            assert kept("k", 1, broken, large=True) == "figures"
+        with page_figures():
+            assert cached("k", 1, broken, large=True) == "figures"
 
     def test_a_page_waits_a_moment_for_what_is_quick(self, monkeypatch):
-        monkeypatch.setattr(cached_figures, "FIRST_WAIT_SECONDS", WAIT)
-        with page():
-            assert kept("k", 1, lambda: "figures", large=True) == "figures"
+        monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", WAIT)
+        with page_figures():
+            assert cached("k", 1, lambda: "figures", large=True) == "figures"
 
     def test_whoever_is_no_page_waits(self):
-        assert kept("k", 1, lambda: "figures", large=True) == "figures"
+        assert cached("k", 1, lambda: "figures", large=True) == "figures"
 
     def test_small_things_are_waited_for(self):
-        with page():
-            assert kept("k", 1, lambda: "figures") == "figures"
+        with page_figures():
+            assert cached("k", 1, lambda: "figures") == "figures"
 
     def test_what_was_quick_before_is_made_at_once(self):
         made_before("old", took=0.05)
-        with page():
-            assert kept("k", 2, lambda: "new", large=True) == "new"
+        with page_figures():
+            assert cached("k", 2, lambda: "new", large=True) == "new"
 
     def test_what_cannot_be_made_is_raised_on_the_page(self):
-        with page():
+        with page_figures():
             with pytest.raises(BeingCountedError):
-                kept("k", 1, broken, large=True)
+                cached("k", 1, broken, large=True)
             aside_is_over()
             with pytest.raises(NotMadeError, match="no such column"):
-                kept("k", 1, lambda: "figures", large=True)
+                cached("k", 1, lambda: "figures", large=True)
 
 
 class TestAge:
@@ -204,20 +208,20 @@ class TestAge:
     def test_a_page_knows_when_the_oldest_of_its_figures_were_made(self):
         for key, age in (("k", 200), ("older", 400), ("newer", 100)):
             made_before("old", key=key, took=100.0, age=age)
-        with page():
-            assert cached_figures.oldest_on_page() is None
+        with page_figures():
+            assert cache.oldest_on_page() is None
             for key in ("k", "older", "newer"):
-                kept(key, 2, broken)
-            age = timezone.now() - cached_figures.oldest_on_page()
+                cached(key, 2, broken)
+            age = timezone.now() - cache.oldest_on_page()
             assert 400 <= age.total_seconds() < 400 + WAIT
-        assert cached_figures.oldest_on_page() is None
+        assert cache.oldest_on_page() is None
 
     @pytest.mark.parametrize(("stamp", "age", "dated"), [(1, 200, False), (2, 2, False), (2, 200, True)])
     def test_figures_that_are_of_now_or_say_their_age_themselves_need_no_word(self, stamp, age, dated):
         made_before("old", took=100.0, age=age)
-        with page():
-            assert kept("k", stamp, broken, dated=dated) == "old"
-            assert cached_figures.oldest_on_page() is None
+        with page_figures():
+            assert cached("k", stamp, broken, dated=dated) == "old"
+            assert cache.oldest_on_page() is None
 
 
 @pytest.mark.only_on("postgresql")
@@ -230,28 +234,26 @@ def test_what_is_counted_aside_has_longer_than_a_statement_of_a_page():
 
     dbtimeouts.limit_connections("web")
     try:
-        assert soon("k", 1, limit) is None
+        assert cached_or_none("k", 1, limit) is None
         aside_is_over()
-        assert known("k") == "30min"
+        assert cached_before("k") == "30min"
     finally:
         dbtimeouts.connection_created.disconnect(dispatch_uid="distillery.dbtimeouts")
 
 
 class TestRows:
-    """What a table says, of large ones kept."""
+    """What a table says, of large ones cached."""
 
     def test_a_small_table_is_asked_each_time(self):
         answers = iter((1, 2))
-        assert [kept_rows(Stage, "k", lambda: next(answers)) for _ in range(2)] == [1, 2]
+        assert [cached_rows(Stage, "k", lambda: next(answers)) for _ in range(2)] == [1, 2]
 
     def test_a_large_one_is_asked_again_after_a_while(self, monkeypatch):
-        monkeypatch.setattr(
-            cached_figures, "_estimate_rows", lambda: {Stage._meta.db_table: cached_figures.LARGE_TABLE}
-        )
+        monkeypatch.setattr(cache, "_estimate_rows", lambda: {Stage._meta.db_table: cache.LARGE_TABLE})
         answers = iter((1, 2))
-        assert kept_rows(Stage, "k", lambda: next(answers)) == 1
-        monkeypatch.setattr(cached_figures, "CHEAP_SECONDS", -1.0)
-        assert kept_rows(Stage, "k", lambda: next(answers)) == 1
+        assert cached_rows(Stage, "k", lambda: next(answers)) == 1
+        monkeypatch.setattr(cache, "CHEAP_SECONDS", -1.0)
+        assert cached_rows(Stage, "k", lambda: next(answers)) == 1
         aside_is_over()
 
 
@@ -288,8 +290,8 @@ def test_a_store_drops_values_whose_time_is_over_though_no_one_asks_for_them():
 
 
 def test_tables_count_by_their_rows():
-    kept("table", 1, lambda: ["row"] * 7)
-    kept("word", 1, lambda: "figure")
+    cached("table", 1, lambda: ["row"] * 7)
+    cached("word", 1, lambda: "figure")
     assert [figures._values[key].rows for key in ("table", "word")] == [7, 1]
 
 
@@ -329,10 +331,10 @@ class TestCountingPage:
     def test_a_note_is_there_again_on_the_page_that_was_asked_for(self, place, monkeypatch):
         def noting_show(request, *arguments, **options):
             messages.success(request, "Saved just now.")
-            return doors_show(request, *arguments, **options)
+            return pages_show(request, *arguments, **options)
 
         client = as_("owner")
-        monkeypatch.setattr("crowd.desk.doors.show", noting_show)
+        monkeypatch.setattr("web.pages.show", noting_show)
         first = client.get(self.address(place))
         monkeypatch.undo()
         assert first.content.decode().count("Saved just now.") == 1
@@ -340,7 +342,7 @@ class TestCountingPage:
 
     def test_a_page_says_when_its_older_figures_were_counted(self, place, monkeypatch, costly):
         def slow_said(*_args, **_kwargs):
-            kept("k", 2, broken)
+            cached("k", 2, broken)
             return OverviewPart()
 
         monkeypatch.setattr("crowd.desk.views.projects.overview.compose_overview", slow_said)
@@ -351,6 +353,25 @@ class TestCountingPage:
         at = timezone.now() - timedelta(seconds=60)
         words = client.get(self.address(place)).content.decode()
         assert words.partition(mark)[2][:5] in {f"{at:%H:%M}", f"{at - timedelta(seconds=WAIT):%H:%M}"}
+
+    def test_a_file_says_in_its_name_when_its_older_figures_were_counted(self, place, monkeypatch, costly):
+        def slow_live(stage):
+            cached("k", 2, broken)
+            return live(stage)
+
+        monkeypatch.setattr("judgments.desk.agreement.live", slow_live)
+        client = as_("owner")
+        address = reverse("judgments:figure_csv", args=[place.project.slug, place.stage.slug, "histogram"])
+        made_before("old", stamp=2)
+        fresh = client.get(address)
+        assert fresh["Content-Disposition"].endswith('-histogram.csv"')
+        assert "Last-Modified" not in fresh
+        made_before("old", took=100.0)
+        old = client.get(address)
+        at = parse_http_date(old["Last-Modified"])
+        assert 60 <= timezone.now().timestamp() - at < 60 + WAIT
+        stamp = datetime.fromtimestamp(at, UTC)
+        assert old["Content-Disposition"].endswith(f'-histogram-counted-{stamp:%Y%m%dT%H%M%SZ}.csv"')
 
     def test_a_page_says_that_counting_failed_and_when_to_come_again(self, place, monkeypatch):
         def failing(*_args, **_kwargs):
@@ -377,7 +398,7 @@ class TestCountingPage:
 
 
 def test_keys_have_nothing_to_do_with_each_other():
-    assert [kept(key, 1, lambda key=key: key) for key in ("a:1", "a:11", "a:1")] == ["a:1", "a:11", "a:1"]
+    assert [cached(key, 1, lambda key=key: key) for key in ("a:1", "a:11", "a:1")] == ["a:1", "a:11", "a:1"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -391,7 +412,7 @@ def test_the_thread_closes_its_connection(fails):
         assert used[0].connection is not None
         return broken() if fails else count
 
-    soon("k", 1, make)
+    cached_or_none("k", 1, make)
     until(lambda: used)
     aside_is_over()
     assert used[0] is not connections["default"]
@@ -416,7 +437,7 @@ class TestStanding:
         assert (before.pay.assignments, after.pay.assignments) == (3, 4)
 
     def test_a_large_stage_is_as_it_was_some_seconds_ago_and_says_when(self, place, monkeypatch):
-        monkeypatch.setattr(cached_figures, "LARGE", 2)
+        monkeypatch.setattr(stage_sizes, "LARGE", 2)
         monkeypatch.setattr(stage_status, "moment", lambda: 1)
         before = stage_status.standing(place.stage)
         judge(place, [("q2", "B", 4)])
@@ -426,7 +447,7 @@ class TestStanding:
         assert stage_status.standing(place.stage).pay.assignments == 4
 
     def test_what_a_person_changes_is_seen_at_once(self, place, monkeypatch):
-        monkeypatch.setattr(cached_figures, "LARGE", 2)
+        monkeypatch.setattr(stage_sizes, "LARGE", 2)
         monkeypatch.setattr(stage_status, "moment", lambda: 1)
         stage_status.standing(place.stage)
         judge(place, [("q2", "B", 4)])
@@ -434,7 +455,7 @@ class TestStanding:
         assert stage_status.standing(place.stage).pay.assignments == 4
 
     def test_stages_of_two_projects_are_kept_apart(self, place, monkeypatch):
-        monkeypatch.setattr(cached_figures, "LARGE", 0)
+        monkeypatch.setattr(stage_sizes, "LARGE", 0)
         monkeypatch.setattr(stage_status, "moment", lambda: 1)
         other = make_place()
         judge(other, [("q1", "A", 5)])
@@ -442,9 +463,9 @@ class TestStanding:
         assert counts == [3, 1, 3]
 
     def test_a_stage_with_one_assignment_more_is_large(self, place, monkeypatch):
-        monkeypatch.setattr(cached_figures, "LARGE", 3)
-        assert not cached_figures.is_large(place.stage)
-        assert not cached_figures.any_large(place.project)
+        monkeypatch.setattr(stage_sizes, "LARGE", 3)
+        assert not stage_sizes.is_large(place.stage)
+        assert not stage_sizes.any_large(place.project)
         judge(place, [("q2", "B", 4)])
-        assert cached_figures.is_large(place.stage)
-        assert cached_figures.any_large(place.project)
+        assert stage_sizes.is_large(place.stage)
+        assert stage_sizes.any_large(place.project)

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.jobs import shutdown
 from crowd import tasks
 from crowd.adapters.base import Unknown
 from crowd.models import Assignment, EndpointRound, Hit
@@ -15,7 +16,6 @@ from crowd.services import rounds, stages
 from crowd.services.collection import collect
 from crowd.services.rounds import lease_round
 from crowd.services.tick import Round, run_round, tick
-from jobs import shutdown
 from tests.crowd.test_concurrency import at_once
 from tests.crowd.world import answer, make_endpoint, make_stage, make_worker
 

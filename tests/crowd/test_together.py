@@ -2,11 +2,11 @@
 
 import pytest
 
+from core.projects.models import Project
 from crowd.adapters.base import CallRefusal, CallSuccess, CallThrottling, EarlierSuccess, Outcome, Unknown
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox import bulk_results, dispatch
 from crowd.services import review, stages
-from projects.models import Project
 from tests.crowd.world import answer, make_hit, make_stage
 
 pytestmark = pytest.mark.django_db

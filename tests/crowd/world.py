@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from core.projects.models import Project
+from core.projects.services import create_project
+from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, Stage, Worker
 from crowd.services import receipts, stages
 from crowd.services.arrivals import arrive
-from projects.models import Project
-from projects.services import create_project
-from sealing import seal
 from tests.clients import ScriptedWorker
 
 URL = "https://market.example.org/mturk/api"

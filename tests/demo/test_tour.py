@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from core.projects.services import create_project
 from distillery.demo import place
 from distillery.demo.tour import mark
-from projects.services import create_project
 
 pytestmark = pytest.mark.django_db
 FIRST = "/desk/projects/answers/"

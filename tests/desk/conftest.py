@@ -9,13 +9,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from core.projects.models import Project
+from core.projects.services import create_project, set_role
+from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import plan
 from crowd.services.stages import create_stage
 from marketplace.models import Worker as SiteWorker
-from projects.models import Project
-from projects.services import create_project, set_role
-from sealing import seal
 
 HOSTILE = "<script>alert('x')</script>\u202e\"'&{{7*7}}"
 CONFIG = {

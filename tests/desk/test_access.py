@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from core.notices.services import raise_notice
+from core.projects.models import Event, Project
 from crowd.desk import urls
 from crowd.models import Hit, LedgerEntry, MarketOperation, Stage
-from notices.services import raise_notice
-from projects.models import Event, Project
 from tests.desk.conftest import make_hit, make_stage, make_unknown, make_work
 
 pytestmark = pytest.mark.django_db

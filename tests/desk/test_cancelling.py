@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import QuerySource
-from jobs import runner, services
-from jobs.models import Job, JobState
+from core.jobs import runner, services
+from core.jobs.models import Job, JobState
 from judgments.services import reports
 from tests.annotation.importing.test_pages import FORM
 from tests.judgments.desk_world import as_, judge, make_place, people

@@ -4,9 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.projects.models import Project
+from core.projects.services import create_project
 from crowd.models import MarketOperation
-from projects.models import Project
-from projects.services import create_project
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from accounts import keptforms
-from projects.models import Project
+from core.accounts import keptforms
+from core.projects.models import Project
 from tests.saving import revision
 
 pytestmark = pytest.mark.django_db

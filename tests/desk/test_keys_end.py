@@ -8,13 +8,13 @@ from django.core import signing
 from django.test import Client
 from django.utils import timezone
 
-from accounts import keys
-from accounts.epochs import epoch_of
-from accounts.keys import keys_of
-from accounts.models import SignedKey
-from accounts.services import end_all_sessions
-from annotation.searching.keys import key_for, seat_of
-from crowd.desk.doors import Seat
+from annotation.searching.keys import access_of, key_for
+from core.accounts import keys
+from core.accounts.epochs import epoch_of
+from core.accounts.keys import keys_of
+from core.accounts.models import SignedKey
+from core.accounts.services import end_all_sessions
+from web.access import ProjectAccess
 
 pytestmark = pytest.mark.django_db
 
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("password", ["another warm kettle", "seven green kettles"], ids=["changed", "same"])
 def test_a_search_key_ends_with_its_password_and_by_signing_out_everywhere(project, people, password):
     owner = people["owner"]
-    key = key_for(Seat(owner, project, "owner"))
-    assert seat_of(key, "reading") is not None
+    key = key_for(ProjectAccess(owner, project, "owner"))
+    assert access_of(key, "reading") is not None
     end_all_sessions(user=owner, password=password)
-    assert seat_of(key, "reading") is None
-    assert seat_of(key_for(Seat(owner, project, "owner")), "reading") is not None
+    assert access_of(key, "reading") is None
+    assert access_of(key_for(ProjectAccess(owner, project, "owner")), "reading") is not None
 
 
 PAGE, END = "/accounts/password/", "/accounts/end-key/"
@@ -41,9 +41,9 @@ def signed_in(user):
 def two_keys(owner, project):
     """Of one person, signed at different times, as two visits of the page give them."""
     with time_machine.travel(timezone.now() - timedelta(days=2), tick=False):
-        first = key_for(Seat(owner, project, "owner"))
-    second = key_for(Seat(owner, project, "owner"))
-    assert seat_of(second, "reading") is not None
+        first = key_for(ProjectAccess(owner, project, "owner"))
+    second = key_for(ProjectAccess(owner, project, "owner"))
+    assert access_of(second, "reading") is not None
     return first, second
 
 
@@ -52,15 +52,15 @@ def test_every_key_is_listed_from_the_moment_a_page_shows_it_and_ends_alone(proj
     first, second = two_keys(owner, project)
     page = signed_in(owner).get(PAGE).content.decode()
     assert (page.count("never used"), page.count("last used")) == (1, 1)
-    assert seat_of(first, "reading") is not None
+    assert access_of(first, "reading") is not None
     rows = {row.made_at: row for row in keys_of(owner)}
     assert len(rows) == 2
     page = signed_in(owner).get(PAGE).content.decode()
     assert page.count(f"<strong>Search in {project.title}</strong>") == 2
     answer = signed_in(owner).post(END, {"key": rows[min(rows)].pk}, follow=True)
     assert f"The key “Search in {project.title}” has ended." in answer.content.decode()
-    assert seat_of(first, "reading") is None
-    assert seat_of(second, "reading") is not None
+    assert access_of(first, "reading") is None
+    assert access_of(second, "reading") is not None
     assert [row.made_at for row in keys_of(owner)] == [max(rows)]
 
 
@@ -87,45 +87,45 @@ def test_keys_of_an_old_password_are_listed_no_more(project, people):
 
 def test_the_last_use_is_noted_to_the_minute_and_keys_that_have_run_out_are_forgotten(project, people):
     owner = people["owner"]
-    key = key_for(Seat(owner, project, "owner"))
-    seat_of(key, "reading")
+    key = key_for(ProjectAccess(owner, project, "owner"))
+    access_of(key, "reading")
     [row] = keys_of(owner)
     assert row.first_used_at == row.last_used_at
     with time_machine.travel(timezone.now() + timedelta(minutes=2), tick=False):
-        seat_of(key, "reading")
+        access_of(key, "reading")
         later = keys_of(owner).get()
     assert later.last_used_at - row.last_used_at >= timedelta(minutes=2)
     assert later.first_used_at == row.first_used_at
     with time_machine.travel(timezone.now() + timedelta(days=8), tick=False):
         assert not keys_of(owner)
-        seat_of(key_for(Seat(owner, project, "owner")), "reading")
+        access_of(key_for(ProjectAccess(owner, project, "owner")), "reading")
     assert SignedKey.objects.count() == 1
 
 
 def test_a_page_hands_out_one_key_a_day_and_another_once_it_has_ended(project, people):
-    owner, seat = people["owner"], Seat(people["owner"], project, "owner")
-    key = key_for(seat)
-    assert key_for(seat) == key
+    owner, access = people["owner"], ProjectAccess(people["owner"], project, "owner")
+    key = key_for(access)
+    assert key_for(access) == key
     keys.end_key(user=owner, key=str(keys_of(owner).get().pk))
-    other = key_for(seat)
+    other = key_for(access)
     assert other != key
-    assert (seat_of(key, "reading"), seat_of(other, "reading")) == (None, seat)
+    assert (access_of(key, "reading"), access_of(other, "reading")) == (None, access)
     with time_machine.travel(timezone.now() + timedelta(days=1, minutes=1), tick=False):
-        assert key_for(seat) not in (key, other)
+        assert key_for(access) not in (key, other)
 
 
 def test_a_key_that_was_handed_out_before_keys_were_listed_still_works_and_is_listed(project, people):
     owner = people["owner"]
     given = {"project": project.pk, "user": owner.pk, "epoch": epoch_of(owner)}
     key = signing.dumps(given, salt="annotation.search", compress=True)
-    assert seat_of(key, "reading") is not None
+    assert access_of(key, "reading") is not None
     [row] = keys_of(owner)
     assert (row.name, row.first_used_at is not None) == (f"Search in {project.title}", True)
     keys.end_key(user=owner, key=str(row.pk))
-    assert seat_of(key, "reading") is None
+    assert access_of(key, "reading") is None
 
 
 def test_signing_out_of_one_browser_ends_no_key_of_a_program(project, people):
-    key = key_for(Seat(people["owner"], project, "owner"))
+    key = key_for(ProjectAccess(people["owner"], project, "owner"))
     signed_in(people["owner"]).post("/accounts/logout/")
-    assert seat_of(key, "reading") is not None
+    assert access_of(key, "reading") is not None

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.projects.models import Membership, Project
 from crowd.models import Assignment, Exclusion, Hit, LedgerEntry, MarketOperation, Stage, Worker
-from projects.models import Membership, Project
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import messages_of, save
 

@@ -8,11 +8,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from core.projects.models import Event
+from core.projects.services import create_project
 from crowd.models import Exclusion, Stage
 from crowd.selectors import people as selectors
 from crowd.selectors.people import Knowledge, WorkerFigures, people
-from projects.models import Event
-from projects.services import create_project
 from tests.desk.conftest import HOSTILE, make_hit, make_stage, make_work
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from projects.models import Project
+from core.projects.models import Project
 from releases.desk.funnel import say
 from releases.models import Release, ReleaseFile
 

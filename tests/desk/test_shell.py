@@ -1,4 +1,4 @@
-"""The shell of the desk: the rail, where one is, and what rooms add to a project's overview."""
+"""The shell of the desk: the sidebar, where one is, and what apps add to a project's overview."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from crowd.desk import agreements, overview
 from crowd.desk.agreements import Row
 from crowd.desk.funnel import drawn
-from crowd.desk.overview import Attention, Count, OverviewPart, Room, Step
+from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import save
 
@@ -15,15 +15,15 @@ pytestmark = pytest.mark.django_db
 PLACE = "/desk/projects/reading/"
 
 
-def rail(answer):
+def sidebar(answer):
     page = answer.content.decode()
-    nav = page[page.index('<nav class="rail"') : page.index('<details class="elsewhere"')]
+    nav = page[page.index('<nav class="sidebar"') : page.index('<details class="elsewhere"')]
     return re.findall(r'<a href="([^"]+)"(?: aria-current="(\w+)")?>.*?</svg>\s*([^<]+)</a>', nav, re.DOTALL)
 
 
-def test_outside_a_project_the_rail_leads_over_all_projects(owner, project):
+def test_outside_a_project_the_sidebar_leads_over_all_projects(owner, project):
     added = ("Releases", "Evaluations")
-    links = [link for link in rail(owner.get("/desk/projects/")) if link[2] not in added]
+    links = [link for link in sidebar(owner.get("/desk/projects/")) if link[2] not in added]
     assert links == [
         ("/desk/projects/", "page", "Projects"),
         ("/desk/workers/", "", "Workers"),
@@ -31,8 +31,8 @@ def test_outside_a_project_the_rail_leads_over_all_projects(owner, project):
     ]
 
 
-def test_inside_a_project_the_rail_leads_to_its_own_pages(owner, stage):
-    found = rail(owner.get(at("stage", stage)))
+def test_inside_a_project_the_sidebar_leads_to_its_own_pages(owner, stage):
+    found = sidebar(owner.get(at("stage", stage)))
     links = {words: (address, current) for address, current, words in found}
     assert links["Projects"] == ("/desk/projects/", "true")
     assert links["Workers"] == (f"{PLACE}workers/", "")
@@ -40,12 +40,12 @@ def test_inside_a_project_the_rail_leads_to_its_own_pages(owner, stage):
 
 
 @pytest.mark.parametrize(("page", "words"), [("workers/", "Workers"), ("settings/", "Settings")])
-def test_the_rail_says_where_one_is(owner, project, page, words):
-    assert [link[2] for link in rail(owner.get(PLACE + page)) if link[1] == "page"] == [words]
+def test_the_sidebar_says_where_one_is(owner, project, page, words):
+    assert [link[2] for link in sidebar(owner.get(PLACE + page)) if link[1] == "page"] == [words]
 
 
 def test_workers_of_a_stage_belong_to_the_project(owner, stage):
-    assert [link[2] for link in rail(owner.get(at("workers", stage))) if link[1]] == ["Projects"]
+    assert [link[2] for link in sidebar(owner.get(at("workers", stage))) if link[1]] == ["Projects"]
 
 
 def test_visitors_of_the_worker_site_stay_outside_the_admin(as_, project):
@@ -55,14 +55,14 @@ def test_visitors_of_the_worker_site_stay_outside_the_admin(as_, project):
 
 
 @pytest.fixture
-def rooms(monkeypatch):
-    found = list(overview._rooms)
-    monkeypatch.setattr(overview, "_rooms", found)
+def sources(monkeypatch):
+    found = list(overview._sources)
+    monkeypatch.setattr(overview, "_sources", found)
     return found
 
 
-def test_rooms_say_their_steps_one_after_the_other(rooms, project):
-    rooms.clear()
+def test_sources_say_their_steps_one_after_the_other(sources, project):
+    sources.clear()
     entered = []
 
     def first(_, before):
@@ -73,18 +73,18 @@ def test_rooms_say_their_steps_one_after_the_other(rooms, project):
         entered.append(before)
         return OverviewPart((Step("On", before, (Count("passed", "", 2),)),), (Attention("now", "Look."),))
 
-    overview.add_room(Room("second", second, position=2))
-    overview.add_room(Room("first", first, position=1))
+    overview.add_overview_source(OverviewSource("second", second, position=2))
+    overview.add_overview_source(OverviewSource("first", first, position=1))
     said = overview.compose_overview(project)
     assert [step.label for step in said.steps] == ["In", "On"]
     assert entered == [None, 7]
     assert said.attention == (Attention("now", "Look."),)
 
 
-def test_what_is_pressing_stands_first(rooms, project):
-    rooms.clear()
+def test_what_is_pressing_stands_first(sources, project):
+    sources.clear()
     some = (Attention("soon", "Later."), Attention("now", "At once."))
-    overview.add_room(Room("one", lambda *_: OverviewPart(attention=some), position=1))
+    overview.add_overview_source(OverviewSource("one", lambda *_: OverviewPart(attention=some), position=1))
     assert [each.sentence for each in overview.compose_overview(project).attention] == ["At once.", "Later."]
 
 
@@ -122,7 +122,7 @@ def test_the_overview_lists_what_needs_somebody_now(owner, stage):
 
 
 def test_another_projects_trouble_is_not_mine(owner, stage, people):
-    from projects.services import create_project
+    from core.projects.services import create_project
 
     make_unknown(make_hit(stage))
     create_project(slug="calm", title="Calm", owner=people["owner"])

@@ -9,8 +9,8 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
-from tables.grids import Choices, Column, Grid, Words
 from tests.desk.conftest import HOSTILE, at, make_hit, make_unknown, make_work
+from web.tables import Choices, Column, Grid, Words
 
 pytestmark = pytest.mark.django_db
 

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
+from core.notices.models import Wish
+from core.projects.models import Event, Membership, Project
+from core.projects.services import edit_project
+from core.revisions import ConflictError, ShownColumns, mark_of
 from crowd.models import Stage
 from crowd.services.stages import change_stage
-from notices.models import Wish
-from projects.models import Event, Membership, Project
-from projects.services import edit_project
-from revisions.shown_columns import ConflictError, ShownColumns, mark_of
 from tests.desk.conftest import at
 from tests.saving import revision, save, versions
 

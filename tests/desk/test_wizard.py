@@ -10,10 +10,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.projects.models import Event, Membership, Project
+from core.projects.services import create_project
 from crowd.desk.beginnings import beginnings
 from crowd.models import Endpoint, Hit, MarketOperation, Stage
-from projects.models import Event, Membership, Project
-from projects.services import create_project
 
 pytestmark = pytest.mark.django_db
 

@@ -4,9 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.projects.models import Event
 from crowd.models import Assignment, HitUnit, MarketOperation
 from crowd.services.bulk_decisions import MOST_AT_ONCE
-from projects.models import Event
 from tests.desk.conftest import CONFIG, HOSTILE, at, make_hit, make_stage, make_work
 from tests.saving import messages_of
 
@@ -134,7 +134,7 @@ def test_hostile_units_and_workers_are_words(manager, project, endpoint):
 
 def test_the_kind_is_asked_once_for_a_page(manager, stage, monkeypatch):
     asked = []
-    from poll.kind import Poll
+    from examples.poll.kind import Poll
 
     words = Poll.wording
     monkeypatch.setattr(Poll, "wording", lambda *given: asked.append(1) or words(*given))

@@ -1,4 +1,4 @@
-"""Django's admin shows superusers the rows of all rooms and lets nobody change them."""
+"""Django's admin shows superusers the rows of all apps and lets nobody change them."""
 
 import pytest
 from django.contrib import admin
@@ -7,11 +7,11 @@ from django.test import RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import PasswordState
+from core.accounts.models import PasswordState
+from core.projects.models import Event, Membership, Project
 from crowd.models import Stage
 from distillery.admin import TABLES, LookOnly
 from judgments.models import Judgment
-from projects.models import Event, Membership, Project
 from tests.access.world import make_people, make_place
 
 pytestmark = pytest.mark.django_db

@@ -6,10 +6,10 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
+from core.sealing import seal
+from core.sealing.models import Canary
 from distillery import canary, checks, env, sealed_data
 from distillery.apps import _place_canary as place_after
-from sealing import seal
-from sealing.models import Canary
 from tests.marketplace.conftest import make_requester
 
 OTHER = "another secret key, long enough for what it has to do"

@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from core.jobs import services
+from core.jobs.models import Job, WorkerHeartbeat
 from crowd.models import EndpointRound
 from distillery import checks, env
-from jobs import services
-from jobs.models import Job, WorkerHeartbeat
 from tests.crowd.world import make_endpoint
 from tests.retrieval.engine.opensearch.server import serving
 

@@ -6,11 +6,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from django.conf import settings as configured
 
+from core.jobs import services
 from distillery import deadmanswitch
 from distillery.checks import check_ping_url
 from distillery.monitoring.instruments import PING_SECONDS
 from distillery.readiness import Readiness
-from jobs import services
 from tests.distillery.installation import METRICS_TOKEN
 
 

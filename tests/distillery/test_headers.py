@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from accounts import uploads
-from projects.services import create_project
+from core.accounts import uploads
+from core.projects.services import create_project
 
 pytestmark = pytest.mark.django_db
 

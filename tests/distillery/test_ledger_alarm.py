@@ -8,15 +8,15 @@ from django.core import mail
 from django.urls import reverse
 from django.utils import timezone
 
+from core.jobs import runner
+from core.jobs.services import enqueue
+from core.notices import selectors
+from core.notices.conditions import look
+from core.notices.letters import post_office
+from core.notices.models import Letter, Notice
 from distillery import workchecks
-from jobs import runner
-from jobs.services import enqueue
 from marketplace import audits
 from marketplace.models import LedgerEntry
-from notices import selectors
-from notices.conditions import look
-from notices.letters import post_office
-from notices.models import Letter, Notice
 from tests.marketplace.conftest import make_hit, make_requester
 
 pytestmark = pytest.mark.django_db

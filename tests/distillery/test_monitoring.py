@@ -15,7 +15,12 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from prometheus_client.parser import text_string_to_metric_families
 
-from accounts import security
+from core.accounts import security
+from core.jobs import runner
+from core.jobs.models import Job
+from core.jobs.requestids import HEADER, current_request_id, request_id_of
+from core.jobs.services import enqueue
+from core.jobs.signals import attempt_ended
 from crowd.adapters.mturk import Account, MTurkAdapter
 from crowd.models import EndpointRound
 from crowd.services.rounds import lease_round
@@ -25,11 +30,6 @@ from distillery.monitoring.exposition import exposition
 from distillery.monitoring.folder import forget_dead_processes
 from distillery.monitoring.logs import JsonFormatter, RequestIdFilter, SecurityFormatter
 from distillery.monitoring.requests import TimingMiddleware
-from jobs import runner
-from jobs.models import Job
-from jobs.requestids import HEADER, current_request_id, request_id_of
-from jobs.services import enqueue
-from jobs.signals import attempt_ended
 from tests.distillery.installation import METRICS_TOKEN
 from tests.taskpage.world import make_stage
 

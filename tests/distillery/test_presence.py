@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from core.jobs.models import HostSign
 from distillery import presence
-from jobs.models import HostSign
 
 pytestmark = pytest.mark.django_db
 

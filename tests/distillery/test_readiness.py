@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from core.jobs import polling, services
+from core.jobs.models import WorkerHeartbeat, WriteProbe
 from distillery import lifeline, readiness
 from distillery.readiness import CHECKS, Readiness
-from jobs import polling, services
-from jobs.models import WorkerHeartbeat, WriteProbe
 from tests.distillery.installation import METRICS_TOKEN
 
 READY, LIVE = "/health/ready", "/health/live"

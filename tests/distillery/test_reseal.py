@@ -6,12 +6,12 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
 
+from core.sealing import unseal
 from crowd.models import Endpoint
 from distillery.canary import SEALED, key_opens
 from distillery.sealed_data import SEALED_COLUMNS
 from marketplace.models import AccessKey, Worker
 from marketplace.services.payables import payment_note, set_payment_note
-from sealing import unseal
 from tests.marketplace.conftest import make_requester, make_worker
 from tests.taskpage.world import SECRET, make_stage
 

@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from accounts.models import SignedKey
+from core.accounts.models import SignedKey
+from core.jobs.models import Job, JobState
+from core.notices.models import Notice
+from core.projects.services import create_project
 from distillery import retention
-from jobs.models import Job, JobState
 from judgments.models import AgreementReport, FilterRun
 from marketplace.audits import AUDIT
-from notices.models import Notice
-from projects.services import create_project
 from tests.judgments.desk_world import make_place
 
 pytestmark = pytest.mark.django_db

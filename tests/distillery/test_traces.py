@@ -9,14 +9,14 @@ import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 
+from core.jobs import runner, spans
+from core.jobs.requestids import HEADER, request_id_of
+from core.jobs.services import enqueue
 from crowd.adapters.base import MarketplaceDownError
 from crowd.adapters.mturk import Account, MTurkAdapter
 from distillery.checks import check_tracing
 from distillery.monitoring import traces
 from distillery.monitoring.requests import RequestIdMiddleware
-from jobs import runner, spans
-from jobs.requestids import HEADER, request_id_of
-from jobs.services import enqueue
 
 
 class Collector(ThreadingHTTPServer):
@@ -143,7 +143,7 @@ def test_nothing_is_imported_when_it_is_off():
     program = (
         "import sys, os; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings_test'\n"
         "import django; django.setup()\n"
-        "from jobs.spans import is_on, open_span\n"
+        "from core.jobs.spans import is_on, open_span\n"
         "import crowd.adapters.mturk, distillery.monitoring.traces\n"
         "with open_span('x') as note: note('a', 1)\n"
         "print(is_on(), [name for name in sys.modules if name.startswith('opentelemetry')])"

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import re
 import select
 import signal
 import socket
@@ -23,6 +24,8 @@ from distillery.supervisor import Child, Supervisor
 from tests.distillery.installation import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.only_on("linux")  # finds processes in /proc
+# Sockets and signals of the web server alone: what is the same whichever database and broker are behind it.
+OF_THE_WEB_SERVER = pytest.mark.only_on("sqlite")
 
 
 def test_it_says_where_it_is_and_answers_there(running):
@@ -43,6 +46,7 @@ def test_it_is_ready_when_worker_and_timer_are_heard(running):
     assert answers[-1] == {"ok"}
 
 
+@OF_THE_WEB_SERVER
 def test_a_stopping_server_is_not_ready_while_it_still_answers(installation):
     installation.up("--no-jobs", WEB_DRAIN_SECONDS="600")
     installation.process.send_signal(signal.SIGTERM)
@@ -64,7 +68,10 @@ def test_a_killed_jobs_worker_is_started_again(running):
     running.eventually(
         lambda: running.processes("distillery.child jobs") not in ([], [worker]), what="another jobs worker"
     )
-    assert "The jobs worker ended (killed by SIGKILL); starting it again in 0.5 s." in running.words()
+    # At once where it had run for a minute: the tests of this module share it, and a machine can be busy.
+    assert re.search(
+        r"The jobs worker ended \(killed by SIGKILL\); starting it again in (0|0\.5) s\.", running.words()
+    )
 
 
 def test_a_killed_web_server_is_started_again_and_nobody_is_refused_meanwhile(running):
@@ -108,11 +115,13 @@ def test_nothing_to_run_is_an_error_in_words():
         call_command("up", "--no-web", "--no-jobs")
 
 
+@OF_THE_WEB_SERVER
 def test_a_number_that_is_none_is_an_error_in_words(installation):
     refused = installation.manage("up", WEB_THREADS="many")
     assert (refused.returncode, refused.stderr) == (1, "WEB_THREADS='many' is not a whole number.\n")
 
 
+@OF_THE_WEB_SERVER
 def test_a_process_that_never_comes_up_is_given_up(capfd):
     said = []
     supervisor = Supervisor([Child("no such role", "The kettle")], say=said.append)
@@ -143,6 +152,7 @@ def refused(port: int) -> bool:
     return False
 
 
+@OF_THE_WEB_SERVER
 def test_the_web_server_can_run_alone_and_ctrl_c_lets_it_answer_what_is_under_way(installation):
     installation.up("--no-jobs", WEB_WORKERS="1")
     assert installation.processes("distillery.child jobs") == []
@@ -177,7 +187,8 @@ class Visitors:
             thread.join()
 
     def _visit(self) -> None:
-        while not self.over.is_set():
+        # With a breath between visits: without it they would take the processor from what they wait for.
+        while not self.over.wait(0.02):
             visit = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
             try:
                 visit.request("GET", "/health/", headers={"Connection": "close"})
@@ -192,6 +203,7 @@ class Visitors:
             self.endings[ending] += 1
 
 
+@OF_THE_WEB_SERVER
 def test_at_a_stop_those_who_have_connected_are_answered_and_later_ones_refused(installation):
     installation.up("--no-jobs")
     with Visitors(installation.port()) as visitors:
@@ -200,6 +212,7 @@ def test_at_a_stop_those_who_have_connected_are_answered_and_later_ones_refused(
     assert set(visitors.endings) <= {"200", "refused"}, visitors.endings
 
 
+@OF_THE_WEB_SERVER
 def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
     monkeypatch.setattr("distillery.supervisor._spawn", lambda *_: subprocess.Popen(command))
@@ -240,6 +253,7 @@ def test_sighup_replaces_every_process_and_no_visitor_is_refused(installation):
     assert installation.processes() == []
 
 
+@OF_THE_WEB_SERVER
 def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
     threads = tmp_path / "threads"
     threads.write_text("2")
@@ -256,6 +270,7 @@ def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
     installation.eventually(lambda: "The web server was reloaded." in installation.words(), what="a yes")
 
 
+@OF_THE_WEB_SERVER
 def test_closing_the_terminal_still_stops_it(installation):
     ours, theirs = os.openpty()
     installation.up("--no-jobs", terminal=theirs)

@@ -7,8 +7,8 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from core.money import currencies
 from distillery import env, variables
-from money import currencies
 from tests.distillery.installation import ROOT
 
 DATABASES = {"postgres", "sqlite"}

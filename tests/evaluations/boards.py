@@ -4,8 +4,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from core.projects.models import Project
 from evaluations.models import Evaluation
-from projects.models import Project
 from releases.models import Release
 from tests.evaluations.reports import make_report
 from tests.releases.shelf_world import make_project, make_release

@@ -44,8 +44,8 @@ def work(job: int, place: str = "", time: int = 0) -> tuple[int, int]:
     """Run a job in a process of its own: its exit status, negative for a signal, and parts it computed."""
     from django.db import connections
 
+    from core.jobs.runner import run
     from evaluations.spreading import rows
-    from jobs.runner import run
 
     connections.close_all()
     reading, writing = os.pipe()
@@ -76,10 +76,10 @@ def killed_at(release: Any, place: str, time: int) -> dict[str, Any]:
     """Kill, wait until the lease is over, go on; what was found after each."""
     from django.utils import timezone
 
+    from core.jobs import services as jobs
+    from core.jobs.models import Job
+    from core.projects.models import Event
     from evaluations.models import Evaluation, Part
-    from jobs import services as jobs
-    from jobs.models import Job
-    from projects.models import Event
     from tests.evaluations.desk_world import make_evaluation
 
     evaluation = make_evaluation(release, ran=False)

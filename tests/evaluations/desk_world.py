@@ -14,11 +14,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.jobs.runner import run
+from core.projects.models import Project
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.services.planning import begin
-from jobs.runner import run
-from projects.models import Project
 from releases import storage
 from releases.models import Release, ReleaseFile
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from core.jobs.runner import run
+from core.projects.models import Event
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.services import transitions
-from jobs.runner import run
-from projects.models import Event
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import as_, make_project
 

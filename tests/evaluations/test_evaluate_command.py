@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.commandline import pairs
+from core.accounts.commandline import pairs
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
 from evaluations.table_evaluation import Options, run_evaluation
 from evaluations.tables.sources import opened
+from evaluations.writing.summary import summary
 from releases.source import silent
 from tests.evaluations.answer_tables import as_csv, invented
+from tests.evaluations.reports import make_report
 from tests.evaluations.test_score_command import run
 
 MARCO = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"
@@ -79,6 +81,22 @@ def test_it_writes_four_files_and_prints_the_table(table):
     assert f"rouge-1 {pearson(report):.3f}" in said
     assert pearson(report) > 0.4
     assert "Written to" in said
+
+
+@pytest.mark.parametrize(
+    ("clusters", "words"),
+    [
+        ([["bleu-4"], ["rouge-l"]], "Metrics of a better cluster agree with people significantly more"),
+        ([["bleu-4", "rouge-l"]], "There is one cluster: no group of metrics agrees"),
+        ([], ""),
+    ],
+)
+def test_clusters_are_explained_only_as_far_as_there_are_several(clusters, words):
+    out = io.StringIO()
+    summary(make_report() | {"clusters": {"pearson|global": clusters} if clusters else {}}, out)
+    printed = out.getvalue()
+    assert words in printed
+    assert printed.count("cluster") == (2 if clusters else 0)  # the column and the sentence
 
 
 def test_the_files_without_a_folder_go_beside_where_it_runs(table, monkeypatch):

@@ -9,11 +9,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from core.jobs import services as jobs
+from core.jobs.models import Job
+from core.jobs.runner import run
+from core.storage.store import shared_store
 from evaluations.keyphrases import requests
 from evaluations.learned.shelf import named
-from jobs import services as jobs
-from jobs.models import Job
-from jobs.runner import run
 from judgments.models import Candidate
 from metrics.learned.profile_models import Choice
 from tests.evaluations.model_folders import model
@@ -260,3 +261,14 @@ def test_weights_are_those_of_the_weigher(manager, place, there):
     own = weigher(Choice(str(kept.folder), kept.digest))
     (said,) = own.weigh([("How much does the ticket cost?", REFERENCES[1])])
     assert list(words(html, 2).values()) == pytest.approx(said.weights.tolist(), abs=0.006)
+
+
+def test_the_host_that_weighs_finds_the_model(manager, place, there, settings, tmp_path):
+    settings.DATA_STORAGE = str(tmp_path / "shared")
+    manager.post(address(place, "weigh"), {"model": "tiny"})
+    assert not Job.objects.exists()
+    shared_store().prepare()
+    weighed(manager, place)
+    digest = named("tiny").digest
+    settings.METRIC_MODELS = tmp_path / "models of another host"
+    assert named("tiny").digest == digest

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from core.jobs.runner import run
+from core.storage.store import shared_store
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
-from evaluations.learned.pinned_models import models_of, pinned
+from evaluations.learned.pinned_models import models_of
 from evaluations.learned.requests import ModelOptions, models_for
 from evaluations.learned.shelf import named
 from evaluations.models import Evaluation
@@ -17,7 +19,6 @@ from evaluations.plans import plan_of
 from evaluations.services.planning import begin, begin_again
 from evaluations.spreading.pickles import pack, unpack
 from evaluations.tables.sources import opened
-from jobs.runner import run
 from metrics.metric import Metric
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.evaluations.model_folders import model
@@ -55,7 +56,11 @@ def there(models: Path, predictor: Path) -> Path:
 def plan(**given: Any) -> dict[str, Any]:
     kept = named("tiny")
     assert kept is not None
-    return {"metrics": ["bleu-1", METRIC], "models": [pinned(kept).model_dump()], **given}
+    return {
+        "metrics": ["bleu-1", METRIC],
+        "models": [{"kind": kept.kind, "name": kept.name, "digest": kept.digest}],
+        **given,
+    }
 
 
 def boxes(page: str) -> dict[str, bool]:
@@ -91,6 +96,22 @@ def test_the_form_pins_the_model(release, there):
     assert [(each.kind, each.name, each.digest) for each in made.models] == [("kpqa", "tiny", kept.digest)]
     page = text(as_("viewer").get(f"{LIST}1.0.0/1/"))
     assert f"KPQA model tiny ( {kept.signature} )" in page
+
+
+def test_a_model_that_is_chosen_is_there_for_the_host_that_computes(release, there, settings, tmp_path):
+    settings.DATA_STORAGE = str(tmp_path / "shared")
+    sent = {**NEW, "metrics": ["bleu-1", METRIC], "model_kpqa": "tiny", "do": "begin"}
+    manager = as_("manager")
+    answer = manager.post(f"{LIST}new/", sent)
+    assert answer.status_code == 422
+    assert "The model tiny cannot be given to other hosts: The storage" in text(answer)
+    assert Evaluation.objects.count() == 0
+    shared_store().prepare()
+    assert manager.post(f"{LIST}new/", sent).status_code == 302
+    digest = named("tiny").digest
+    settings.METRIC_MODELS = tmp_path / "models of another host"
+    [folder] = models_of(plan_of(Evaluation.objects.get().plan)).folders
+    assert (folder.path.parent, folder.digest) == (settings.METRIC_MODELS, digest)
 
 
 def test_a_model_that_no_metric_needs_is_not_pinned(release, there):

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from core.jobs import services as jobs
+from core.jobs.models import Job, JobState
+from core.jobs.runner import run
+from core.projects.models import Event
 from evaluations import storage
 from evaluations.errors import EvaluationError
 from evaluations.models import Call, Evaluation, FrozenError, Part
 from evaluations.plans import plan_of
 from evaluations.services import transitions
 from evaluations.services.planning import begin, begin_again
-from jobs import services as jobs
-from jobs.models import Job, JobState
-from jobs.runner import run
-from projects.models import Event
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import make_project
 

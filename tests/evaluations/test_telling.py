@@ -8,10 +8,10 @@ import pytest
 from django.db import models
 from django.utils import timezone
 
+from core.jobs.models import Job
 from evaluations import watch
 from evaluations.desk.funnel import say
 from evaluations.models import Evaluation
-from jobs.models import Job
 from releases.models import Release
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import make_project

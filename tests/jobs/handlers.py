@@ -9,9 +9,9 @@ from pathlib import Path
 
 from django.db import connection
 
-from jobs.errors import PermanentError
-from jobs.registry import handler
-from jobs.runner import JobContext
+from core.jobs.context import JobContext
+from core.jobs.errors import PermanentError
+from core.jobs.registry import handler
 
 HANGS_UNTIL = threading.Event()
 

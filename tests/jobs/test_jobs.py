@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 from kombu.exceptions import OperationalError
 
-from jobs import polling, registry, runner, selectors, services, tasks
-from jobs.errors import LeaseLostError
-from jobs.models import Job, JobState, WorkerHeartbeat
+from core.jobs import context, polling, registry, runner, selectors, services, tasks
+from core.jobs.errors import LeaseLostError
+from core.jobs.models import Job, JobState, WorkerHeartbeat
 from tests.jobs import handlers
 from tests.jobs.handlers import effects, leave_effect
 
@@ -198,8 +198,8 @@ def test_an_attempt_that_takes_too_long_is_ended_in_words_and_tried_once_more():
 
 
 def test_a_worker_hears_of_a_handler_that_does_not_notice_that_its_time_is_over(monkeypatch):
-    monkeypatch.setattr(runner, "HANG_SECONDS", 0)
-    monkeypatch.setattr(runner, "on_hang", handlers.HANGS_UNTIL.set)
+    monkeypatch.setattr(context, "HANG_SECONDS", 0)
+    monkeypatch.setattr(context, "on_hang", handlers.HANGS_UNTIL.set)
     job = a_job("test.hangs")
     runner.run(job_id=job.pk)
     handlers.HANGS_UNTIL.clear()
@@ -276,7 +276,7 @@ def test_a_worker_that_comes_back_after_its_lease_has_no_effect():
     assert not services.fail(job=late, error="too late")
     assert not services.release(job=late)
     with pytest.raises(LeaseLostError):
-        runner.JobContext(late).progress(1, 2)
+        context.JobContext(late).progress(1, 2)
     assert effects("it") == 0
 
     services.finish(job=prompt, effect=lambda: leave_effect("it"))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 
+from core.jobs import services
+from core.jobs.models import Job, JobState
 from distillery.celery import app
-from jobs import services
-from jobs.models import Job, JobState
 from tests.jobs.conftest import eventually
 from tests.jobs.handlers import effects
 

@@ -7,8 +7,8 @@ from distillery.celery import WORKER_ARGUMENTS, app
 
 if __name__ == "__main__":
     django.setup()
-    from jobs import runner
+    from core.jobs import context
     from tests.jobs import handlers  # noqa: F401
 
-    celery.STOP_SECONDS = runner.HANG_SECONDS = 0.5
+    celery.STOP_SECONDS = context.HANG_SECONDS = 0.5
     app.worker_main(["--quiet", *WORKER_ARGUMENTS])

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotation.importing.text import normal, query_digest
 from annotation.models import Query, QuerySource
+from core.projects.models import Project
+from core.projects.services import create_project
 from judgments.models import Candidate, Judgment, System
-from projects.models import Project
-from projects.services import create_project
 from tests.annotation import world
 
 _numbers = itertools.count(1)

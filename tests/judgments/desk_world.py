@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Query, QuerySource
+from core.projects.models import Project
+from core.projects.services import create_project, set_role
 from crowd.models import Assignment, Hit, Stage, Worker
 from judgments.models import AttentionCheck, Candidate, CheckAnswer, Judgment, System
-from projects.models import Project
-from projects.services import create_project, set_role
 from tests.taskpage.world import make_stage as make_task_stage
 
 _numbers = itertools.count(1)

@@ -16,6 +16,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
+from core.projects.services import create_project  # noqa: E402
 from crowd.models import Assignment, Stage  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
 from crowd.services.stages import create_stage, open_stage  # noqa: E402
@@ -25,7 +26,6 @@ from crowd.simulation.run import Crowd  # noqa: E402
 from judgments.models import CheckAnswer, Judgment  # noqa: E402
 from judgments.selectors.training import trained  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
-from projects.services import create_project  # noqa: E402
 from tests.judgments.judging_world import make_topics  # noqa: E402
 
 PEOPLE = 10

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Answer, HeldOutWorker, Query
+from core.projects.models import Event
 from crowd.errors import CrowdError
 from judgments.models import Candidate, FilterRun, Score, System
 from judgments.selectors.candidates import systems, to_judge
@@ -18,7 +19,6 @@ from judgments.services.candidates import (
     refresh_exact,
     withdraw,
 )
-from projects.models import Event
 from tests.annotation.distilling import make_query as make_curated_query
 from tests.annotation.distilling import make_stage, reject, write
 from tests.judgments.candidates_world import judge, make_candidate, make_project, make_query, make_system

@@ -10,14 +10,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Answer
+from core.projects.models import Project
+from core.projects.services import set_role
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Stage
 from crowd.services.publication import publish_pending
 from judgments.models import ShownReferences
 from judgments.rules.likeness import most_central
 from judgments.units import of_candidate
-from projects.models import Project
-from projects.services import set_role
 from tests.annotation import distilling
 from tests.judgments.judging_world import make_candidate, make_query, make_stage, visitor
 from tests.taskpage.world import text as words

@@ -7,21 +7,22 @@ import re
 import uuid
 from html import unescape
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.urls import reverse
 
+from core.jobs.models import Job
+from core.projects.models import Event
+from core.projects.services import set_role
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Stage
-from jobs.models import Job
 from judgments.desk import urls
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.live import live
-from judgments.selectors.ratings import pseudonym, ratings_of_stage, seconds_per_assignment
+from judgments.selectors.ratings import pseudonym, ratings_of_stage, seconds_of_assignments
 from judgments.services import filter_runs, reports
-from projects.models import Event
-from projects.services import set_role
 from tests.judgments.desk_world import (
     HOSTILE,
     Place,
@@ -171,9 +172,17 @@ def test_columns_are_in_the_order_of_submission_without_rejected_work(place):
 def test_times_come_from_the_task_page_or_else_from_opening_to_sending(place):
     measured = make_work(place, "A1", seconds=42)
     other = make_work(place, "A1", seconds=30, telemetry={})
-    found = seconds_per_assignment(place.stage)
-    assert found[measured.pk] == 42
-    assert found[other.pk] == pytest.approx(30, abs=0.01)
+    unknown = other.pk + 1
+    found = seconds_of_assignments(place.stage, np.array([measured.pk, other.pk, unknown]))
+    assert found.tolist() == [42, pytest.approx(30, abs=0.01), pytest.approx(np.nan, nan_ok=True)]
+
+
+def test_the_long_lists_of_a_report_are_made_each_time_they_are_read(place):
+    rows = reports.make(place.stage, lambda *_: None).rows
+    first, again = ([dict(row) for row in rows["items"]] for _ in range(2))
+    assert not isinstance(rows["items"], list)
+    assert first == again
+    assert {row["system"] for row in first} == {"a", "b"}
 
 
 def test_live_figures_follow_new_judgments_and_rejections(place):
@@ -260,7 +269,7 @@ def test_a_report_is_worked_out_once_for_the_same_judgments(place):
 
 
 def test_while_judgments_come_in_the_report_is_made_again_by_itself(place, monkeypatch):
-    from jobs import runner
+    from core.jobs import runner
 
     monkeypatch.setattr(reports, "FIRST", 18)
     assert reports.keep_fresh(place.stage)
@@ -281,7 +290,7 @@ def test_with_filters_in_force_later_judgments_ask_for_no_report(place, monkeypa
 
 
 def test_the_job_makes_the_report(place):
-    from jobs import runner
+    from core.jobs import runner
 
     job = reports.ask(stage=place.stage)
     runner.run(job_id=job.pk)

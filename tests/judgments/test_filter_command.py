@@ -8,6 +8,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from judgments.importing import rating_source
 from tests.quality.goldens import golden
 from tests.workbooks import write_workbook
 
@@ -436,3 +437,39 @@ def test_scores_between_the_steps_are_refused(ratings, scale, score, words):
 def test_a_scale_of_very_many_scores_has_no_response_filter(ratings):
     path = ratings(HEADER + "q,a,3\nq,b,4\n")
     assert "at most 201 scores" in refused(path, scale=("0", "100", "0.1"), recipe="kpqa-2021")
+
+
+@pytest.mark.parametrize("beginning", [HEADER, '{"item": "'])
+def test_a_line_without_an_end_is_refused_before_it_fills_memory(ratings, beginning):
+    """200 kB of gzip can hold a line of 200 MB, which pandas and the csv module read whole."""
+    long = ratings(gzip.compress(beginning.encode() + b"a" * (9 << 20), 1, mtime=0), "long.csv.gz")
+    assert refused(long) == (
+        "long.csv.gz has a line of more than 8,388,608 bytes. That is no table of ratings."
+    )
+
+
+def test_a_quotation_mark_that_is_never_closed_is_refused_before_the_rest_fills_memory(ratings, monkeypatch):
+    lines = (b"a" * 1023 + b"\n") * (34 << 10)
+    path = ratings(gzip.compress(HEADER.encode() + b'q,a,3\nq,"b,3\n' + lines, 1, mtime=0), "open.csv.gz")
+    read = 0
+    real = rating_source._BoundedLines.readinto
+
+    def counting(self, buffer):
+        nonlocal read
+        read += (count := real(self, buffer))
+        return count
+
+    monkeypatch.setattr(rating_source._BoundedLines, "readinto", counting)
+    monkeypatch.setattr(rating_source, "_guessed", lambda path, head: "utf-8")
+    assert refused(path) == (
+        "open.csv.gz, line 3: the row cannot be read: field larger than field limit (16777216). "
+        "Close every quotation mark."
+    )
+    assert read < len(lines)
+
+
+def test_a_quotation_mark_inside_of_a_field_has_no_meaning(ratings, monkeypatch):
+    monkeypatch.setattr(rating_source, "_LONGEST_LINE", 4096)
+    rows = "".join(f"q{n // 2},w{n % 2},{1 + n % 5}\n" for n in range(2000))
+    found = report_of(ratings(HEADER + 'q,5" screen,3\n' + rows), recipe="none")
+    assert found["n_ratings"] == 2001

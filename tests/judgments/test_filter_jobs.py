@@ -9,16 +9,17 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
+from core.jobs import runner, services
+from core.jobs.models import Job, JobState
+from core.projects.models import Event
 from crowd.models import HitUnit, Stage
-from crowd.selectors import cached_figures
+from crowd.selectors import stage_sizes
 from crowd.services import publication
-from jobs import runner, services
-from jobs.models import Job, JobState
 from judgments.models import FilterRun, Verdict
 from judgments.services import filter_runs, filterjobs
-from projects.models import Event
 from tests.judgments.desk_world import as_, check, judge, make_place, people
 from tests.saving import versions
+from web import cache
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def place(monkeypatch):
     """An open stage that counts as large, with a judge who fails every check."""
-    monkeypatch.setattr(cached_figures, "LARGE", 3)
+    monkeypatch.setattr(stage_sizes, "LARGE", 3)
     place = make_place(status="open", redundancy=4)
     people(place)
     scores = (("q1", 5), ("q2", 1))
@@ -320,9 +321,9 @@ def test_what_costs_more_by_now_fails_in_words(place):
 
 def test_a_preview_that_cannot_be_worked_out_says_so_and_does_not_wait_for_ever(place, monkeypatch):
     def fail(key, *_):
-        cached_figures.figures.set(f"{key}:error", "OSError: no disk", 60)
+        cache.figures.set(f"{key}:error", "OSError: no disk", 60)
 
-    monkeypatch.setattr(cached_figures, "_make_aside", fail)
+    monkeypatch.setattr(cache, "_make_aside", fail)
     address = f"{at(place, 'filters')}?recipe=default&look=1&rules=checks"
     first = as_("owner").get(address)
     assert first.headers["Refresh"] == "3"

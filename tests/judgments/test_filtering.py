@@ -6,10 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from core.jobs.models import Job
+from core.projects.models import Event
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, Stage
 from crowd.selectors.progress import stage_progress
-from jobs.models import Job
 from judgments.errors import FilteringError
 from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
 from judgments.selectors.ratings import newer_than, ratings_of_stage
@@ -17,7 +18,6 @@ from judgments.selectors.redundancy import missing_of
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filter_runs
 from judgments.units import of_candidate
-from projects.models import Event
 from tests.judgments.desk_world import Place, candidate_of, check, judge, make_place, worker_of
 
 pytestmark = pytest.mark.django_db

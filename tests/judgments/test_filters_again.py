@@ -8,18 +8,18 @@ from django.db import connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from core.jobs import runner
+from core.jobs.models import Job
+from core.projects.models import Event, Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Recount, Stage
-from crowd.selectors import cached_figures
+from crowd.selectors import stage_sizes
 from crowd.services import decisions
 from crowd.services.recounts import reconsider
-from jobs import runner
-from jobs.models import Job
 from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdict
 from judgments.selectors.live import live
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filter_runs, filterjobs, recounts, reports
-from projects.models import Event, Project
 from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
 
 pytestmark = pytest.mark.django_db
@@ -181,7 +181,7 @@ class TestALargeStage:
 
     @pytest.fixture(autouse=True)
     def large(self, place, monkeypatch):
-        monkeypatch.setattr(cached_figures, "LARGE", 3)
+        monkeypatch.setattr(stage_sizes, "LARGE", 3)
 
     def run_jobs(self):
         for job in Job.objects.filter(kind=filterjobs.REMAKE, state="queued").order_by("pk"):

@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from annotation.services.importing import ImportRefusedError
+from core.projects.models import Event
 from judgments.models import Candidate, CandidateSource, System
 from judgments.services.importing import Options, import_candidates, preview
-from projects.models import Event
 from tests.judgments.candidates_world import make_candidate, make_project, make_query, make_system, write
 from tests.workbooks import write_workbook
 

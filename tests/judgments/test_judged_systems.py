@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from core.projects.models import Project
 from crowd.desk.stageform import StageForm
 from crowd.errors import CrowdError
 from crowd.kinds import kind_named
@@ -16,7 +17,6 @@ from crowd.study.problems import StudyError
 from crowd.study.reader import read
 from crowd.study.writer import study_toml
 from judgments.models import Candidate
-from projects.models import Project
 from tests.annotation.world import make_project
 from tests.judgments.judging_world import CORRECT, make_candidate, make_query, make_stage
 from tests.study.conftest import KEYS

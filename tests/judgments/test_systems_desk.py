@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from core.jobs.models import Job
+from core.jobs.runner import run
+from core.projects.models import Event
+from core.projects.services import create_project
 from crowd.models import Worker
-from jobs.models import Job
-from jobs.runner import run
 from judgments.models import Candidate, CandidateSource, FilterRun, Score, System
-from projects.models import Event
-from projects.services import create_project
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project, stage  # noqa: F401
 from tests.judgments.candidates_world import judge, make_candidate, make_query, make_system
 from tests.saving import messages_of

@@ -6,10 +6,10 @@ from math import isnan
 import pytest
 from django.contrib.auth.models import User
 
+from core.database import bulk
 from judgments.models import FilterRun, Score, Verdict
 from judgments.services import filter_runs, verdicts
 from judgments.services.filter_decisions import decide, recipe_named
-from tables import bulk
 from tests.judgments.desk_world import check, judge, make_place
 
 pytestmark = pytest.mark.django_db

@@ -17,11 +17,11 @@ from django.test import Client
 from django.utils import timezone
 
 from benchmarks.browser import FRAME
+from core.database.composedqueries import ComposedInBulk, ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import eligibility, ledger
 from marketplace.models import HIT, AccessKey, CallLog, Holding, Place, Requester
 from marketplace.services import accesskeys, assignments, locking
 from marketplace.site.lookup import group_named
-from tables.composedqueries import ComposedInBulk, ComposedInsert, ComposedQuery, ComposedUpdate
 from tests.clients import TARGET, signed_headers
 
 from .conftest import QUESTION, make_hit, make_worker

@@ -8,14 +8,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.actors import Actor, acting_as
+from core.accounts.actors import Actor, acting_as
+from core.rates import limits
 from marketplace import retention
 from marketplace.models import HIT, Activity, CallLog, RefusedCalls, SignedWrite
 from marketplace.protocol import limiter
 from marketplace.services import accesskeys, assignments, people
 from marketplace.services.payables import set_payment_note
 from marketplace.sweep import sweep
-from rates import limits
 
 from .conftest import QUESTION, make_hit, make_requester
 from .test_protocol import signed

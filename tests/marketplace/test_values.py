@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.money import amounts as money
+from core.money import fees
 from marketplace import ids
 from marketplace.errors import Refusal
 from marketplace.questions import EXTERNAL_QUESTION, answers_xml, parse_question
-from money import amounts as money
-from money import fees
 
 
 @pytest.mark.parametrize(

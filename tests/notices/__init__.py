@@ -1,1 +1,1 @@
-"""Tests of the notices room."""
+"""Tests of the notices app."""

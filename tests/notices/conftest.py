@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core import mail
 
-from notices.models import Notice
-from notices.services import raise_notice
-from projects.services import create_project, set_role
+from core.notices.models import Notice
+from core.notices.services import raise_notice
+from core.projects.services import create_project, set_role
 from tests.desk.conftest import as_, endpoint, people, project, stage  # noqa: F401 - fixtures
 
 # ruff: noqa: F811

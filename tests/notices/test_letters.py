@@ -9,12 +9,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 from django.utils import timezone
 
+from core.notices import services
+from core.notices.letters import post_office
+from core.notices.models import Letter, Notice
+from core.notices.tasks import deliver_task
+from core.projects.services import ProjectError, remove_member
 from distillery.mail import Server, server
-from notices import services
-from notices.letters import post_office
-from notices.models import Letter, Notice
-from notices.tasks import deliver_task
-from projects.services import ProjectError, remove_member
 from tests.notices.conftest import tell
 from tests.notices.smtp import mail_server
 

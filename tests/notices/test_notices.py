@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from notices import conditions, selectors, services
-from notices.conditions import Condition, NoticeCounts, Rule, look
-from notices.models import Notice
+from core.notices import conditions, selectors, services
+from core.notices.conditions import Condition, NoticeCounts, Rule, look
+from core.notices.models import Notice
 from tests.notices.conftest import tell
 
 pytestmark = pytest.mark.django_db

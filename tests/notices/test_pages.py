@@ -7,9 +7,9 @@ from django.template import Context, Template
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from notices import services
-from notices.models import Notice, Seen, Wish
-from notices.selectors import unread
+from core.notices import services
+from core.notices.models import Notice, Seen, Wish
+from core.notices.selectors import unread
 from tests.desk.conftest import HOSTILE
 from tests.notices.conftest import person, tell
 

@@ -8,13 +8,13 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from core.jobs.models import Job, JobState
+from core.notices.conditions import look
+from core.notices.models import Notice
+from core.projects.models import Project
+from core.projects.services import record
 from crowd.models import Assignment, Hit, Stage
-from jobs.models import Job, JobState
 from judgments.models import AgreementReport
-from notices.conditions import look
-from notices.models import Notice
-from projects.models import Project
-from projects.services import record
 from releases.models import Release
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
 from tests.judgments.desk_world import make_place
@@ -41,25 +41,25 @@ def soon(hours=5):
     return timezone.now() + hours * HOUR
 
 
-def test_hits_that_go_off_offer_with_places_open(going):
+def test_hits_that_expire_with_places_open(going):
     make_work(make_hit(going, expires_at=soon()), "A1")
     make_hit(going, expires_at=soon())
     make_hit(going, expires_at=soon(48))
     assert told("expiring") == (
-        "2 HITs go off offer within a day with 5 places open in A poll. "
+        "2 HITs expire within a day with 5 places open in A poll. "
         "Give them more time, or let the stage offer them again."
     )
     assert Notice.objects.get(kind="expiring").address == f"{at('hits', going)}?state=open"
 
 
-def test_hits_whose_places_are_all_taken_may_go_off_offer(going):
+def test_hits_whose_places_are_all_taken_may_expire(going):
     make_work(make_hit(going, places=1, expires_at=soon()), "A1")
     assert told("expiring") is None
 
 
 def test_places_of_people_who_gave_up_are_open(going):
     make_work(make_hit(going, places=1, expires_at=soon()), "A1", state="ended")
-    assert told("expiring").startswith("1 HIT goes off offer within a day with 1 place open")
+    assert told("expiring").startswith("1 HIT expires within a day with 1 place open")
 
 
 def test_more_time_ends_the_notice(going):

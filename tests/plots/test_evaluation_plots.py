@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from django.test import RequestFactory
 
-from crowd.desk import plot_files
 from evaluations.reporting.figures import figures_of
-from plots.evaluation import correlations
-from plots.inline import colour_rules, inline
-from plots.looks import Look
-from plots.plot import Plot
-from plots.renderer import specification, svg
 from tests.evaluations.reports import NAMES, figure, make_points, make_report
+from web import chart_files
+from web.charts.evaluation import correlations
+from web.charts.inline import colour_rules, inline
+from web.charts.looks import Look
+from web.charts.plot import Plot
+from web.charts.renderer import specification, svg
 
 REPORT = make_report(
     protocols={
@@ -73,7 +73,7 @@ def test_every_plot_says_what_it_shows_and_how_it_was_made(key):
 
 @pytest.mark.parametrize("key", EVERY)
 def test_every_plot_has_a_file_of_its_data(key):
-    answer = plot_files.answer(RequestFactory().get("/plot"), EVERY[key], key, "csv")
+    answer = chart_files.answer(RequestFactory().get("/plot"), EVERY[key], key, "csv")
     first, *rows = answer.content.decode().splitlines()
     assert first == f"# {EVERY[key].signature}"
     assert len(list(csv.reader(io.StringIO("\n".join(rows))))) == len(EVERY[key].rows) + 1

@@ -10,10 +10,10 @@ import vl_convert
 from django.http import Http404
 from django.test import RequestFactory
 
-from crowd.desk import plot_files
-from plots import charts
-from plots.looks import Look
-from plots.renderer import specification, svg
+from web import chart_files
+from web.charts import charts
+from web.charts.looks import Look
+from web.charts.renderer import specification, svg
 
 ROWS = [
     {"system": "human", "step": charts.BEFORE, "mean": 4.2, "low": 4.0, "high": 4.4, "answers": 30},
@@ -50,6 +50,17 @@ def test_the_specification_with_its_data_draws_the_same_elsewhere(plot):
     assert vl_convert.vegalite_to_svg(said, vl_version="6.4") == svg(plot, Look.PAPER)
 
 
+SHORT = ["0", "to 0.25", "to 0.5", "to 0.75", "to 1", "to 1.25", "to 1.5", "above 1.5"]
+LONG = ["0", "to 0.625", "to 1.25", "to 1.875", "to 2.5", "to 3.125", "to 3.75", "above 3.75"]
+
+
+@pytest.mark.parametrize(("ends", "angle"), [(SHORT, 0), (LONG, -45)])
+def test_labels_that_would_touch_are_turned_and_never_drawn_over_each_other(ends, angle):
+    plot = charts.spread([{"deviation": end, "answers": 1} for end in ends], says="Eight classes.")
+    axis = specification(plot)["encoding"]["x"]["axis"]
+    assert (axis["labelAngle"], axis["labelOverlap"]) == (angle, "greedy")
+
+
 def test_a_mark_stands_for_every_row():
     root = ElementTree.fromstring(svg(SYSTEMS))
     groups = [each.get("class", "") for each in root.iter("{http://www.w3.org/2000/svg}g")]
@@ -73,7 +84,7 @@ def test_a_page_has_its_own_heading_and_a_file_has_a_title():
 
 
 def ask(form, plot=SYSTEMS, **given):
-    return plot_files.answer(
+    return chart_files.answer(
         RequestFactory().get("/plot", given.pop("asked", {}), **given), plot, "systems", form
     )
 

@@ -5,8 +5,8 @@ from pydantic import ValidationError
 
 from crowd.kinds import PendingUnit, StageKind, kind_named
 from crowd.models import Assignment
-from poll.kind import Poll, PollConfig
-from poll.models import Vote
+from examples.poll.kind import Poll, PollConfig
+from examples.poll.models import Vote
 from tests.taskpage.world import Visitor, make_hit, make_stage
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.http import Http404
 
-from projects.models import AppendOnlyError, Event, Membership, Project
-from projects.selectors import project_for, projects_of
-from projects.services import (
+from core.projects.models import AppendOnlyError, Event, Membership, Project
+from core.projects.selectors import project_for, projects_of
+from core.projects.services import (
     ProjectError,
     UnknownActionError,
     create_project,

@@ -8,8 +8,9 @@ from quality.interval import alpha_interval
 from quality.ratings import ratings_of
 from quality.recipes import NONE
 from quality.report import report
+from quality.scale import Scale
 from tests.quality.goldens import golden
-from tests.quality.made import by_coder, crowd
+from tests.quality.made import by_coder, crowd, noise
 
 
 def unit_bootstrap():
@@ -53,6 +54,28 @@ def test_the_seed_decides_an_interval(over):
     assert alpha_interval(ratings, replicates=100, seed=6, over=over) != first
 
 
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        ("interval", (0.24345067470919904, 0.5170342277919953)),
+        ("nominal", (0.10889709815527955, 0.23997985863156127)),
+    ],
+)
+def test_an_interval_has_the_digits_that_its_signature_had_before(level, expected):
+    # More items than a block has, and one replicate more than a batch.
+    ratings = crowd(items=2100, workers=30, per_item=4, seed=2)
+
+    assert alpha_interval(ratings, level=level, replicates=33, seed=1) == expected
+
+
+def test_an_interval_on_a_slider_has_the_digits_that_its_signature_had_before():
+    ratings = noise(items=300, workers=20, per_item=4, seed=3, scale=Scale(0, 100))
+
+    found = alpha_interval(ratings, replicates=33, seed=1)
+
+    assert found == (-0.06269756140580046, 0.1561201847387977)
+
+
 def test_a_worker_beside_their_own_copy_is_no_agreement():
     # Everybody disagrees at random: replicates that counted copies as agreement would all lie above alpha.
     rng = np.random.default_rng(3)
@@ -67,7 +90,7 @@ def test_a_worker_beside_their_own_copy_is_no_agreement():
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_sample_in_which_everything_is_drawn_once_has_alpha_itself(level, monkeypatch):
     monkeypatch.setattr(
-        interval, "_drawn", lambda size, width, rng, least=1: np.ones((size, width), dtype=np.float32)
+        interval, "_drawn", lambda size, width, rng, least=1: np.ones((width, size), dtype=np.uint16)
     )
     monkeypatch.setattr(interval, "ITEMS", 7)
     ratings = crowd(items=60, workers=14, per_item=8, seed=0)
@@ -83,7 +106,7 @@ def test_a_sample_has_the_alpha_of_all_its_pairs_of_different_workers(monkeypatc
     monkeypatch.setattr(
         interval,
         "_drawn",
-        lambda size, width, rng, least=1: drawn[size].astype(np.float32)[:, None].repeat(width, axis=1),
+        lambda size, width, rng, least=1: drawn[size].astype(np.uint16)[None].repeat(width, axis=0),
     )
     rows = list(zip(ratings.items, ratings.workers, ratings.scores.astype(float), strict=True))
     weight = [float(drawn[9][item] * drawn[6][worker]) for item, worker, _ in rows]
@@ -139,3 +162,10 @@ def test_where_there_is_no_interval_the_reason_has_the_numbers():
     before = report(ratings_of([*rows, ("c", "v", 2)]), NONE, replicates=40)["alpha"]["before"]
     assert before["ci"] is None
     assert "2 items with two ratings by 2 workers are too few to draw from" in before["reason"]["ci"]
+
+
+def test_items_of_which_one_alone_has_two_ratings_have_no_interval():
+    rows = [("a", "v", 1), ("a", "w", 4), ("b", "v", 3), ("c", "w", 5)]
+    before = report(ratings_of(rows), NONE, replicates=40)["alpha"]["before"]
+    assert before["ci"] is None
+    assert before["reason"]["ci"].startswith("not defined: only one item has two ratings")

@@ -14,13 +14,14 @@ from quality.halves import splits_of_ratings
 from quality.nulls import null_alpha, permuted
 from quality.quotability import cautions_about
 from quality.quotes import quotes
-from quality.ratings import ratings_of
+from quality.ratings import RatingGroups, ratings_of
 from quality.recipes import DEFAULT, KPQA_2021, NONE, with_parameters
 from quality.reliability import split_half
-from quality.report import RatingGroups, report
+from quality.report import report
 from quality.run import Checks, run
 from quality.scores import item_scores
 from tests.quality.goldens import golden, ratings_from
+from tests.quality.made import crowd
 
 RATINGS = ratings_from(golden("pipeline")["ratings"])
 MODERATE = simulated(CROWDS["moderate"], items=400, seed=2)
@@ -138,6 +139,15 @@ def test_where_everybody_is_removed_nothing_can_be_quoted():
     assert said["reliability"]["ci"] is None
     assert "the filter leaves" in said["reliability"]["reason"]["spearman_brown"]
     assert quotes(said)[0].startswith("Nothing can be quoted: ")
+
+
+def test_the_reliability_has_the_digits_that_its_signature_had_before():
+    ratings = crowd(items=2100, workers=30, per_item=4, seed=2)
+
+    found = split_half(ratings, NONE, splits=7, replicates=40, seed=1)
+
+    assert (found.half.value, found.sd) == (0.5815227812837135, 0.005293593164370815)
+    assert found.whole.ci == (0.6072397575751607, 0.8217353554656208)
 
 
 def test_the_reliability_has_an_interval_that_comes_from_the_seed():

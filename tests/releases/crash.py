@@ -25,7 +25,7 @@ import django
 #: What the process is about to call when it is killed.
 POINTS = {
     "all is read, nothing written": "releases.services.build.write_formats",
-    "files are beside their place on the shelf": "storage.shelves.write_to_disk",
+    "files are beside their place on the shelf": "core.storage.shelves.write_to_disk",
     "files are on the shelf, the row is not committed": "releases.services.build.record",
 }
 HOUR = 3601
@@ -78,7 +78,7 @@ def later() -> None:
     from django.conf import settings
     from django.utils import timezone
 
-    from jobs.models import Job, JobState
+    from core.jobs.models import Job, JobState
 
     Job.objects.filter(state=JobState.RUNNING).update(lease_until=timezone.now() - timedelta(seconds=HOUR))
     for place in Path(settings.DATA_DIR).rglob("*"):

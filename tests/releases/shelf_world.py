@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from projects.models import Project
-from projects.services import create_project, set_role
+from core.projects.models import Project
+from core.projects.services import create_project, set_role
 from releases import storage
 from releases.models import Release, ReleaseFile
 

@@ -472,7 +472,7 @@ class TestMemoryAndStatements:
 
 
 def test_a_project_in_which_nothing_was_done_gives_an_empty_release(tmp_path):
-    from projects.services import create_project
+    from core.projects.services import create_project
 
     project = create_project(slug="empty", title="Empty")
     release = build.plan(project=project, options=PLAIN)

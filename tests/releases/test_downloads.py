@@ -11,9 +11,9 @@ import time_machine
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from accounts.keys import keys_of
-from projects.models import Event
-from projects.services import remove_member
+from core.accounts.keys import keys_of
+from core.projects.models import Event
+from core.projects.services import remove_member
 from releases import download_files
 from releases.models import Release
 from releases.services.transitions import show, withdraw

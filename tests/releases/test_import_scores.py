@@ -12,8 +12,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
 from annotation.models import CuratedPassage, Query, QuerySource
+from core.projects.models import Event, Membership, Project
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
-from projects.models import Event, Membership, Project
 from releases.models import PrivacyFinding, Release
 from releases.stored_files import fetched
 from releases.verification import verify

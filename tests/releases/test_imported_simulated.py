@@ -7,8 +7,8 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.projects.models import Project
 from judgments.models import ImportedScore
-from projects.models import Project
 from releases.models import Release
 from releases.selectors import content_of
 from releases.stored_files import fetched

@@ -11,16 +11,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import services as jobs
-from jobs.models import Job, JobState
-from projects.models import Event
+from core.files import tempdirs
+from core.jobs import services as jobs
+from core.jobs.models import Job, JobState
+from core.projects.models import Event
 from releases.errors import ReleaseError
 from releases.models import Release
 from releases.options import Options
 from releases.services import build, full_release
 from releases.services.planning import give_up_dead
 from releases.services.transitions import give_up, stuck
-from storage import rooms
 from tests.releases.crash import HOUR, POINTS
 from tests.releases.world import make_world
 from tests.server import ROOT, new_database
@@ -125,7 +125,7 @@ class TestLease:
         assert Release.objects.get().error == "No space left on device"
 
 
-class TestRooms:
+class TestTempdirs:
     """Folders to work in."""
 
     def old(self, folder):
@@ -140,19 +140,19 @@ class TestRooms:
 
     def test_what_a_dead_process_left_an_hour_ago_is_removed(self, tmp_path):
         self.old(self.left(tmp_path))
-        with rooms.room(tmp_path, "room-") as made:
+        with tempdirs.scratch_dir(tmp_path, "room-") as made:
             assert list(tmp_path.iterdir()) == [made]
         assert list(tmp_path.iterdir()) == []
 
     def test_what_somebody_just_wrote_stays(self, tmp_path):
         left = self.left(tmp_path)
-        with rooms.room(tmp_path, "room-"):
+        with tempdirs.scratch_dir(tmp_path, "room-"):
             assert left.exists()
 
-    def test_a_room_in_use_stays_however_old_it_is(self, tmp_path):
-        with rooms.room(tmp_path, "room-") as first:
+    def test_a_folder_in_use_stays_however_old_it_is(self, tmp_path):
+        with tempdirs.scratch_dir(tmp_path, "room-") as first:
             self.old(first)
-            with rooms.room(tmp_path, "room-"):
+            with tempdirs.scratch_dir(tmp_path, "room-"):
                 assert first.exists()
 
     def test_folders_of_other_names_and_links_stay(self, tmp_path):
@@ -161,5 +161,5 @@ class TestRooms:
         link = tmp_path / "room-link"
         link.symlink_to(other)
         self.old(other)
-        with rooms.room(tmp_path, "room-"):
+        with tempdirs.scratch_dir(tmp_path, "room-"):
             assert other.exists() and link.is_symlink()

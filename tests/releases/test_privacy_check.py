@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Answer
+from core.projects.models import Event
+from core.projects.services import create_project
 from crowd.models import Worker
 from judgments.models import Candidate
-from projects.models import Event
-from projects.services import create_project
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.privacy import texts

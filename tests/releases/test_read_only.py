@@ -1,5 +1,7 @@
 """A read-only project: its data come from elsewhere, so nothing is collected or changed in it."""
 
+import csv
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.urls import reverse
@@ -9,12 +11,14 @@ from annotation.services import queries
 from annotation.services.holdout import draw
 from annotation.services.importing import ImportRefusedError, import_queries
 from annotation.services.staged_files import stage as stage_upload
+from core.projects.services import ProjectError, change_project, set_budget
 from crowd.errors import ReadOnlyError
 from crowd.services.stages import create_stage
 from judgments.models import Candidate, System
+from judgments.selectors.candidates import systems
+from judgments.selectors.funnel import JudgedQueries, judged
 from judgments.services import candidates
 from judgments.services.importing import import_candidates
-from projects.services import ProjectError, change_project, set_budget
 from releases.services.importing import import_scores
 from retrieval.errors import CorpusError
 from retrieval.services.corpora import create_corpus
@@ -92,6 +96,20 @@ def test_its_pages_offer_its_owner_nothing_to_collect(client, project, ada, page
     assert "New stage" not in words
     assert "Import answers" not in words
     assert "Import queries" not in words
+    assert "Change the budget" not in words
+
+
+def test_its_scores_are_counted_where_judgments_are(client, project, ada):
+    assert judged(project) == JudgedQueries(queries=2, judged=2)
+    first, second = systems(project)
+    assert [(each.judged, each.judgments, each.mean) for each in (first, second)] == [
+        (2, 0, pytest.approx(4.8)),
+        (2, 0, pytest.approx(1.125)),
+    ]
+    client.force_login(ada)
+    address = reverse("judgments:system_csv", args=[project.slug, first.system.pk])
+    rows = list(csv.DictReader(client.get(f"{address}?order=mean").getvalue().decode().splitlines()))
+    assert [(row["mean"], row["simulated"]) for row in rows] == [("5.0", "false"), ("4.6", "false")]
 
 
 def test_an_upload_to_it_is_refused_on_the_page(client, project, ada, tmp_path):

@@ -11,12 +11,12 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from annotation.models import Answer, AnswerFlag, HeldOutWorker, Query
+from core.projects.services import create_project
 from crowd.desk.overview import Step
 from crowd.models import Assignment
 from crowd.services import decisions
 from crowd.services.recounts import reconsider
 from judgments.models import Judgment, System
-from projects.services import create_project
 from releases.desk import funnel
 from releases.diff import diff
 from releases.groups import GROUPS, OPTIONAL

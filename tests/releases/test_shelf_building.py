@@ -7,10 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Answer
-from jobs import services as jobs
-from jobs.models import Job, JobState
-from jobs.runner import run
-from projects.models import Event
+from core.jobs import services as jobs
+from core.jobs.models import Job, JobState
+from core.jobs.runner import run
+from core.projects.models import Event
 from releases import storage
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Answer
-from jobs.models import Job, JobState
-from projects.models import Event, Project
+from core.jobs.models import Job, JobState
+from core.projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
 from releases.privacy.check import check
 from releases.privacy.decisions import accept

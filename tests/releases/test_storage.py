@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
-from projects.services import create_project
+from core.projects.services import create_project
 from releases import storage
 from releases.errors import ReleaseError
 from releases.models import Release

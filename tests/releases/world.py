@@ -26,6 +26,8 @@ from annotation.models import (
     QueryStep,
     ScreeningVote,
 )
+from core.projects.models import Project
+from core.projects.services import create_project
 from crowd.models import Assignment, Endpoint, Hit, LedgerEntry, MarketOperation, Stage, Worker
 from judgments.models import (
     AttentionCheck,
@@ -37,8 +39,6 @@ from judgments.models import (
     System,
 )
 from judgments.services import filter_runs
-from projects.models import Project
-from projects.services import create_project
 
 #: When all of it happened.
 THEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -166,11 +166,11 @@ def test_without_money_no_place_is_added(as_owner, at, owner):
     assert hit.max_assignments == 1
 
 
-def test_a_hit_goes_off_offer_and_its_money_comes_back(as_owner, at, lab, hit, rosa):
+def test_a_hit_expires_and_its_money_comes_back(as_owner, at, lab, hit, rosa):
     world.take(rosa, hit)
     for _ in range(2):
         answer = as_owner.post(at(f"hits/{hit.hit_id}/expire/"), follow=True)
-        assert "It is off offer" in answer.content.decode()
+        assert "It has expired" in answer.content.decode()
     hit.refresh_from_db()
     lab.refresh_from_db()
     assert hit_status(hit, clock.now() + timedelta(seconds=1)) == "Unassignable"

@@ -6,8 +6,8 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from jobs import runner
-from jobs.models import Job, JobState
+from core.jobs import runner
+from core.jobs.models import Job, JobState
 from marketplace import clock, retention
 from marketplace.models import Activity, KeyAlert
 from marketplace.services import accesskeys, keyalerts

@@ -186,8 +186,7 @@ def test_spending_is_summed_by_day(lab, rosa):
     days = spend_chart.spending(lab, now=clock.now())
     assert len(days) == 30
     assert (days[-1].rewards, days[-1].bonuses, days[-4].bonuses) == (30, 0, 5)
-    chart = spend_chart.chart(days)
-    assert (chart.highest, chart.total.total) == (30, 35)
+    assert (spend_chart.draw_spending(days).highest, spend_chart.sum_spending(days).total) == (30, 35)
 
 
 def test_the_audit_finds_papers_that_do_not_add_up(lab, rosa):

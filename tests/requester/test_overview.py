@@ -45,7 +45,7 @@ def test_what_needs_somebody_is_said_in_sentences(as_owner, at, lab, other, grou
         ("2 answers wait for a decision.", False),
         ("1 worker asks for a qualification.", False),
         ("1 message of a worker is open.", False),
-        ("1 HIT with open places goes off offer within a day.", False),
+        ("1 HIT with open places expires within a day.", False),
     ]
     for need in page.context["needs"]:
         assert as_owner.get(need.address).status_code == 200

@@ -72,7 +72,7 @@ def test_a_worker_has_a_record_here_and_nothing_of_elsewhere(as_owner, at, lab, 
     record = page.context["record"]
     assert (record.answered, record.waiting, record.approved, record.rate) == (3, 3, 0, None)
     assert record.median_seconds == 60
-    assert len(page.context["pace"].bars) == 3
+    assert len(page.context["pace"].chart.bars) == 3
     text = page.content.decode()
     assert "Secret work elsewhere" not in text
     assert ">rosa<" not in text

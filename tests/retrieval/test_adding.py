@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 from django.core.management import CommandError
 
-from projects.models import Event
+from core.projects.models import Event
 from retrieval.errors import FileRefusedError
 from retrieval.models import Corpus, Index, Passage
 from retrieval.reading import open_passages

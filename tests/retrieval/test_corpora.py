@@ -10,7 +10,7 @@ import tracemalloc
 import pytest
 from django.conf import settings
 
-from projects.models import Event
+from core.projects.models import Event
 from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, FileRefusedError
 from retrieval.models import Corpus, Index, Passage

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from jobs.models import Job
+from core.jobs.models import Job
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_folder, network_of
 from retrieval.services import sharding

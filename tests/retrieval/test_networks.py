@@ -2,11 +2,11 @@
 
 import pytest
 
-from jobs.errors import PermanentError, StoppingError
-from jobs.models import Job
-from jobs.runner import run
-from jobs.services import enqueue
-from projects.models import Event
+from core.jobs.errors import PermanentError, StoppingError
+from core.jobs.models import Job
+from core.jobs.runner import run
+from core.jobs.services import enqueue
+from core.projects.models import Event
 from retrieval.errors import BusyError, FileRefusedError, RetrievalError
 from retrieval.models import WordNetwork
 from retrieval.networks import network_folder, network_of

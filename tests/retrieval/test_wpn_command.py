@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from jobs.models import Job
+from core.jobs.models import Job
 from retrieval.models import WordNetwork
 from retrieval.networks import network_of
 from retrieval.services.sharding import SHARD

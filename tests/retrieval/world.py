@@ -4,8 +4,8 @@ import itertools
 import json
 import random
 
-from projects.models import Project
-from projects.services import create_project
+from core.projects.models import Project
+from core.projects.services import create_project
 from retrieval.models import Corpus
 from retrieval.reading import open_passages
 from retrieval.search import search_conversation

@@ -132,11 +132,11 @@ def recover(submission: str) -> dict[str, Any]:
     """Try to send, reconcile with a kill after each commit, ask for the same bonus again, and go on."""
     from django.utils import timezone
 
+    from core.notices.conditions import everything_now
     from crowd.models import Assignment, Stage
     from crowd.services import review, stages
     from crowd.services.tick import tick
     from distillery.checks import dispatching
-    from notices.conditions import everything_now
 
     idle = [tick().idle for _ in range(3)]
     for stage in Stage.objects.filter(status="draft"):

@@ -86,8 +86,8 @@ import threading
 from contextlib import closing
 from distillery.dbtimeouts import limit_connections
 from distillery.management.commands.up import one_at_a_time
-from jobs import services
-from jobs.models import Job
+from core.jobs import services
+from core.jobs.models import Job
 
 limit_connections("web")
 for number in range(50):

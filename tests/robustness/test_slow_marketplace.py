@@ -9,11 +9,11 @@ import threading
 
 import pytest
 
+from core.jobs import services
+from core.jobs.models import Job, JobState
 from crowd.models import Assignment, EndpointRound, Hit, MarketOperation
 from crowd.outbox.dispatch import dispatch
 from crowd.services import stages
-from jobs import services
-from jobs.models import Job, JobState
 from tests.crowd.world import answer, make_endpoint, make_hit, make_stage, make_worker, work
 from tests.jobs.conftest import effect_table, empty_queue, eventually, start_worker  # noqa: F401  # fixtures
 from tests.jobs.handlers import effects

@@ -13,6 +13,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
+from core.projects.services import create_project  # noqa: E402
 from crowd.kinds import kind_of  # noqa: E402
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, Worker  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
@@ -20,10 +21,9 @@ from crowd.services.stages import create_stage, open_stage, pause_stage  # noqa:
 from crowd.simulation.accounts import accounts  # noqa: E402
 from crowd.simulation.profiles import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
+from examples.poll.models import Vote  # noqa: E402
 from marketplace.models import Requester  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
-from poll.models import Vote  # noqa: E402
-from projects.services import create_project  # noqa: E402
 from tests.inside import serve  # noqa: E402
 
 #: Accounts made for all crowds of a server together, so that a person's number is the same in each.

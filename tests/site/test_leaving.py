@@ -5,7 +5,8 @@ from axes.models import AccessLog
 from django.contrib.auth.models import User
 from django.test import Client
 
-from accounts import throttle
+from core.accounts import throttle
+from core.projects.services import create_project
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import (
@@ -31,7 +32,6 @@ from marketplace.services import (
 )
 from marketplace.sweep import sweep
 from marketplace.tasks import nightly
-from projects.services import create_project
 from tests.site import world
 from tests.site.conftest import signed_in
 

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from accounts import throttle
+from core.accounts import throttle
 from marketplace.models import Invitation, Worker
 from marketplace.services import people
 from tests.site import world

@@ -1,12 +1,10 @@
-"""Times, durations and the chart."""
+"""Times, durations, countries."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from marketplace.site.chart import bar_chart
 from marketplace.site.countries import COUNTRIES
-from marketplace.site.selectors.records import Day
 from marketplace.templatetags import marketplace_time as words
 from marketplace.templatetags.marketplace_money import money
 
@@ -82,27 +80,6 @@ def test_money_is_said_with_its_currency_and_thousands(cents, said):
 def test_other_currencies_say_their_name(settings):
     settings.MARKETPLACE_CURRENCY = "CHF"
     assert money(123_450) == "1,234.50 CHF"
-
-
-def test_the_highest_bar_fills_the_chart():
-    days = [
-        Day(date(2026, 11, 18), paid_cents=100, bonus_cents=100, pending_cents=200),
-        Day(date(2026, 11, 19), pending_cents=100),
-        Day(date(2026, 11, 20)),
-    ]
-    chart = bar_chart(days)
-    assert (chart.width, chart.height, chart.highest_cents) == (30, 120, 400)
-    first, second, third = chart.bars
-    assert (first.earned_y, first.earned_height, first.pending_y, first.pending_height) == (60, 60, 0, 60)
-    assert (second.earned_height, second.pending_y, second.pending_height) == (0, 90, 30)
-    assert (third.earned_height, third.pending_height) == (0, 0)
-    assert [bar.x for bar in chart.bars] == [1, 11, 21]
-
-
-def test_days_without_money_draw_an_empty_chart():
-    chart = bar_chart([Day(date(2026, 11, 20), hits=1)])
-    assert chart.highest_cents == 0
-    assert chart.bars[0].earned_height == 0
 
 
 def test_all_countries_of_the_standard_are_there():

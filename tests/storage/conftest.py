@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from core.storage.store import shared_store
+
 
 @pytest.fixture(scope="session")
 def s3_endpoint() -> Iterator[str]:
@@ -29,6 +31,7 @@ def shared(request: Any, settings: Any, tmp_path: Path) -> None:
     """An installation with shared storage of each kind."""
     if request.param == "folder":
         settings.DATA_STORAGE = str(tmp_path / "shared")
+        shared_store().prepare()
         return
     settings.DATA_S3_ENDPOINT = request.getfixturevalue("s3_endpoint")
     settings.DATA_S3_REGION = "us-east-1"

@@ -5,8 +5,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from core.storage.bucketprobe import find_bucket_fault
 from distillery.workchecks import buckets
-from storage.bucketprobe import find_bucket_fault
 
 DENIED = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>No.</Message></Error>"
 LISTED = b"<?xml version='1.0'?><ListBucketResult><KeyCount>0</KeyCount></ListBucketResult>"
@@ -44,7 +44,7 @@ def of_releases(settings):
 
 
 def test_a_bucket_that_opens_is_well_and_nothing_stays_in_it(of_releases, s3_endpoint):
-    from storage.bucket import storage_for
+    from core.storage.bucket import storage_for
 
     of_releases(s3_endpoint, "hosts")
     [finding] = buckets()

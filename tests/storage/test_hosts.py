@@ -9,9 +9,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.services import staged_files
+from core.storage.store import shared_store
+from distillery.backup.files import Models
+from distillery.backup.folder import BackupError
 from evaluations.errors import EvaluationError
 from evaluations.learned import shelf
-from evaluations.learned.pinned_models import pinned
 from evaluations.spreading.pickles import pack, unpack
 from metrics.learned.folders import opened, write
 from metrics.learned.profile_models import ADEM, choice
@@ -26,7 +28,6 @@ from retrieval.services.corpora import delete_passages, remove_corpus, working_o
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
 from retrieval.services.sharding import SHARD, over_workers
-from storage.store import shared_store
 from tests.retrieval.network.worlds import passages
 from tests.retrieval.world import add, make_corpus, make_project
 
@@ -204,7 +205,7 @@ def test_two_hosts_never_change_a_corpus_at_once(shared, on_host, tmp_path, monk
 
 
 def test_what_a_killed_process_of_this_host_held_is_free_at_once(shared, on_host, tmp_path, monkeypatch):
-    from storage.hosts import host_id
+    from core.storage.hosts import host_id
 
     monkeypatch.setattr(lock, "PATIENCE", 0.0)
     on_host("one")
@@ -241,7 +242,7 @@ def test_a_model_chosen_on_one_host_scores_on_another(shared, on_host):
 
     write(folder, ADEM, {}, {}, fill)
     [kept] = shelf.shelf()
-    pinned(kept)
+    shelf.publish(kept)
     kind, chosen = choice(folder)
     packed = pack(chosen)
     there = on_host("jobs")
@@ -257,11 +258,13 @@ def test_a_model_chosen_on_one_host_scores_on_another(shared, on_host):
 def test_a_model_whose_published_files_are_gone_is_refused_in_words(shared, on_host):
     write(on_host("web") / "models" / "rivers", ADEM, {}, {}, lambda made: (made / "w").write_bytes(b"w"))
     [kept] = shelf.shelf()
-    pinned(kept)
+    shelf.publish(kept)
     for name in [name for name, _ in shared_store().names("models/rivers/files")]:
         shared_store().delete(name)
     there = on_host("jobs")
     [listed] = shelf.shelf()
     with pytest.raises(EvaluationError, match="The model rivers cannot be fetched"):
         shelf.fetch_files(listed)
+    with pytest.raises(BackupError, match="The model rivers cannot be fetched"):
+        list(Models().paths())
     assert not (there / "models" / "rivers").exists()

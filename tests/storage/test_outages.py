@@ -1,16 +1,27 @@
-"""While the bucket of all hosts does not answer, pages and programs are told so."""
+"""While the storage of all hosts does not answer, pages and programs are told so."""
 
 # ruff: noqa: F811  # fixtures come from the desk's tests by import
+
+import errno
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from annotation.services import staged_files
+from core.storage import bucket, timeouts
+from core.storage.errors import StorageUnavailableError
+from core.storage.shelves import FolderShelf
+from core.storage.store import FolderStore, shared_store
+from distillery.backup.files import Models
 from evaluations.learned import shelf
 from retrieval.errors import IndexUnavailableError
 from retrieval.models import Index
 from retrieval.services.indexing import build_index
-from storage import bucket
-from storage.errors import StorageUnavailableError
 from tests.annotation.test_search_api import as_, call, corpus, people, project, viewer  # noqa: F401
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +32,7 @@ SENTENCE = "The storage s3://away does not answer (EndpointConnectionError). Try
 def outage(settings, monkeypatch, on_host):
     """A second host, whose bucket is at an address where nothing answers."""
     on_host("two")
-    monkeypatch.setattr(bucket, "ATTEMPTS", 1)
+    monkeypatch.setattr(timeouts, "_chosen", replace(timeouts.OF_PAGES, attempts=1))
     bucket.storage_for.cache_clear()
     settings.DATA_S3_ENDPOINT, settings.DATA_S3_REGION = "http://127.0.0.1:9", "us-east-1"
     settings.DATA_S3_ACCESS_KEY = settings.DATA_S3_SECRET_KEY = "testing"
@@ -69,9 +80,88 @@ def test_a_build_that_cannot_be_published_fails_in_words(corpus, outage):
 
 def test_a_backup_that_would_lack_models_is_not_written(outage):
     with pytest.raises(StorageUnavailableError):
-        shelf.fetch_all()
+        list(Models().paths())
 
 
 def test_models_of_this_host_are_listed(outage, caplog):
     assert shelf.shelf() == []
     assert caplog.messages == [f"Models of other hosts are not listed: {SENTENCE}"]
+
+
+@pytest.fixture
+def folder_away(settings, on_host, tmp_path):
+    """A host whose shared folder is not mounted."""
+    on_host("two")
+    settings.DATA_STORAGE = str(tmp_path / "mount" / "data")
+    return Path(settings.DATA_STORAGE)
+
+
+def test_an_upload_while_the_shared_folder_is_away_is_refused_with_503(as_, folder_away, project):
+    file = SimpleUploadedFile("queries.csv", b"id,query\n1,Why?\n")
+    answer = as_("manager").post(f"/desk/projects/{project.slug}/imports/new/", {"file": file})
+    assert answer.status_code == 503
+    assert "The storage of files does not answer" in answer.content.decode()
+    assert not folder_away.exists()  # nothing is written under the mount, where it would be hidden later
+
+
+def test_an_upload_stays_on_its_host_while_the_folder_is_away(folder_away, project, tmp_path):
+    shared_store().prepare()
+    file = staged_files.stage(project=project, name="queries.csv", pieces=[b"id,query\n1,Why?\n"])
+    folder_away.rename(tmp_path / "elsewhere")
+    with pytest.raises(StorageUnavailableError, match="is not there"):
+        staged_files.staged(project=project, sha256=file.sha256)
+    (tmp_path / "elsewhere").rename(folder_away)
+    assert staged_files.staged(project=project, sha256=file.sha256).path.exists()
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.EACCES, errno.ENOSPC])
+def test_a_shared_folder_that_refuses_is_named_with_the_cause(tmp_path, monkeypatch, number):
+    def refuse(*_args, **_kwargs):
+        raise OSError(number, "the cause")
+
+    store, shelf = FolderStore(tmp_path), FolderShelf(tmp_path / "releases")
+    source = tmp_path / "source"
+    source.write_bytes(b"1")
+    monkeypatch.setattr(Path, "stat", refuse)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    for action in (
+        lambda: store.size("a/b"),
+        lambda: store.put("a/b", source),
+        lambda: store.delete("a/b"),
+        lambda: shelf.keep("p/1.0.0", tmp_path, move=False),
+    ):
+        with pytest.raises(StorageUnavailableError, match="the cause"):
+            action()
+
+
+def test_a_release_is_not_kept_where_its_disk_is_away(tmp_path):
+    shelf = FolderShelf(tmp_path / "mount" / "data" / "releases")
+    built = tmp_path / "built"
+    built.mkdir()
+    for action in (
+        lambda: shelf.keep("p/1.0.0", built, move=False),
+        lambda: shelf.open("p/1.0.0", "manifest.json"),
+        lambda: list(shelf.paths()),
+    ):
+        with pytest.raises(StorageUnavailableError, match="is not there"):
+            action()
+    assert not (tmp_path / "mount").exists()
+
+
+def test_a_bucket_that_hangs_holds_a_page_for_seconds(outage, settings, monkeypatch):
+    """botocore alone waits a minute for each answer. Here a server takes the connection and is silent."""
+    assert timeouts.OF_PAGES.attempts * (timeouts.OF_PAGES.connect + timeouts.OF_PAGES.read) <= 30
+    short = replace(timeouts.OF_PAGES, read=0.05, attempts=1)
+    monkeypatch.setattr(timeouts, "_chosen", short)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.DATA_S3_ENDPOINT = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(StorageUnavailableError, match="ReadTimeoutError"):
+            shared_store().size("models/a")
+
+
+def test_the_web_server_chooses_short_timeouts():
+    script = (
+        "import distillery.wsgi; from core.storage.timeouts import *; assert bucket_timeouts() is OF_PAGES"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

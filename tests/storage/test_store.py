@@ -7,8 +7,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
-from storage.bundles import DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
-from storage.store import fetch, shared_store
+from core.storage.bundles import DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
+from core.storage.store import fetch, shared_store
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.projects.models import Event, Membership, Project
+from core.projects.services import set_role
+from core.sealing import unseal
 from crowd.models import Endpoint, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.services.stages import open_stage
 from crowd.study.application import ChangedMeanwhileError, apply
 from crowd.study.planning import plan
 from crowd.study.problems import StudyError
 from crowd.study.reader import read
-from projects.models import Event, Membership, Project
-from projects.services import set_role
-from sealing import unseal
 from tests.study.conftest import KEYS
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.projects.models import Event, Project
 from crowd.models import Stage
-from projects.models import Event, Project
 from tests.study.conftest import EXAMPLE, KEYS
 
 pytestmark = pytest.mark.django_db

@@ -6,11 +6,11 @@ from typing import get_args
 
 import pytest
 
+from core.money.fees import PROFILES
 from crowd.services.endpoints import PRESETS
 from crowd.study import reference
 from crowd.study.problems import Code
 from crowd.study.schema import EndpointFields, StudyFields
-from money.fees import PROFILES
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs/study.md").read_text(encoding="utf-8")
 

@@ -9,6 +9,8 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.money.amounts import cents, dollars
+from core.projects.services import create_project, set_role
 from crowd.models import Endpoint
 from crowd.services.endpoints import PRESETS, create_endpoint
 from crowd.services.stages import create_stage
@@ -17,8 +19,6 @@ from crowd.study.planning import plan
 from crowd.study.reader import read
 from crowd.study.values import duration, seconds
 from crowd.study.writer import study_toml
-from money.amounts import cents, dollars
-from projects.services import create_project, set_role
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.text(characters, min_size=1, max_size=40).filter(lambda text: text.strip())

@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from django.db.models import F
 from django.utils import timezone
 
-from jobs.models import Job
+from core.database import bulk
+from core.database.bulk import BulkTable, insert_columns, integer_columns
+from core.jobs.models import Job
+from core.projects.models import Event
+from core.projects.services import create_project
 from judgments.models import Candidate, ImportedScore, Judgment, System
-from projects.models import Event
-from projects.services import create_project
-from tables import bulk
-from tables.bulk import BulkTable, insert_columns, integer_columns
 from tests.judgments.desk_world import judge, make_place
 
 pytestmark = pytest.mark.django_db

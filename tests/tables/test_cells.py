@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.files.cells import cell, unguarded
 from releases.formats.csv_files import _guarded
-from tables.cells import cell, unguarded
 
 #: A text, and the cell that it becomes.
 CELLS = {
@@ -24,6 +24,9 @@ CELLS = {
     "\ufeff=1+1": "'\ufeff=1+1",
     "a;=HYPERLINK(1)": "a;'=HYPERLINK(1)",
     "a; +1+cmd|x": "a; '+1+cmd|x",
+    "a\t=1+1": "a\t'=1+1",
+    "\t=1+1": "'\t'=1+1",
+    "a\t- b": "a\t- b",
     "a\n@x": "a\n'@x",
     "one\n- two\n- three": "one\n- two\n- three",
     "well ;-) a=b": "well ;-) a=b",

@@ -2,10 +2,10 @@
 
 import pytest
 
+from core.files.decimals import AmbiguousNumberError, with_point
+from core.money.amounts import AmountError, entered_cents
 from judgments.importing.rating_fields import number, whole
-from money.amounts import AmountError, entered_cents
 from releases.importing.rows import Scale, row_of
-from tables.decimals import AmbiguousNumberError, with_point
 
 
 @pytest.mark.parametrize(

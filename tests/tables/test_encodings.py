@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from tables.encodings import ALLOWED, USUAL, EncodingError, Guess, guess_encoding, text_encoding
+from core.files.encodings import ALLOWED, USUAL, EncodingError, Guess, guess_encoding, text_encoding
 
 SENTENCES = {
     "German": ("cp1252", "Ist Übergewicht gefährlich? Die Ärzte sagen: ja, natürlich.\n"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from annotation.importing.records import FileRefusedError
 from annotation.importing.source import Source
+from core.files.rowcounts import RowCounts, sum_in_words
 from judgments.importing.rating_source import RatingsFileError
 from judgments.importing.ratings import read_ratings
 from judgments.services.importing import Options, import_candidates
@@ -22,7 +23,6 @@ from releases.importing.rows import Scale
 from releases.importing.spool import Spool
 from releases.importing.tables import open_table
 from releases.services.importing import _read
-from tables.rowcounts import RowCounts, sum_in_words
 from tests.judgments.candidates_world import make_project, make_query
 from tests.site import world
 

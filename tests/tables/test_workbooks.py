@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tables.workbooks import WorkbookError, is_workbook, open_workbook
+from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from tests.memory import measured
 from tests.workbooks import DATE, MOMENT, write_workbook
 
@@ -103,7 +103,7 @@ def _claimed(path: Path) -> Path:
 
 _OPEN = """
 import sys, pathlib
-from tables.workbooks import WorkbookError, open_workbook
+from core.files.workbooks import WorkbookError, open_workbook
 try:
     open_workbook(pathlib.Path(sys.argv[1]))
 except WorkbookError as error:

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from crowd.models import Assignment, Claim, Stage
-from poll.models import Vote
+from examples.poll.models import Vote
 from tests.taskpage.world import Visitor, handed_over, make_hit, make_stage
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from crowd.models import Assignment, Claim, Exclusion, Hit, Stage, Worker
 from crowd.taskpage.origins import known_origin
-from poll.models import Vote
+from examples.poll.models import Vote
 from tests.taskpage.world import MARKET, SUBMIT_TO, Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db

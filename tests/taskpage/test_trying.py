@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from core.projects.services import set_role
 from crowd.models import Stage
 from crowd.services.drafts import REMEMBERED
-from projects.services import set_role
 from tests.judgments import judging_world
 from tests.taskpage.test_checks_hidden import TELLTALE, WORLDS
 from tests.taskpage.world import make_stage, text
@@ -20,7 +20,7 @@ ROOMS = ("crowd", "annotation", "judgments", "poll", "retrieval", "projects", "m
 
 
 def counts() -> dict[str, int]:
-    """Rows of every table of the rooms."""
+    """Rows of every table of the apps."""
     models = [model for model in all_apps.get_models() if model._meta.app_label in ROOMS]
     return {model._meta.label: model._default_manager.count() for model in models}
 

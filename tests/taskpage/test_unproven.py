@@ -9,13 +9,13 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from core.rates import limits
 from crowd.adapters.mturk import MTurkAdapter
 from crowd.models import Assignment, Claim, Endpoint, Hit, HitUnit, Worker
 from crowd.services import drafts, unproven
 from crowd.services.arrivals import arrive
 from crowd.taskpage import pace
-from poll.models import Vote
-from rates import limits
+from examples.poll.models import Vote
 from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from django.test import Client
 
 from crowd.models import Assignment, Claim
 from crowd.services import receipts
-from poll.models import Vote
+from examples.poll.models import Vote
 from tests.taskpage.world import (
     MARKET,
     SUBMIT_TO,

@@ -12,9 +12,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from core.projects.services import create_project
+from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, Stage
-from projects.services import create_project
-from sealing import seal
 
 MARKET = "https://market.example.org"
 SUBMIT_TO = f"{MARKET}/s/17-signature"
@@ -102,7 +102,7 @@ class Visitor:
         return self.client.get(f"{self.path}?{urlencode(address)}")
 
     def proof(self) -> str:
-        """The submit address with the marketplace's signature, made here anew from its description."""
+        """The submit address with the marketplace's signature, made here again from its description."""
         words = ("distillery.arrival", self.assignment, self.worker, self.hit.external_id, "17-signature")
         signature = hmac.new(SECRET.encode(), "|".join(words).encode(), hashlib.sha256).hexdigest()[:32]
         return f"{self.submit_to}~{'0' * 32}.{signature}"

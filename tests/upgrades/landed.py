@@ -31,7 +31,7 @@ class LandedMigration:
     @property
     def key(self) -> tuple[str, str]:
         """App and name, as Django has them."""
-        app, _, file = self.path.split("/")
+        app, _, file = self.path.split("/")[-3:]
         return app, file.removesuffix(".py")
 
 
@@ -53,7 +53,8 @@ def digest_migrations(root: Path = ROOT) -> dict[str, str]:
     """SHA-256 of every migration of the working tree, by its path."""
     return {
         path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(root.glob("*/migrations/[0-9]*.py"))
+        for folder in ("*", "core/*", "examples/*")
+        for path in sorted(root.glob(f"{folder}/migrations/[0-9]*.py"))
     }
 
 

@@ -10,12 +10,12 @@ from django.db import connection
 from django.test import Client
 from django.urls import Resolver404, resolve
 
-from accounts.models import PasswordState
+from core.accounts.models import PasswordState
+from core.sealing import unseal
 from crowd.models import Endpoint
 from distillery import checks
 from distillery.version import VERSION
 from marketplace.models import AccessKey
-from sealing import unseal
 from tests.upgrades.conftest import read_rows, versions
 from tests.upgrades.fill import LEFT_EMPTY
 from tests.upgrades.landed import UNRELEASED, read_landed

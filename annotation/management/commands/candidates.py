@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.retrieval_options import FETCHED, QUERY_MODELS, RANKERS, SHOWN, Recipe
 from annotation.selectors.recall import Recall, recall_of
 from annotation.services.candidates import CandidateSupply, provide_for
-from projects.models import Project
+from core.projects.models import Project
 
 _RANGES = {"k": (1, 1000), "candidates": (10, 1000), "below": (0, 10)}
 _NAMES = {"k": "-k", "candidates": "--candidates", "below": "--below"}

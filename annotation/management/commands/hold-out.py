@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.holdout import draw
+from core.projects.models import Project
 from crowd.errors import CrowdError
-from projects.models import Project
 
 
 class Command(BaseCommand):

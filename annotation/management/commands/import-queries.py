@@ -10,7 +10,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import pairs, user_named
 from annotation.importing.design import DESIGNS, STRATA, Design
 from annotation.importing.detect import FORMATS
 from annotation.importing.records import FileRefusedError
@@ -25,8 +24,9 @@ from annotation.services.importing import (
     import_queries,
     silent,
 )
-from projects.models import Project
-from tables.rowcounts import sum_in_words
+from core.accounts.commandline import pairs, user_named
+from core.files.rowcounts import sum_in_words
+from core.projects.models import Project
 
 _SHOWN = 10
 

@@ -7,10 +7,10 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from crowd.desk.agreements import ENOUGH, Row, of_project
-from crowd.desk.doors import Seat, on_project
-from crowd.desk.grids import respond
 from crowd.models import Stage
-from tables.grids import Column, Grid, GridRequest
+from web.access import ProjectAccess, on_project
+from web.table_pages import respond
+from web.tables import Column, Grid, GridRequest
 
 Line = tuple[Stage, Row]
 
@@ -43,19 +43,19 @@ AGREEMENT = Grid(
 
 @require_safe
 @on_project()
-def agreement(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def agreement(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """One row per stage whose people can agree, before and after filters; the stage has the whole report."""
 
     def rows(_: GridRequest) -> list[Line]:
-        return [(stage, row) for stage, row in of_project(seat.project) if row is not None]
+        return [(stage, row) for stage, row in of_project(access.project) if row is not None]
 
     return respond(
         request,
-        seat,
+        access,
         AGREEMENT,
         rows,
         "agreement.html",
-        file=f"{seat.project.slug}-agreement",
+        file=f"{access.project.slug}-agreement",
         tab="agreement",
         enough=ENOUGH,
     )

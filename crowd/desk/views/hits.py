@@ -6,52 +6,54 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from crowd.desk import tables
+from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.columns import HITS
-from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import HoursForm, OnceForm, PlacesForm
-from crowd.desk.grids import respond
-from crowd.desk.views.projects import entered
 from crowd.errors import StageStateError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation
 from crowd.services import stages
+from web.access import Role
+from web.forms import read_form, run_action
+from web.pages import show
+from web.table_pages import respond
 
 
 @require_safe
 @on_stage()
-def listing(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The table; sorted, filtered and paged by the address."""
     return respond(
         request,
-        seat,
+        access,
         HITS,
-        lambda asked: tables.hits(seat.stage, asked["state"], asked["q"]),
+        lambda asked: tables.hits(access.stage, asked["state"], asked["q"]),
         "hits.html",
-        file=f"{seat.stage.slug}-hits",
+        file=f"{access.stage.slug}-hits",
         rows_as="hits",
         tab="hits",
     )
 
 
-def _hit(seat: StageSeat, number: int) -> Hit:
-    hit: Hit = get_object_or_404(Hit, stage=seat.stage, ordinal=number)
-    hit.stage = seat.stage
+def _hit(access: StageAccess, number: int) -> Hit:
+    hit: Hit = get_object_or_404(Hit, stage=access.stage, ordinal=number)
+    hit.stage = access.stage
     return hit
 
 
 @require_safe
 @on_stage()
-def hit(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
+def hit(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
     """What is in a HIT, who took it, and what was asked of the marketplace about it."""
-    row = _hit(seat, number)
+    row = _hit(access, number)
     work = list(Assignment.objects.filter(hit=row).select_related("worker", "hit").order_by("pk")[:100])
     return show(
         request,
         "hit.html",
-        seat,
+        access,
         tab="hits",
         hit=row,
         units=_units(row),
@@ -70,20 +72,20 @@ def _units(row: Hit) -> list[tuple[HitUnit, str]]:
     return [(unit, words.get(unit.unit, unit.unit)) for unit in units]
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def more_time(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
+def more_time(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
     """Keep it on offer longer."""
-    row = _hit(seat, number)
+    row = _hit(access, number)
 
     def action() -> str:
-        hours = entered(HoursForm(request.POST))["hours"]
+        hours = read_form(HoursForm(request.POST))["hours"]
         until = max(row.expires_at or timezone.now(), timezone.now()) + timedelta(hours=hours)
         _on_offer_once(row)
         stages.extend_hit_time(hit=row, until=until.replace(microsecond=0))
         return f"It is asked to stay on offer until {until:%-d %b %Y, %H:%M} UTC."
 
-    return run_action(request, action, "desk:hit", seat.project.slug, seat.stage.slug, number)
+    return run_action(request, action, "desk:hit", access.project.slug, access.stage.slug, number)
 
 
 def _on_offer_once(row: Hit) -> None:
@@ -91,32 +93,32 @@ def _on_offer_once(row: Hit) -> None:
         raise StageStateError("The HIT is not published yet.")
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER, spends=True)
-def more_places(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
+def more_places(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
     """More people for it."""
-    row = _hit(seat, number)
+    row = _hit(access, number)
 
     def action() -> str:
         form = PlacesForm(request.POST)
-        places = entered(form)["places"]
+        places = read_form(form)["places"]
         stages.extend_hit_places(hit=row, places=places, purpose=form.purpose())
         return f"{places} more places are asked for."
 
-    return run_action(request, action, "desk:hit", seat.project.slug, seat.stage.slug, number)
+    return run_action(request, action, "desk:hit", access.project.slug, access.stage.slug, number)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def expire(request: HttpRequest, seat: StageSeat, *, number: int) -> HttpResponse:
-    """Take it off offer."""
-    row = _hit(seat, number)
+def expire(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
+    """Expire it."""
+    row = _hit(access, number)
 
     def action() -> str:
         form = OnceForm(request.POST)
-        entered(form)
+        read_form(form)
         _on_offer_once(row)
         stages.expire_hit(hit=row, purpose=form.purpose())
-        return "It goes off offer. Work that people have begun may still come in."
+        return "It expires now. Work that people have begun may still come in."
 
-    return run_action(request, action, "desk:hit", seat.project.slug, seat.stage.slug, number)
+    return run_action(request, action, "desk:hit", access.project.slug, access.stage.slug, number)

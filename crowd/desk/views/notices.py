@@ -8,16 +8,18 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from core.notices import selectors, services
+from core.notices.letters import last_sent, post_office
+from core.notices.models import Notice, Wish
+from core.revisions import ConflictError
 from crowd.desk import tables
-from crowd.desk.doors import Seat, for_members, on_project, posted, run_action, show, show_conflict
 from crowd.desk.forms import WishForm
-from notices import selectors, services
-from notices.letters import last_sent, post_office
-from notices.models import Notice, Wish
-from revisions.shown_columns import ConflictError
-from tables.grids import page_of
+from web.access import ProjectAccess, for_members, on_project
+from web.forms import run_action
+from web.pages import show, show_conflict
+from web.tables import page_of
 
 FOLDER = "notices"
 STATES = {"open": "Open", "unread": "Unread", "over": "Over", "all": "All"}
@@ -32,21 +34,21 @@ def listing(request: HttpRequest, user: User) -> HttpResponse:
 
 @require_safe
 @on_project()
-def of_project(request: HttpRequest, seat: Seat) -> HttpResponse:
+def of_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Notices of one project, and which of them I want by e-mail."""
-    rows = selectors.notices_of(seat.user, seat.project)
+    rows = selectors.notices_of(access.user, access.project)
     return show(
         request,
         "project.html",
-        seat,
+        access,
         folder=FOLDER,
         tab="notices",
-        wish=selectors.wish_of(seat.user, seat.project),
+        wish=selectors.wish_of(access.user, access.project),
         wishes=Wish.Post.choices,
-        wish_form=_wish_form(seat),
+        wish_form=_wish_form(access),
         post=post_office(),
-        last=last_sent(seat.user),
-        **_rows(request, rows, seat.user),
+        last=last_sent(access.user),
+        **_rows(request, rows, access.user),
     )
 
 
@@ -61,7 +63,7 @@ def _rows(request: HttpRequest, rows: QuerySet[Notice], user: User) -> dict[str,
     return {"state": state, "notices": page_of(rows, request)}
 
 
-@posted
+@require_POST
 @for_members
 def see(request: HttpRequest, user: User, *, pk: int) -> HttpResponse:
     """I have read one."""
@@ -72,7 +74,7 @@ def see(request: HttpRequest, user: User, *, pk: int) -> HttpResponse:
     return _back(request)
 
 
-@posted
+@require_POST
 @for_members
 def see_all(request: HttpRequest, user: User) -> HttpResponse:
     """I have read everything that is open in my projects."""
@@ -80,35 +82,35 @@ def see_all(request: HttpRequest, user: User) -> HttpResponse:
     return _back(request)
 
 
-@posted
+@require_POST
 @on_project()
-def see_project(request: HttpRequest, seat: Seat) -> HttpResponse:
+def see_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """I have read everything that is open in this project."""
-    rows = selectors.waiting(selectors.notices_of(seat.user, seat.project), seat.user)
-    services.see(user=seat.user, notices=rows)
-    return redirect("desk:project_notices", seat.project.slug)
+    rows = selectors.waiting(selectors.notices_of(access.user, access.project), access.user)
+    services.see(user=access.user, notices=rows)
+    return redirect("desk:project_notices", access.project.slug)
 
 
-@posted
+@require_POST
 @on_project()
-def wish(request: HttpRequest, seat: Seat) -> HttpResponse:
+def wish(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Which notices of this project I want by e-mail."""
-    form = _wish_form(seat, request.POST)
+    form = _wish_form(access, request.POST)
 
     def action() -> str:
         post = request.POST.get("post", "")
-        services.wish(user=seat.user, project=seat.project, post=post, seen=form.seen)
+        services.wish(user=access.user, project=access.project, post=post, seen=form.seen)
         return "Saved. This is for you alone."
 
     try:
-        return run_action(request, action, "desk:project_notices", seat.project.slug)
+        return run_action(request, action, "desk:project_notices", access.project.slug)
     except ConflictError:
-        back = reverse("desk:project_notices", args=[seat.project.slug])
-        return show_conflict(request, seat, form, _wish_form(seat), back)
+        back = reverse("desk:project_notices", args=[access.project.slug])
+        return show_conflict(request, access, form, _wish_form(access), back)
 
 
-def _wish_form(seat: Seat, data: Any = None) -> WishForm:
-    return WishForm(data, wish=Wish.objects.filter(user=seat.user, project=seat.project).first())
+def _wish_form(access: ProjectAccess, data: Any = None) -> WishForm:
+    return WishForm(data, wish=Wish.objects.filter(user=access.user, project=access.project).first())
 
 
 def _back(request: HttpRequest) -> HttpResponse:

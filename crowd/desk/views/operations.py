@@ -5,18 +5,20 @@ import uuid
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from crowd.desk import tables
+from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.columns import OPERATIONS
-from crowd.desk.doors import Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import ResolveForm
-from crowd.desk.grids import respond
-from crowd.desk.views.projects import entered
 from crowd.models import MarketOperation
 from crowd.selectors import operations
 from crowd.services import review
-from tables.grids import page_of
+from web.access import Role
+from web.forms import read_form, run_action
+from web.pages import show
+from web.table_pages import respond
+from web.tables import page_of
 
 Kind = MarketOperation.Kind
 
@@ -63,26 +65,26 @@ _OTHERS = (
 
 @require_safe
 @on_stage()
-def listing(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Every call that changed something, or should have; newest first unless the address says otherwise."""
     return respond(
         request,
-        seat,
+        access,
         OPERATIONS,
-        lambda asked: tables.operations_of(operations.recent(seat.stage), asked["state"]),
+        lambda asked: tables.operations_of(operations.recent(access.stage), asked["state"]),
         "operations.html",
-        file=f"{seat.stage.slug}-operations",
+        file=f"{access.stage.slug}-operations",
         rows_as="operations",
         tab="operations",
-        undecided=operations.needs_person(seat.stage).count(),
+        undecided=operations.needs_person(access.stage).count(),
     )
 
 
 @require_safe
 @on_stage()
-def decisions(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def decisions(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Operations that nobody answered, with what each answer of yours does."""
-    page = page_of(operations.needs_person(seat.stage), request)
+    page = page_of(operations.needs_person(access.stage), request)
     cases = [
         (
             row,
@@ -91,24 +93,24 @@ def decisions(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         )
         for row in page
     ]
-    return show(request, "decisions.html", seat, tab="operations", cases=cases, pages=page)
+    return show(request, "decisions.html", access, tab="operations", cases=cases, pages=page)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def resolve(request: HttpRequest, seat: StageSeat, *, operation: uuid.UUID) -> HttpResponse:
+def resolve(request: HttpRequest, access: StageAccess, *, operation: uuid.UUID) -> HttpResponse:
     """What became of an operation; booking money that was reserved spends nothing new."""
-    row = get_object_or_404(MarketOperation, stage=seat.stage, pk=operation)
+    row = get_object_or_404(MarketOperation, stage=access.stage, pk=operation)
 
     def action() -> str:
-        given = entered(ResolveForm(request.POST))
+        given = read_form(ResolveForm(request.POST))
         happened = given["happened"] == "yes"
         review.resolve_operation(
-            operation=row, actor=seat.user, happened=happened, ref=given["ref"], why=given["why"]
+            operation=row, actor=access.user, happened=happened, ref=given["ref"], why=given["why"]
         )
         return "Booked as done." if happened else "Booked as not done; its money is free again."
 
-    answer = run_action(request, action, "desk:decisions", seat.project.slug, seat.stage.slug)
-    if request.GET.get("queue") == "operations" and not operations.needs_person(seat.stage).exists():
-        return redirect("desk:queue", seat.project.slug, "operations")
+    answer = run_action(request, action, "desk:decisions", access.project.slug, access.stage.slug)
+    if request.GET.get("queue") == "operations" and not operations.needs_person(access.stage).exists():
+        return redirect("desk:queue", access.project.slug, "operations")
     return answer

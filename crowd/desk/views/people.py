@@ -9,19 +9,20 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from core.money.amounts import dollars
+from core.projects.selectors import projects_of
 from crowd.desk import panels
-from crowd.desk.doors import Role, Seat, for_members, on_project, posted, run_action, show
 from crowd.desk.forms import ReasonForm
-from crowd.desk.grids import respond
-from crowd.desk.views.projects import entered
 from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.people import ENOUGH, Person, people
 from crowd.services.people import exclude_from_project
-from money.amounts import dollars
-from projects.selectors import projects_of
-from tables.grids import Choices, Column, Grid, GridRequest, Words
+from web.access import ProjectAccess, Role, for_members, on_project
+from web.forms import read_form, run_action
+from web.pages import show
+from web.table_pages import respond
+from web.tables import Choices, Column, Grid, GridRequest, Words
 
 _WORK = 25
 
@@ -94,48 +95,48 @@ _STATES: dict[str, Callable[[Person], bool]] = {
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """The table over all stages; figures that compare people leave out who did less than ENOUGH."""
 
     def rows(asked: GridRequest) -> list[Person]:
         words = asked["q"].lower()
         shown = _STATES[asked["state"]]
-        return [row for row in people(seat.project) if shown(row) and words in row.name.lower()]
+        return [row for row in people(access.project) if shown(row) and words in row.name.lower()]
 
     return respond(
         request,
-        seat,
+        access,
         PEOPLE,
         rows,
         "people.html",
-        file=f"{seat.project.slug}-workers",
+        file=f"{access.project.slug}-workers",
         rows_as="people",
         tab="people",
         enough=ENOUGH,
-        currency=_currency(seat),
+        currency=_currency(access),
     )
 
 
-def _currency(seat: Seat) -> str:
+def _currency(access: ProjectAccess) -> str:
     """The currency of the project's stages; the installation's while there are none."""
-    found = Stage.objects.filter(project=seat.project).values_list("endpoint__currency", flat=True)
+    found = Stage.objects.filter(project=access.project).values_list("endpoint__currency", flat=True)
     return found.order_by("pk").first() or ""
 
 
 @require_safe
 @on_project()
-def person(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
-    """One worker over all stages: figures, what rooms above know, their latest work, and what can be done."""
-    worker = _worker(seat, pk)
-    stages = {stage.pk: stage for stage in Stage.objects.filter(project=seat.project)}
-    figures = next((row for row in people(seat.project) if row.worker == pk), None)
+def person(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
+    """One worker over all stages: figures, what apps above know, their latest work, and what can be done."""
+    worker = _worker(access, pk)
+    stages = {stage.pk: stage for stage in Stage.objects.filter(project=access.project)}
+    figures = next((row for row in people(access.project) if row.worker == pk), None)
     scopes = {f"stage:{key}": stage for key, stage in stages.items()}
     barred = Exclusion.objects.filter(worker=worker, scope__in=scopes).order_by("created_at", "pk")
     work = Assignment.objects.filter(worker=worker, stage__in=stages).select_related("stage", "hit")
     return show(
         request,
         "person.html",
-        seat,
+        access,
         tab="people",
         worker=worker,
         figures=figures,
@@ -144,35 +145,35 @@ def person(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
         currency=worker.endpoint.currency,
         exclusions=[(scopes[row.scope], row) for row in barred],
         work=work.order_by("-pk")[:_WORK],
-        sections=panels.worker_sections(seat.project, worker),
+        sections=panels.worker_sections(access.project, worker),
         exclude_form=ReasonForm(auto_id="exclude_%s"),
     )
 
 
-def _worker(seat: Seat, pk: int) -> Worker:
+def _worker(access: ProjectAccess, pk: int) -> Worker:
     """Somebody who took work of this project; others of the marketplace are nobody's business here."""
-    everybody = Worker.objects.filter(assignments__stage__project=seat.project).select_related("endpoint")
+    everybody = Worker.objects.filter(assignments__stage__project=access.project).select_related("endpoint")
     found: Worker = get_object_or_404(everybody.distinct(), pk=pk)
     return found
 
 
-@posted
+@require_POST
 @on_project(Role.MANAGER)
-def exclude(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponseBase:
+def exclude(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
     """Bar somebody from all stages of the project."""
 
     def action() -> str:
         count = exclude_from_project(
-            worker=_worker(seat, pk),
-            project=seat.project,
-            reason=entered(ReasonForm(request.POST))["reason"],
-            actor=seat.user,
+            worker=_worker(access, pk),
+            project=access.project,
+            reason=read_form(ReasonForm(request.POST))["reason"],
+            actor=access.user,
         )
         return (
             f"Excluded from {count} {'stage' if count == 1 else 'stages'}. What they did stays, and is paid."
         )
 
-    return run_action(request, action, "desk:person", seat.project.slug, pk)
+    return run_action(request, action, "desk:person", access.project.slug, pk)
 
 
 EVERYBODY = Grid(
@@ -219,5 +220,12 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
         return some
 
     return respond(
-        request, None, EVERYBODY, rows, "everybody.html", complete=complete, rows_as="workers", rail="people"
+        request,
+        None,
+        EVERYBODY,
+        rows,
+        "everybody.html",
+        complete=complete,
+        rows_as="workers",
+        sidebar="people",
     )

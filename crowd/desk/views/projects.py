@@ -9,29 +9,21 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.projects import services
+from core.projects.models import Event, Membership, Project
+from core.projects.services import ProjectError
+from core.revisions import ConflictError
 from crowd.desk import overview, panels, tables
 from crowd.desk.columns import EVENTS, MEMBERS, PROJECTS
-from crowd.desk.doors import (
-    NotEnteredError,
-    Role,
-    Seat,
-    for_members,
-    on_project,
-    posted,
-    run_action,
-    show,
-    show_conflict,
-)
 from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.funnel import HEADS, drawn
-from crowd.desk.grids import respond
-from projects import services
-from projects.models import Event, Membership, Project
-from projects.services import ProjectError
-from revisions.shown_columns import ConflictError
-from tables.grids import Choices, GridRequest
+from web.access import ProjectAccess, Role, for_members, on_project
+from web.forms import FormError, run_action
+from web.pages import show, show_conflict
+from web.table_pages import respond
+from web.tables import Choices, GridRequest
 
 PROJECT = "desk:project"
 _FEED = 8
@@ -53,44 +45,44 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 
 @require_safe
 @on_project()
-def project(request: HttpRequest, seat: Seat) -> HttpResponse:
+def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What needs somebody, the funnel, stages, money, members, and what happened."""
-    said = overview.compose_overview(seat.project)
+    said = overview.compose_overview(access.project)
     return show(
         request,
         "project.html",
-        seat,
+        access,
         tab="project",
         said=said,
         funnel=drawn(said.steps),
         funnel_heads=HEADS,
-        sections=panels.sections(seat.project),
-        cards=tables.stage_cards(seat.project),
-        members=members_of(seat),
-        feed=_worded(_events(seat)[:_FEED]),
+        sections=panels.sections(access.project),
+        cards=tables.stage_cards(access.project),
+        members=members_of(access),
+        feed=_worded(_events(access)[:_FEED]),
     )
 
 
-def members_of(seat: Seat) -> list[Membership]:
+def members_of(access: ProjectAccess) -> list[Membership]:
     """Everybody in the project, by name."""
     return list(
-        Membership.objects.filter(project=seat.project).select_related("user").order_by("user__username")
+        Membership.objects.filter(project=access.project).select_related("user").order_by("user__username")
     )
 
 
-def _events(seat: Seat) -> Any:
-    return Event.objects.filter(project=seat.project).select_related("actor").order_by("-pk")
+def _events(access: ProjectAccess) -> Any:
+    return Event.objects.filter(project=access.project).select_related("actor").order_by("-pk")
 
 
 @require_safe
 @on_project()
-def events(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Everything that happened, newest first unless the address says otherwise."""
     words = {name: f"{words[:1].upper()}{words[1:]}" for name, words in sorted(services.ACTIONS.items())}
     by_action = Choices("action", "What", {"all": "Everything", **words})
 
     def rows(asked: GridRequest) -> QuerySet[Event]:
-        found: QuerySet[Event] = _events(seat)
+        found: QuerySet[Event] = _events(access)
         if asked["action"] != "all":
             found = found.filter(action=asked["action"])
         if words := asked["q"]:
@@ -99,13 +91,13 @@ def events(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
     return respond(
         request,
-        seat,
+        access,
         EVENTS,
         rows,
         "events.html",
         complete=_worded,
         more_filters=(by_action,),
-        file=f"{seat.project.slug}-events",
+        file=f"{access.project.slug}-events",
         rows_as="events",
     )
 
@@ -120,15 +112,15 @@ def _worded(rows: Any) -> list[Event]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_project(Role.OWNER)
-def edit(request: HttpRequest, seat: Seat) -> HttpResponse:
+def edit(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Title, language, licence, wage floor and budget."""
-    form = ProjectForm(request.POST or None, project=seat.project)
+    form = ProjectForm(request.POST or None, project=access.project)
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         fields = form.model
         try:
             services.edit_project(
-                project=seat.project,
+                project=access.project,
                 changes={
                     "title": fields.title,
                     "language": fields.language,
@@ -137,90 +129,92 @@ def edit(request: HttpRequest, seat: Seat) -> HttpResponse:
                 },
                 budget_cents=fields.budget,
                 seen=form.seen,
-                actor=seat.user,
+                actor=access.user,
             )
         except ConflictError:
-            now = Project.objects.get(pk=seat.project.pk)
+            now = Project.objects.get(pk=access.project.pk)
             form.compare(ProjectForm(project=now), reverse("desk:settings", args=[now.slug]))
             status = 409
         except ProjectError as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, "Saved.")
-            return redirect("desk:settings", seat.project.slug)
-    return show(request, "project_form.html", seat, form=form, status=status)
+            return redirect("desk:settings", access.project.slug)
+    return show(request, "project_form.html", access, form=form, status=status)
 
 
 @require_safe
 @on_project()
-def members(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def members(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Who is in the project, in which role."""
 
     def rows(asked: GridRequest) -> QuerySet[Membership]:
-        found = Membership.objects.filter(project=seat.project).select_related("user")
+        found = Membership.objects.filter(project=access.project).select_related("user")
         if asked["role"] != "all":
             found = found.filter(role=asked["role"])
         return found.filter(user__username__icontains=asked["q"]) if asked["q"] else found
 
     return respond(
         request,
-        seat,
+        access,
         MEMBERS,
         rows,
         "members.html",
-        file=f"{seat.project.slug}-members",
+        file=f"{access.project.slug}-members",
         rows_as="members",
         form=MemberForm(),
     )
 
 
-@posted
+@require_POST
 @on_project(Role.OWNER)
-def set_member(request: HttpRequest, seat: Seat) -> HttpResponse:
+def set_member(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Bring somebody in, or give them another role."""
-    named = Membership.objects.filter(project=seat.project, user__username=request.POST.get("username", ""))
+    named = Membership.objects.filter(project=access.project, user__username=request.POST.get("username", ""))
     form = MemberForm(request.POST, member=named.first())
 
     def action() -> str:
         given = entered(form)
         user = User.objects.filter(username=given["username"], is_active=True).first()
         if user is None:
-            raise NotEnteredError(f"There is no user {given['username']!r} here.")
+            raise FormError(f"There is no user {given['username']!r} here.")
         services.set_role(
-            project=seat.project, user=user, role=given["role"], actor=seat.user, seen=form.seen
+            project=access.project, user=user, role=given["role"], actor=access.user, seen=form.seen
         )
         return f"{user.get_username()} is {given['role']} now."
 
     try:
-        return run_action(request, action, "desk:members", seat.project.slug)
+        return run_action(request, action, "desk:members", access.project.slug)
     except ConflictError:
-        back = reverse("desk:members", args=[seat.project.slug])
-        return show_conflict(request, seat, form, MemberForm(member=named.first()), back)
+        back = reverse("desk:members", args=[access.project.slug])
+        return show_conflict(request, access, form, MemberForm(member=named.first()), back)
 
 
-@posted
+@require_POST
 @on_project(Role.OWNER)
-def remove_member(request: HttpRequest, seat: Seat, *, user: int) -> HttpResponse:
+def remove_member(request: HttpRequest, access: ProjectAccess, *, user: int) -> HttpResponse:
     """Take somebody out."""
-    member = get_object_or_404(Membership.objects.select_related("user"), project=seat.project, user_id=user)
+    member = get_object_or_404(
+        Membership.objects.select_related("user"), project=access.project, user_id=user
+    )
 
     def action() -> str:
-        services.remove_member(project=seat.project, user=member.user, actor=seat.user)
+        services.remove_member(project=access.project, user=member.user, actor=access.user)
         return f"{member.user.get_username()} is no longer in the project."
 
     return run_action(
-        request, action, "desk:projects" if user == seat.user.pk else "desk:members", *_place(seat, user)
+        request, action, "desk:projects" if user == access.user.pk else "desk:members", *_place(access, user)
     )
 
 
-def _place(seat: Seat, user: int) -> list[str]:
-    return [] if user == seat.user.pk else [seat.project.slug]
+def _place(access: ProjectAccess, user: int) -> list[str]:
+    return [] if user == access.user.pk else [access.project.slug]
 
 
 def entered(form: Any) -> dict[str, Any]:
-    """What a small form holds; raises NotEnteredError with the first thing that is wrong with it."""
+    """What a small form holds; raises FormError with the first thing that is wrong with it."""
     if form.is_valid():
         return dict(form.cleaned_data)
     name, errors = next(iter(form.errors.items()))
     label = form[name].label if name in form.fields else ""
-    raise NotEnteredError(f"{label}: {errors[0]}" if label else str(errors[0]))
+    raise FormError(f"{label}: {errors[0]}" if label else str(errors[0]))

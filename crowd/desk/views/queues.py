@@ -6,18 +6,19 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from crowd.desk import queues
-from crowd.desk.doors import Seat, on_project, show
+from web.access import ProjectAccess, on_project
+from web.pages import show
 
 
 @require_safe
 @on_project()
-def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """All queues with their counts."""
-    found = queues.waiting(seat.project)
+    found = queues.waiting(access.project)
     return show(
         request,
         "queues.html",
-        seat,
+        access,
         tab="queues",
         waiting=[each for each in found if each.count],
         done=[each for each in found if not each.count],
@@ -27,13 +28,13 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 @require_safe
 @on_project()
-def following(request: HttpRequest, seat: Seat, *, queue: str) -> HttpResponse:
+def following(request: HttpRequest, access: ProjectAccess, *, queue: str) -> HttpResponse:
     """On to the next one that waits, or back to the queues where none does."""
     found = queues.queue_named(queue)
     if found is None:
         raise Http404("There is no such queue.")
-    address = found.first(seat.project)
+    address = found.first(access.project)
     if address:
         return redirect(address)
     messages.success(request, f"Nothing is left: {found.label.lower()}.")
-    return redirect("desk:queues", seat.project.slug)
+    return redirect("desk:queues", access.project.slug)

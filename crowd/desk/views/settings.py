@@ -4,26 +4,27 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from core.projects.selectors import projects_of
 from crowd.desk import panels
-from crowd.desk.doors import Seat, for_members, on_project, show
 from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.views.projects import members_of
-from projects.selectors import projects_of
+from web.access import ProjectAccess, for_members, on_project
+from web.pages import show
 
 
 @require_safe
 @on_project()
-def of_project(request: HttpRequest, seat: Seat) -> HttpResponse:
+def of_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What a project is, its budget and its people; forms for owners, facts for everybody else."""
     return show(
         request,
         "settings.html",
-        seat,
+        access,
         tab="settings",
-        form=ProjectForm(project=seat.project),
+        form=ProjectForm(project=access.project),
         member_form=MemberForm(),
-        members=members_of(seat),
-        sections=panels.settings_sections(seat.user, seat.project, request),
+        members=members_of(access),
+        sections=panels.settings_sections(access.user, access.project, request),
     )
 
 
@@ -34,7 +35,7 @@ def of_user(request: HttpRequest, user: User) -> HttpResponse:
     return show(
         request,
         "my_settings.html",
-        rail="settings",
+        sidebar="settings",
         projects=projects_of(user).order_by("title", "pk"),
         sections=panels.settings_sections(user, None, request),
     )

@@ -7,7 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_safe
 
-from crowd.desk.doors import StageSeat, on_stage, show
+from crowd.desk.access import StageAccess, on_stage
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Stage
@@ -16,6 +16,7 @@ from crowd.services.task_trial import nothing_stays, units_to_try
 from crowd.taskpage import fields
 from crowd.taskpage.fields import UnreadableError
 from crowd.taskpage.page import FormValues, trial_page
+from web.pages import show
 
 _SELF = "'self'"
 _POLICY = {
@@ -32,9 +33,9 @@ _POLICY = {
 @require_safe
 @csp_update({"frame-src": [_SELF]})
 @on_stage()
-def trial(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def trial(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The task in a frame, wide or as wide as a phone."""
-    return show(request, "try.html", seat)
+    return show(request, "try.html", access)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,11 +43,11 @@ def trial(request: HttpRequest, seat: StageSeat) -> HttpResponse:
 @xframe_options_sameorigin
 @csp_replace(_POLICY)
 @on_stage()
-def task(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def task(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """GET shows the task, POST says what is missing; neither keeps anything."""
     with nothing_stays():
         try:
-            names = units_to_try(seat.stage)
+            names = units_to_try(access.stage)
         except CrowdError as error:
             return _show_message(request, "This cannot be shown yet", str(error))
         if not names:
@@ -55,8 +56,8 @@ def task(request: HttpRequest, seat: StageSeat) -> HttpResponse:
             )
             return _show_message(request, "No units yet", sentence)
         if request.method == "POST":
-            return _read(request, seat.stage, names)
-        return trial_page(request, seat.stage, names, FormValues())
+            return _read(request, access.stage, names)
+        return trial_page(request, access.stage, names, FormValues())
 
 
 def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResponse:

@@ -10,20 +10,21 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from crowd.desk.beginnings import StagePreset, beginning_named, beginnings
-from crowd.desk.doors import for_members, show
 from crowd.desk.uploads import StudyUpload, uploaded
 from crowd.desk.wizard import WizardForm
 from crowd.models import Endpoint
 from crowd.study.planning import Plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study
+from web.access import for_members
+from web.pages import show
 
 _FILE = "file"
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What was chosen to begin with: a beginning that a room has ready, or an uploaded file."""
+    """What was chosen to begin with: a beginning that an app has ready, or an uploaded file."""
 
     name: str
     label: str

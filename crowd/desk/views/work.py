@@ -9,22 +9,25 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from core.errors import ActionError
+from core.money.fees import bonus_fee
 from crowd.desk import tables
+from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.columns import WORK as WORK_TABLE
-from crowd.desk.doors import NotEnteredError, Role, StageSeat, on_stage, posted, run_action, show
 from crowd.desk.forms import BonusForm, NoteForm, ReasonForm
-from crowd.desk.grids import respond
 from crowd.desk.queues import queue_named
-from crowd.desk.views.projects import entered
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, MarketOperation
 from crowd.services import bulk_decisions as chosen_work
 from crowd.services import review
-from money.fees import bonus_fee
-from tables.keys import chosen_keys
+from web.access import Role
+from web.forms import read_form, run_action
+from web.keys import chosen_keys
+from web.pages import show
+from web.table_pages import respond
 
 State = Assignment.State
 WORK = "desk:assignment"
@@ -35,24 +38,24 @@ _TOLD = 10
 
 @require_safe
 @on_stage()
-def listing(request: HttpRequest, seat: StageSeat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The table; sorted, filtered and paged by the address."""
 
     def complete(rows: list[Assignment]) -> list[Assignment]:
-        tables.say_what_about(seat.stage, rows)
+        tables.say_what_about(access.stage, rows)
         return rows
 
     return respond(
         request,
-        seat,
+        access,
         WORK_TABLE,
-        lambda asked: tables.work(seat.stage, asked["state"], asked["worker"]),
+        lambda asked: tables.work(access.stage, asked["state"], asked["worker"]),
         "work.html",
         complete=complete,
-        file=f"{seat.stage.slug}-work",
+        file=f"{access.stage.slug}-work",
         rows_as="work",
         tab="work",
-        about=lambda rows: {"choosable": seat.manages and any(row.state in DECIDABLE for row in rows)},
+        about=lambda rows: {"choosable": access.manages and any(row.state in DECIDABLE for row in rows)},
     )
 
 
@@ -82,23 +85,23 @@ def _answers(assignment: Assignment) -> list[Answer]:
     return found
 
 
-def _assignment(seat: StageSeat, pk: int) -> Assignment:
+def _assignment(access: StageAccess, pk: int) -> Assignment:
     found: Assignment = get_object_or_404(
-        Assignment.objects.select_related("hit", "worker"), stage=seat.stage, pk=pk
+        Assignment.objects.select_related("hit", "worker"), stage=access.stage, pk=pk
     )
-    found.stage = seat.stage
+    found.stage = access.stage
     return found
 
 
 @require_safe
 @on_stage()
-def assignment(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def assignment(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Answers, checks, times, and the forms by which a person decides."""
-    row = _assignment(seat, pk)
+    row = _assignment(access, pk)
     return show(
         request,
         "assignment.html",
-        seat,
+        access,
         tab="work",
         assignment=row,
         answers=_answers(row),
@@ -109,45 +112,45 @@ def assignment(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpRespons
         reason_form=ReasonForm(auto_id="reject_%s"),
         override_form=NoteForm(auto_id="override_%s"),
         bonus_form=BonusForm(auto_id="bonus_%s"),
-        bonus_fee=bonus_fee(seat.stage.endpoint.fee_profile, bonus_cents=100),
+        bonus_fee=bonus_fee(access.stage.endpoint.fee_profile, bonus_cents=100),
     )
 
 
-def _decide(request: HttpRequest, seat: StageSeat, pk: int, action: Callable[[], str]) -> HttpResponse:
+def _decide(request: HttpRequest, access: StageAccess, pk: int, action: Callable[[], str]) -> HttpResponse:
     """Decide, and show the work again; or the next of the queue from which it was opened."""
-    names = (seat.project.slug, seat.stage.slug, pk)
+    names = (access.project.slug, access.stage.slug, pk)
     queue = queue_named(request.GET.get("queue", ""))
     if queue is None:
         return run_action(request, action, WORK, *names)
     try:
         messages.success(request, action())
-    except (CrowdError, NotEnteredError) as error:
+    except ActionError as error:
         messages.error(request, str(error))
         return redirect(f"{reverse(WORK, args=names)}?queue={queue.name}")
-    return redirect("desk:queue", seat.project.slug, queue.name)
+    return redirect("desk:queue", access.project.slug, queue.name)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def approve(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Approve."""
-    row = _assignment(seat, pk)
+    row = _assignment(access, pk)
 
     def action() -> str:
-        note = entered(NoteForm(request.POST))["note"]
-        review.approve(assignment=row, actor=seat.user, note=note)
+        note = read_form(NoteForm(request.POST))["note"]
+        review.approve(assignment=row, actor=access.user, note=note)
         return _with_rest("Approved; the marketplace is being told.", row)
 
-    return _decide(request, seat, pk, action)
+    return _decide(request, access, pk, action)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def approve_chosen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
+def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Approve what is ticked in the table; the table comes back as it was filtered."""
     chosen = chosen_keys(request.POST.getlist("chosen"))
     try:
-        outcome = chosen_work.approve_chosen(stage=seat.stage, chosen=chosen, actor=seat.user)
+        outcome = chosen_work.approve_chosen(stage=access.stage, chosen=chosen, actor=access.user)
     except CrowdError as error:
         messages.error(request, str(error))
     else:
@@ -162,71 +165,71 @@ def approve_chosen(request: HttpRequest, seat: StageSeat) -> HttpResponse:
         if len(outcome.undecided) > _TOLD:
             more = len(outcome.undecided) - _TOLD
             messages.info(request, f"Answers of {more} more approved assignments still wait for a reviewer.")
-    address = reverse("desk:work", args=[seat.project.slug, seat.stage.slug])
+    address = reverse("desk:work", args=[access.project.slug, access.stage.slug])
     filters = request.GET.urlencode()
     return redirect(f"{address}?{filters}" if filters else address)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def reject(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def reject(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Reject, with a reason."""
-    row = _assignment(seat, pk)
+    row = _assignment(access, pk)
 
     def action() -> str:
-        reason = entered(ReasonForm(request.POST))["reason"]
-        review.reject(assignment=row, actor=seat.user, reason=reason)
+        reason = read_form(ReasonForm(request.POST))["reason"]
+        review.reject(assignment=row, actor=access.user, reason=reason)
         return "Rejected; the marketplace is being told. You can still approve it within 30 days."
 
-    return _decide(request, seat, pk, action)
+    return _decide(request, access, pk, action)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER, spends=True)
-def override(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def override(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Approve rejected work after all."""
-    row = _assignment(seat, pk)
+    row = _assignment(access, pk)
 
     def action() -> str:
-        note = entered(NoteForm(request.POST))["note"]
-        review.override(assignment=row, actor=seat.user, note=note)
+        note = read_form(NoteForm(request.POST))["note"]
+        review.override(assignment=row, actor=access.user, note=note)
         return _with_rest("Approved after all; the marketplace is being told.", row)
 
-    return run_action(request, action, WORK, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, WORK, access.project.slug, access.stage.slug, pk)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER, spends=True)
-def bonus(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def bonus(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Pay a bonus."""
-    row = _assignment(seat, pk)
+    row = _assignment(access, pk)
 
     def action() -> str:
         form = BonusForm(request.POST)
-        given = entered(form)
+        given = read_form(form)
         review.bonus(
             assignment=row,
-            actor=seat.user,
+            actor=access.user,
             cents=given["amount"],
             reason=given["reason"],
             purpose=form.purpose(),
         )
         return "The bonus is being paid."
 
-    return run_action(request, action, WORK, seat.project.slug, seat.stage.slug, pk)
+    return run_action(request, action, WORK, access.project.slug, access.stage.slug, pk)
 
 
-@posted
+@require_POST
 @on_stage(Role.MANAGER)
-def release(request: HttpRequest, seat: StageSeat, *, pk: int) -> HttpResponse:
+def release(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """Let held work go on."""
-    row = _assignment(seat, pk)
+    row = _assignment(access, pk)
 
     def action() -> str:
-        review.release_hold(assignment=row, actor=seat.user)
+        review.release_hold(assignment=row, actor=access.user)
         return _with_rest("No longer held; it is being approved.", row)
 
-    return _decide(request, seat, pk, action)
+    return _decide(request, access, pk, action)
 
 
 def _with_rest(said: str, row: Assignment) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from core.money.amounts import dollars
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.errors import CrowdError
@@ -16,7 +17,6 @@ from crowd.outbox import epoch
 from crowd.services.endpoints import PRESETS, change_keys, create_endpoint
 from crowd.services.recovery import recover
 from crowd.services.tick import tick
-from money.amounts import dollars
 
 
 class Command(BaseCommand):
@@ -73,7 +73,7 @@ class Command(BaseCommand):
         again.set_defaults(run=self.reconcile)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the sub-command; an error of the room becomes the command's."""
+        """Run the sub-command; an error of the app becomes the command's."""
         try:
             options["run"](options)
         except (CrowdError, MarketplaceDownError, MarketplaceRefusedError) as error:

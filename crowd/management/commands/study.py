@@ -8,7 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import user_named
+from core.accounts.commandline import user_named
+from core.money.amounts import dollars
+from core.projects.models import Project
 from crowd.services.quotes import Quote
 from crowd.study import application, reference
 from crowd.study.difference_texts import difference, worded
@@ -16,14 +18,12 @@ from crowd.study.planning import Change, FieldChange, Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, read
 from crowd.study.writer import study_toml
-from money.amounts import dollars
-from projects.models import Project
 
 _SIGNS = {"add": "+", "change": "~", "unchanged": " "}
 
 
 class Command(BaseCommand):
-    """Parses, calls the room, prints."""
+    """Parses, calls the app, prints."""
 
     help = "Describe a project, its marketplaces and its stages in one TOML file (docs/study.md)."
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from core.storage.errors import StorageUnavailableError
 from distillery.backup.creation import make_backup
 from distillery.backup.folder import BackupError, keys_beside, progress_on
 from distillery.backup.restore import verify
-from storage.errors import StorageUnavailableError
 
 
 class Command(BaseCommand):

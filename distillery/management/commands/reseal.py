@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
+from core.sealing import seal, unseal
+from core.sealing.models import Canary
 from distillery.canary import SEALED, place_canary
-from sealing import seal, unseal
-from sealing.models import Canary
 
 _AT_ONCE = 500
 

@@ -6,13 +6,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from core.storage.errors import StorageUnavailableError
+from core.storage.store import SharedStore, shared_store
 from evaluations.learned import shelf
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus, Index, WordNetwork
 from retrieval.services.corpora import working_on
 from retrieval.services.publication import publish_index, publish_network
-from storage.errors import StorageUnavailableError
-from storage.store import SharedStore, shared_store
 
 
 class Command(BaseCommand):
@@ -30,7 +30,10 @@ class Command(BaseCommand):
         if not store.is_shared:
             raise CommandError("DATA_STORAGE is empty: there is no storage to publish to.")
         try:
-            store.prepare() if options["what"] == "prepare" else self._publish(store)
+            if options["what"] == "prepare":
+                store.prepare()
+            else:
+                self._publish(store)
         except StorageUnavailableError as error:
             raise CommandError(str(error)) from error
 

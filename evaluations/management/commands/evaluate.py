@@ -9,7 +9,7 @@ from typing import Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import natural, pairs
+from core.accounts.commandline import natural, pairs
 from evaluations import commandline
 from evaluations.errors import EvaluationError
 
@@ -87,7 +87,7 @@ class Command(BaseCommand):
             action="store_true",
             help="compare metrics by Koehn's paired bootstrap as well (2004; Yang et al. 2018)",
         )
-        parser.add_argument("--seed", type=natural, default=0, help="of all chance (default: 0)")
+        parser.add_argument("--seed", type=natural, default=0, help="random seed (default: 0)")
         parser.add_argument(
             "--replicates",
             type=natural,

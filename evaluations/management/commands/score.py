@@ -12,7 +12,7 @@ from typing import IO, Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import outputs, pairs
+from core.accounts.commandline import outputs, pairs
 from evaluations import commandline
 from evaluations.errors import EvaluationError
 

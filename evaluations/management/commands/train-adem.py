@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import natural, outputs, pairs
+from core.accounts.commandline import natural, outputs, pairs
 from evaluations import commandline
 from evaluations.errors import EvaluationError
 
@@ -71,7 +71,7 @@ class Command(BaseCommand):
             "--stage", default="", help="of a release whose answers were judged in several stages"
         )
         _add_training(parser)
-        parser.add_argument("--seed", type=natural, default=0, help="of all chance (default: 0)")
+        parser.add_argument("--seed", type=natural, default=0, help="random seed (default: 0)")
         parser.add_argument(
             "--replicates",
             type=natural,

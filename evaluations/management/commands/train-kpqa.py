@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings as project
 from django.core.management.base import BaseCommand, CommandError, DjangoHelpFormatter
 
-from accounts.commandline import natural, outputs
+from core.accounts.commandline import natural, outputs
 from evaluations.commandline import positive
 from evaluations.training.interrupts import stopping
 from evaluations.training.progress import TrainingProgress, duration, said_of

@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import natural, outputs, pairs
+from core.accounts.commandline import natural, outputs, pairs
 
 _NUMBER = r"-?[0-9]{1,5}(?:\.[0-9]{1,6})?"
 _SCALE = re.compile(rf"({_NUMBER})(?:-|\.\.|:)({_NUMBER})(?::({_NUMBER}|any))?")

@@ -10,14 +10,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import pairs, user_named
 from annotation.importing.records import UnmappedError
 from annotation.services.importing import ImportRefusedError, Progress, silent
+from core.accounts.commandline import pairs, user_named
+from core.files.rowcounts import sum_in_words
+from core.projects.models import Project
 from judgments.importing.formats import FIELDS, FORMATS
 from judgments.services.candidates import human_candidates
 from judgments.services.importing import Options, import_candidates
-from projects.models import Project
-from tables.rowcounts import sum_in_words
 
 _SHOWN = 10
 _HINT = "(--system NAME, --column FIELD=COLUMN)"

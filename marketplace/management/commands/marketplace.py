@@ -8,6 +8,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from core.money.amounts import dollars, entered_cents
+from core.money.fees import PROFILES
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.management import batches
@@ -15,8 +17,6 @@ from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
 from marketplace.services import accesskeys, invoice_records, payables, people
 from marketplace.sweep import settle
-from money.amounts import dollars, entered_cents
-from money.fees import PROFILES
 
 #: Scripted workers made by one command.
 MOST_AT_ONCE = 10_000

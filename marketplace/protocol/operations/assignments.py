@@ -2,6 +2,7 @@
 
 from django.db.models import Q
 
+from core.money.amounts import cents, dollars
 from marketplace.errors import invalid_value
 from marketplace.models import Bonus, Holding
 from marketplace.protocol import idempotency, lookup, pages, render
@@ -9,7 +10,6 @@ from marketplace.protocol.calls import Call, Result, operation
 from marketplace.services import review
 from marketplace.services.review import wrong_assignment_state
 from marketplace.sweep import settle
-from money.amounts import cents, dollars
 
 _STATE = {
     "Submitted": Holding.State.SUBMITTED,

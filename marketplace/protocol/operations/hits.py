@@ -1,5 +1,6 @@
 """HIT types and HITs: creating, reading, extending, expiring, deleting."""
 
+from core.money.amounts import cents
 from marketplace import ids
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import HIT, HITType
@@ -12,7 +13,6 @@ from marketplace.services import hits
 from marketplace.services.hit_extension import LONGEST_LIFE
 from marketplace.services.hits import TypeProperties
 from marketplace.sweep import settle
-from money.amounts import cents
 
 _YEAR = 31_536_000
 _MONTH = 2_592_000

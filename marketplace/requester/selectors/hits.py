@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from marketplace.models import HIT, Bonus, Holding, Requester
 from marketplace.selectors import assignable, reviewable
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 #: Possibilities of the filter by state; the protocol's own words where it has one.
 STATES = {

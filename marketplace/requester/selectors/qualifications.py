@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from marketplace.models import QualificationGrant, QualificationRequest, QualificationType, Requester
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 State = QualificationRequest.State
 GRID = Grid(

@@ -11,11 +11,11 @@ from uuid import UUID, uuid4
 
 from django.db.models import Min, Q, QuerySet, Sum
 
+from core.money.amounts import dollars
 from marketplace.answers import Field, fields_of
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.requester.lookup import visible_work
-from money.amounts import dollars
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 State = Holding.State
 STATES = {

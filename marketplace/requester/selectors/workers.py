@@ -12,7 +12,7 @@ from django.db.models.functions import RowNumber
 
 from marketplace.models import Block, Bonus, Holding, QualificationGrant, Requester, Worker
 from marketplace.requester.lookup import visible_work
-from tables.grids import Choices, Column, Grid, Words
+from web.tables import Choices, Column, Grid, Words
 
 State = Holding.State
 #: Of a worker's time per answer so many of the latest ones tell.

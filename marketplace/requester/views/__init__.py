@@ -1,1 +1,1 @@
-"""Pages of the requester site, one module per place of its rail."""
+"""Pages of the requester site, one module per place of its sidebar."""

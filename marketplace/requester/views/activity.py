@@ -10,9 +10,9 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.models import Activity
-from marketplace.requester.doors import Seat, for_requester, respond
+from marketplace.requester.access import RequesterAccess, for_requester, respond
 from marketplace.services.activity import ACTIONS
-from tables.grids import Choices, Column, Grid, GridRequest, Words
+from web.tables import Choices, Column, Grid, GridRequest, Words
 
 _IN_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in ACTIONS.items()}
 
@@ -48,11 +48,11 @@ ACTIVITY = Grid(
 
 @require_safe
 @for_requester
-def activity(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def activity(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Decisions, grants, blocks, bonuses, keys and money, the latest first."""
 
     def rows(asked: GridRequest) -> QuerySet[Activity]:
-        found = Activity.objects.filter(requester=seat.requester)
+        found = Activity.objects.filter(requester=access.requester)
         if asked["action"] != "all":
             found = found.filter(action=asked["action"])
         if asked["by"] != "all":
@@ -64,12 +64,12 @@ def activity(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
     return respond(
         request,
-        seat,
+        access,
         ACTIVITY,
         rows,
         "activity.html",
         place="activity",
         complete=_worded,
-        file=f"activity-{seat.requester.customer_id}",
+        file=f"activity-{access.requester.customer_id}",
         now=clock.now(),
     )

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from jobs.models import Job, JobState
+from core.jobs.models import Job, JobState
+from core.revisions import ConflictError
 from marketplace import clock
 from marketplace.batches import drafts, frames, placeholders, publication, results, selectors
 from marketplace.batches.properties import from_stored
@@ -20,12 +21,11 @@ from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.html.policies import SANDBOX
 from marketplace.models import Batch, BatchTask, Requester
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show, show_conflict
 from marketplace.requester.batchforms import BatchForm, BatchPropertiesForm, HostsForm, PublishForm
-from marketplace.requester.doors import Seat, for_requester, respond, show, show_conflict
 from marketplace.selectors import hit_status
 from marketplace.site.fresh import settle_overdue
-from revisions.shown_columns import ConflictError
-from tables.grids import Choices, Column, Grid, GridRequest, Rows, Words
+from web.tables import Choices, Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
 State = Batch.State
@@ -79,12 +79,12 @@ TASKS_OF_DRAFT = Grid("tasks", columns=TASKS.columns[:2], order="task")
 
 @require_safe
 @for_requester
-def batches(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def batches(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The list of batches."""
     now = clock.now()
 
     def rows(asked: GridRequest) -> Rows:
-        found = selectors.batches(seat.requester).filter(name__icontains=asked["q"])
+        found = selectors.batches(access.requester).filter(name__icontains=asked["q"])
         return found if asked["state"] == "all" else found.filter(state=asked["state"])
 
     def complete(page: list[Any]) -> list[Any]:
@@ -94,10 +94,10 @@ def batches(request: HttpRequest, seat: Seat) -> HttpResponseBase:
             batch.words, batch.tone = WORDS[batch.state]
         return page
 
-    any_template = seat.requester.templates.exists()
+    any_template = access.requester.templates.exists()
     return respond(
         request,
-        seat,
+        access,
         BATCHES,
         rows,
         "batches.html",
@@ -110,27 +110,27 @@ def batches(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """A template and a table become a draft."""
     posted = request.method == "POST"
     form = BatchForm(
         request.POST if posted else None,
         request.FILES if posted else None,
-        requester=seat.requester,
+        requester=access.requester,
         label_suffix="",
         initial={"template": request.GET.get("template", "")},
     )
-    if posted and form.is_valid() and (batch := _draft(form, seat)):
+    if posted and form.is_valid() and (batch := _draft(form, access)):
         messages.success(request, f"{batch.task_count:,} tasks were read. Nothing is published yet.")
-        return redirect("requester:batch", seat.requester.customer_id, batch.number)
-    any_template = seat.requester.templates.exists()
+        return redirect("requester:batch", access.requester.customer_id, batch.number)
+    any_template = access.requester.templates.exists()
     status = 422 if form.errors else 200
     return show(
-        request, "batch_new.html", seat, place=PLACE, form=form, any_template=any_template, status=status
+        request, "batch_new.html", access, place=PLACE, form=form, any_template=any_template, status=status
     )
 
 
-def _draft(form: BatchForm, seat: Seat) -> Batch | None:
+def _draft(form: BatchForm, access: RequesterAccess) -> Batch | None:
     given = form.cleaned_data
     upload = form.upload()
     try:
@@ -141,12 +141,12 @@ def _draft(form: BatchForm, seat: Seat) -> Batch | None:
             sheet=given["sheet"],
         )
         return drafts.make_draft(
-            requester=seat.requester,
+            requester=access.requester,
             template=given["template"],
             properties=from_stored(given["template"].properties),
             sheet=sheet,
             name=given["name"],
-            user=seat.user,
+            user=access.user,
         )
     except Refusal as refusal:
         form.add_error("file", refusal.message)
@@ -155,13 +155,13 @@ def _draft(form: BatchForm, seat: Seat) -> Batch | None:
 
 @require_safe
 @for_requester
-def batch(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponseBase:
+def batch(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponseBase:
     """One batch: as a draft, what to look at before publishing; afterwards, how far it is."""
-    return _page(request, seat, own(seat, number))
+    return _page(request, access, own(access, number))
 
 
 def _page(
-    request: HttpRequest, seat: Seat, batch: Batch, *, form: PublishForm | None = None
+    request: HttpRequest, access: RequesterAccess, batch: Batch, *, form: PublishForm | None = None
 ) -> HttpResponseBase:
     now = clock.now()
     settle_overdue(now)
@@ -180,12 +180,12 @@ def _page(
     stands = _standing(batch, now)
     more: dict[str, Any] = stands
     if batch.state == State.DRAFT:
-        more |= _of_draft(seat.requester, batch, page)
+        more |= _of_draft(access.requester, batch, page)
         more["form"] = form or PublishForm(total=stands["cost"].total, label_suffix="")
         more["status"] = 422 if form else 200
     return respond(
         request,
-        seat,
+        access,
         TASKS_OF_DRAFT if batch.state == State.DRAFT else TASKS,
         rows,
         "batch.html",
@@ -242,36 +242,36 @@ def _of_draft(requester: Requester, batch: Batch, page: placeholders.Page) -> di
 @require_safe
 @never_cache
 @for_requester
-def live(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+def live(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """The part of a batch's page that changes by itself."""
-    batch = own(seat, number)
-    return show(request, "parts/batch_live.html", seat, place=PLACE, **_standing(batch, clock.now()))
+    batch = own(access, number)
+    return show(request, "parts/batch_live.html", access, place=PLACE, **_standing(batch, clock.now()))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def properties(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+def properties(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Change what the HITs of a draft will have in common."""
-    batch = own(seat, number)
+    batch = own(access, number)
     posted = request.method == "POST"
-    form = BatchPropertiesForm(request.POST if posted else None, requester=seat.requester, batch=batch)
+    form = BatchPropertiesForm(request.POST if posted else None, requester=access.requester, batch=batch)
     if posted and form.is_valid():
         try:
             drafts.set_properties(
                 batch=batch, name=form.cleaned_data["name"], properties=form.properties(), seen=form.seen
             )
         except ConflictError:
-            batch = own(seat, number)
-            form.compare(BatchPropertiesForm(requester=seat.requester, batch=batch), request.path)
+            batch = own(access, number)
+            form.compare(BatchPropertiesForm(requester=access.requester, batch=batch), request.path)
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
             messages.success(request, "The properties are stored.")
-            return redirect("requester:batch", seat.requester.customer_id, number)
+            return redirect("requester:batch", access.requester.customer_id, number)
     return show(
         request,
         "batch_properties.html",
-        seat,
+        access,
         place=PLACE,
         batch=batch,
         form=form,
@@ -281,9 +281,9 @@ def properties(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse
 
 @require_POST
 @for_requester
-def set_hosts(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+def set_hosts(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Choose which hosts a draft's tasks load from."""
-    batch = own(seat, number)
+    batch = own(access, number)
     form = HostsForm(request.POST, batch=batch, label_suffix="")
     if form.is_valid():
         try:
@@ -293,29 +293,29 @@ def set_hosts(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
                 "The tasks load from the hosts that are ticked, and from no other.",
             )
         except ConflictError:
-            theirs = HostsForm(batch=own(seat, number), label_suffix="")
-            back = reverse("requester:batch", args=[seat.requester.customer_id, number])
-            return show_conflict(request, seat, form, theirs, back, place=PLACE)
+            theirs = HostsForm(batch=own(access, number), label_suffix="")
+            back = reverse("requester:batch", args=[access.requester.customer_id, number])
+            return show_conflict(request, access, form, theirs, back, place=PLACE)
     else:
         messages.error(request, " ".join(str(each) for errors in form.errors.values() for each in errors))
-    return redirect("requester:batch", seat.requester.customer_id, number)
+    return redirect("requester:batch", access.requester.customer_id, number)
 
 
 @require_safe
 @frames.may_frame_ours
 @for_requester
-def task(request: HttpRequest, seat: Seat, *, number: int, ordinal: int) -> HttpResponse:
+def task(request: HttpRequest, access: RequesterAccess, *, number: int, ordinal: int) -> HttpResponse:
     """One task of a batch as its workers see it, with its values; the others are a link away."""
-    batch = own(seat, number)
+    batch = own(access, number)
     shown = get_object_or_404(BatchTask.objects.select_related("hit"), batch=batch, ordinal=ordinal)
     shown.batch = batch
     asked = request.GET.get("task", "")
     if asked.isascii() and asked.isdigit() and 1 <= int(asked[:9]) <= batch.task_count:
-        return redirect("requester:batch_task", seat.requester.customer_id, number, int(asked[:9]))
+        return redirect("requester:batch_task", access.requester.customer_id, number, int(asked[:9]))
     return show(
         request,
         "batch_task.html",
-        seat,
+        access,
         place=PLACE,
         batch=batch,
         task=shown,
@@ -329,42 +329,42 @@ def task(request: HttpRequest, seat: Seat, *, number: int, ordinal: int) -> Http
 
 @require_POST
 @for_requester
-def publish(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponseBase:
+def publish(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponseBase:
     """Publish a draft after its total was typed, or go on with a batch that stopped."""
-    batch = own(seat, number)
+    batch = own(access, number)
     if batch.state == State.DRAFT:
         form = PublishForm(request.POST, total=publication.cost_of(batch).total, label_suffix="")
         if not form.is_valid():
-            return _page(request, seat, batch, form=form)
+            return _page(request, access, batch, form=form)
     _act(request, lambda: publication.publish(batch=batch), "The batch is being published.")
-    return redirect("requester:batch", seat.requester.customer_id, number)
+    return redirect("requester:batch", access.requester.customer_id, number)
 
 
 @require_POST
 @for_requester
-def cancel(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
-    """Take a batch off offer."""
-    batch = own(seat, number)
-    said = "The batch is being taken off offer. Work in progress can still be submitted."
+def cancel(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
+    """Expire a batch."""
+    batch = own(access, number)
+    said = "The HITs of the batch are being expired. Work in progress can still be submitted."
     _act(request, lambda: publication.cancel(batch=batch), said)
-    return redirect("requester:batch", seat.requester.customer_id, number)
+    return redirect("requester:batch", access.requester.customer_id, number)
 
 
 @require_POST
 @for_requester
-def delete(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+def delete(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Throw a draft away."""
-    batch = own(seat, number)
+    batch = own(access, number)
     if _act(request, lambda: drafts.delete(batch=batch), "The draft is gone."):
-        return redirect("requester:batches", seat.requester.customer_id)
-    return redirect("requester:batch", seat.requester.customer_id, number)
+        return redirect("requester:batches", access.requester.customer_id)
+    return redirect("requester:batch", access.requester.customer_id, number)
 
 
 @require_safe
 @for_requester
-def results_file(request: HttpRequest, seat: Seat, *, number: int) -> StreamingHttpResponse:
+def results_file(request: HttpRequest, access: RequesterAccess, *, number: int) -> StreamingHttpResponse:
     """The answers with MTurk's columns; `show` says which of them."""
-    batch = own(seat, number)
+    batch = own(access, number)
     asked = request.GET.get("show", "all")
     shown = asked if asked in results.SHOWN else "all"
     answer = StreamingHttpResponse(
@@ -374,12 +374,12 @@ def results_file(request: HttpRequest, seat: Seat, *, number: int) -> StreamingH
     return answer
 
 
-def own(seat: Seat, number: int) -> Batch:
+def own(access: RequesterAccess, number: int) -> Batch:
     """A batch of this requester whose file is read."""
-    found = seat.requester.batches.filter(number=number, task_count__gt=0).first()
+    found = access.requester.batches.filter(number=number, task_count__gt=0).first()
     if found is None:
         raise Http404("There is no such batch.")
-    found.requester = seat.requester
+    found.requester = access.requester
     return found
 
 

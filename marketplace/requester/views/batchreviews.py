@@ -10,15 +10,15 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from jobs.models import Job, JobState
+from core.jobs.models import Job, JobState
 from marketplace.batches import reviewed_results
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.batchforms import ApproveWaitingForm, ReviewForm
-from marketplace.requester.doors import Seat, for_requester, respond, show
 from marketplace.requester.views.batches import PLACE, own
-from tables.grids import Choices, Column, Grid, GridRequest, Rows
+from web.tables import Choices, Column, Grid, GridRequest, Rows
 
 REPORT = Grid(
     "review",
@@ -35,19 +35,19 @@ REPORT = Grid(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def upload(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+def upload(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Take a reviewed results file."""
-    batch = own(seat, number)
+    batch = own(access, number)
     posted = request.method == "POST"
     form = ReviewForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
     if posted and form.is_valid() and (job := _start(form, batch)):
         messages.success(request, f"{len(job.payload['decisions']):,} decisions were read.")
-        return redirect("requester:batch_review_report", seat.requester.customer_id, number, job.pk)
+        return redirect("requester:batch_review_report", access.requester.customer_id, number, job.pk)
     before = Job.objects.filter(effect__startswith=f"{reviewed_results.REVIEW}:{batch.pk}:").order_by("-pk")
     return show(
         request,
         "batch_review.html",
-        seat,
+        access,
         place=PLACE,
         batch=batch,
         form=form,
@@ -66,9 +66,11 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
             sheet=given["sheet"],
             limits=RESULTS,
         )
+        decisions, left = reviewed_results.read(sheet)
         return reviewed_results.start(
             batch=batch,
-            decisions=reviewed_results.read(sheet),
+            decisions=decisions,
+            left=left,
             file_name=sheet.name,
             override=given["override"],
             once=given["once"].hex,
@@ -80,18 +82,18 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
 
 @require_POST
 @for_requester
-def approve_waiting(request: HttpRequest, seat: Seat, *, number: int) -> HttpResponse:
+def approve_waiting(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Approve all that waited when the batch's page was looked at."""
-    batch = own(seat, number)
+    batch = own(access, number)
     form = ApproveWaitingForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Nothing was approved: open the batch again and press there.")
-        return redirect("requester:batch", seat.requester.customer_id, number)
+        return redirect("requester:batch", access.requester.customer_id, number)
     given = form.cleaned_data
     decisions = reviewed_results.all_waiting(batch, seen=given["seen"])
     if not decisions:
         messages.info(request, "Nothing waits for a decision any more.")
-        return redirect("requester:batch", seat.requester.customer_id, number)
+        return redirect("requester:batch", access.requester.customer_id, number)
     job = reviewed_results.start(
         batch=batch,
         decisions=decisions,
@@ -99,29 +101,27 @@ def approve_waiting(request: HttpRequest, seat: Seat, *, number: int) -> HttpRes
         override=False,
         once=given["once"].hex,
     )
-    return redirect("requester:batch_review_report", seat.requester.customer_id, number, job.pk)
+    return redirect("requester:batch_review_report", access.requester.customer_id, number, job.pk)
 
 
 @require_safe
 @for_requester
-def report(request: HttpRequest, seat: Seat, *, number: int, job: int) -> HttpResponseBase:
+def report(request: HttpRequest, access: RequesterAccess, *, number: int, job: int) -> HttpResponseBase:
     """What became of every line, or how far the job is."""
-    batch = own(seat, number)
+    batch = own(access, number)
     row = _job(batch, job)
     if row.state != JobState.DONE:
-        return show(request, "batch_review_job.html", seat, place=PLACE, **_live(batch, row))
+        return show(request, "batch_review_job.html", access, place=PLACE, **_live(batch, row))
 
     def rows(asked: GridRequest) -> Rows:
         lines: list[Any] = row.result or []
         return [line for line in lines if asked["outcome"] in ("all", line[2])]
 
-    lines: list[Any] = row.result or []
-    counts = [
-        (words, sum(line[2] == key for line in lines)) for key, words in reviewed_results.OUTCOMES.items()
-    ]
+    words = {**reviewed_results.OUTCOMES, "left": "Left as they are"}
+    counts = [(words[key], count) for key, count in reviewed_results.count_outcomes(row).items()]
     return respond(
         request,
-        seat,
+        access,
         REPORT,
         rows,
         "batch_review_report.html",
@@ -137,10 +137,12 @@ def report(request: HttpRequest, seat: Seat, *, number: int, job: int) -> HttpRe
 @require_safe
 @never_cache
 @for_requester
-def live(request: HttpRequest, seat: Seat, *, number: int, job: int) -> HttpResponse:
+def live(request: HttpRequest, access: RequesterAccess, *, number: int, job: int) -> HttpResponse:
     """The part of a running review's page that changes by itself."""
-    batch = own(seat, number)
-    return show(request, "parts/batch_review_live.html", seat, place=PLACE, **_live(batch, _job(batch, job)))
+    batch = own(access, number)
+    return show(
+        request, "parts/batch_review_live.html", access, place=PLACE, **_live(batch, _job(batch, job))
+    )
 
 
 def _live(batch: Batch, job: Job) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
+from core.revisions import ConflictError
 from marketplace import chaos, clock
 from marketplace.models import Chaos
+from marketplace.requester.access import RequesterAccess, for_requester, show
 from marketplace.requester.controlforms import AdvanceForm, FaultsForm
-from marketplace.requester.doors import Seat, for_requester, show
 from marketplace.templatetags.marketplace_time import span
-from revisions.shown_columns import ConflictError
 
 View = Callable[..., HttpResponseBase]
 
@@ -35,23 +35,23 @@ def _where_tests_are(view: View) -> View:
 @_where_tests_are
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def controls(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def controls(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """What is switched on for this requester, and a form that changes it."""
-    mine = Chaos.objects.filter(requester=seat.requester).first()
+    mine = Chaos.objects.filter(requester=access.requester).first()
     form = FaultsForm(request.POST if request.method == "POST" else None, chaos=mine)
     if request.method == "POST" and form.is_valid():
         try:
-            chaos.set_faults(seat.requester, form.faults, seen=form.seen)
+            chaos.set_faults(access.requester, form.faults, seen=form.seen)
         except ConflictError:
-            mine = Chaos.objects.filter(requester=seat.requester).first()
+            mine = Chaos.objects.filter(requester=access.requester).first()
             form.compare(FaultsForm(chaos=mine), request.path)
         else:
             messages.success(request, "The faults are set. They concern calls of this requester alone.")
-            return redirect("requester:controls", seat.requester.customer_id)
+            return redirect("requester:controls", access.requester.customer_id)
     return show(
         request,
         "controls.html",
-        seat,
+        access,
         place="controls",
         form=form,
         clock_form=AdvanceForm(),
@@ -66,19 +66,19 @@ def controls(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 @_where_tests_are
 @require_POST
 @for_requester
-def no_faults(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def no_faults(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Everything works again for this requester."""
-    Chaos.objects.filter(requester=seat.requester).delete()
+    Chaos.objects.filter(requester=access.requester).delete()
     messages.success(request, "No faults of this requester's are left.")
-    return redirect("requester:controls", seat.requester.customer_id)
+    return redirect("requester:controls", access.requester.customer_id)
 
 
 @_where_tests_are
 @require_POST
 @for_requester
-def advance(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def advance(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Move the clock forward: for everybody, so staff alone may."""
-    if not seat.staff:
+    if not access.staff:
         raise Http404("Staff move the clock.")
     form = AdvanceForm(request.POST)
     if not form.is_valid() or clock.advanced_seconds() + form.seconds > clock.MOST_AHEAD_S:
@@ -86,4 +86,4 @@ def advance(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     else:
         clock.advance(form.seconds)
         messages.success(request, f"The marketplace's clock moved on by {span(form.seconds)}.")
-    return redirect("requester:controls", seat.requester.customer_id)
+    return redirect("requester:controls", access.requester.customer_id)

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock, frame
 from marketplace.errors import Refusal
 from marketplace.models import HIT
-from marketplace.requester.actions import entered, run_action
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.fields import OnceForm
 from marketplace.requester.forms import MorePlacesForm, MoreTimeForm
 from marketplace.requester.lookup import own_hit
@@ -27,7 +26,8 @@ from marketplace.site.fresh import settle_overdue
 from marketplace.site.selectors.desk import Progress
 from marketplace.submission import site_url
 from marketplace.sweep import settle
-from tables.laterows import late
+from web.deferred_pages import late
+from web.forms import read_form, run_action
 
 PLACE = "hits"
 #: People of a HIT on one page.
@@ -36,7 +36,7 @@ _PEOPLE = 50
 
 @require_safe
 @for_requester
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The table; sorted, filtered and paged by the address."""
     now = clock.now()
     settle_overdue(now)
@@ -48,10 +48,10 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
     return respond(
         request,
-        seat,
+        access,
         selectors.GRID,
         lambda asked: selectors.hits(
-            seat.requester,
+            access.requester,
             state=asked["state"],
             hit_type=asked["type"],
             batch=asked["batch"],
@@ -68,10 +68,10 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
 @require_safe
 @for_requester
-def hit(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponseBase:
+def hit(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponseBase:
     """What is in a HIT, who took it, and what can be done with it."""
     now = clock.now()
-    row = own_hit(seat.requester, hit_id)
+    row = own_hit(access.requester, hit_id)
     settle(hits=[row], now=now)
     status = hit_status(row, now)
     people = Paginator(late(selectors.people(row, now)), _PEOPLE).get_page(request.GET.get("page"))
@@ -80,7 +80,7 @@ def hit(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponseBase:
     return show(
         request,
         "hit.html",
-        seat,
+        access,
         place=PLACE,
         now=now,
         hit=row,
@@ -120,14 +120,14 @@ def _places_left(row: HIT) -> int | None:
 
 @require_safe
 @for_requester
-def question(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+def question(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """The task as workers see it before they accept."""
-    row = own_hit(seat.requester, hit_id)
+    row = own_hit(access.requester, hit_id)
     asked, origin = frame.question(row), site_url(request)
     shown = show(
         request,
         "hit_question.html",
-        seat,
+        access,
         place=PLACE,
         hit=row,
         frame_url=frame.preview_url(hit=row, base_url=origin),
@@ -140,64 +140,64 @@ def question(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
 Action = Callable[[HIT], str]
 
 
-def _act(request: HttpRequest, seat: Seat, hit_id: str, action: Action) -> HttpResponse:
+def _act(request: HttpRequest, access: RequesterAccess, hit_id: str, action: Action) -> HttpResponse:
     """Apply what time has done to the HIT, then change it in one transaction."""
-    row = own_hit(seat.requester, hit_id)
+    row = own_hit(access.requester, hit_id)
     settle(hits=[row], now=clock.now())
 
     def locked() -> str:
         with transaction.atomic():
             return action(row)
 
-    return run_action(request, locked, reverse("requester:hit", args=[seat.requester.customer_id, hit_id]))
+    return run_action(request, locked, reverse("requester:hit", args=[access.requester.customer_id, hit_id]))
 
 
 @require_POST
 @for_requester
-def more_time(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+def more_time(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """Keep it on offer longer."""
 
     def action(row: HIT) -> str:
         form = MoreTimeForm(request.POST)
-        entered(form)
+        read_form(form)
         until, now = form.until(), clock.now()
         if until <= now:
             raise Refusal("InvalidParameterValue", "That is over already. Ask for more hours.")
         hits.set_expiration(hit=row, expires_at=until, now=now)
         return f"It stays on offer until {until:%-d %b %Y, %H:%M} UTC."
 
-    return _act(request, seat, hit_id, action)
+    return _act(request, access, hit_id, action)
 
 
 @require_POST
 @for_requester
-def more_places(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+def more_places(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """More people for it."""
 
     def action(row: HIT) -> str:
-        given = entered(MorePlacesForm(request.POST))
-        claim(requester=seat.requester, action="add-places", once=given["once"], now=clock.now())
+        given = read_form(MorePlacesForm(request.POST))
+        claim(requester=access.requester, action="add-places", once=given["once"], now=clock.now())
         hits.add_places(hit=row, places=given["places"], now=clock.now())
         return f"{given['places']:,} place{'s' if given['places'] > 1 else ''} more."
 
-    return _act(request, seat, hit_id, action)
+    return _act(request, access, hit_id, action)
 
 
 @require_POST
 @for_requester
-def expire(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
-    """Take it off offer now; the money for open places comes back."""
+def expire(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
+    """Expire it now; the money for open places comes back."""
 
     def action(row: HIT) -> str:
         hits.set_expiration(hit=row, expires_at=clock.now(), now=clock.now())
-        return "It is off offer. Work that people have begun may still come in."
+        return "It has expired. Work that people have begun may still come in."
 
-    return _act(request, seat, hit_id, action)
+    return _act(request, access, hit_id, action)
 
 
 @require_POST
 @for_requester
-def reviewing(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+def reviewing(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """Mark it as being reviewed, or take the mark away."""
 
     def action(row: HIT) -> str:
@@ -205,12 +205,12 @@ def reviewing(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
         hits.set_reviewing(hit=row, reviewing=marked, now=clock.now())
         return "Marked as being reviewed." if marked else "The mark is taken away."
 
-    return _act(request, seat, hit_id, action)
+    return _act(request, access, hit_id, action)
 
 
 @require_POST
 @for_requester
-def delete(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
+def delete(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """Delete it, once all of its work is decided."""
 
     def action(row: HIT) -> str:
@@ -219,4 +219,4 @@ def delete(request: HttpRequest, seat: Seat, *, hit_id: str) -> HttpResponse:
         hits.dispose(hit=row, now=clock.now())
         return "Deleted. Its work and payments stay on record; rejections in it are final now."
 
-    return _act(request, seat, hit_id, action)
+    return _act(request, access, hit_id, action)

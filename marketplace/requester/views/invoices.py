@@ -12,16 +12,16 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
+from core.files.cells import plain
+from core.money.amounts import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Invoice
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.moneyforms import InvoiceForm
 from marketplace.services import invoice_records, people
 from marketplace.sweep import settle
-from money.amounts import dollars
-from tables.cells import plain
-from tables.grids import Column, Grid, GridRequest
+from web.tables import Column, Grid, GridRequest
 
 INVOICES = Grid(
     "invoices",
@@ -39,65 +39,65 @@ INVOICES = Grid(
 
 @require_safe
 @for_requester
-def invoices(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The invoices, the latest first."""
 
     def rows(_asked: GridRequest) -> QuerySet[Invoice]:
-        return seat.requester.invoices.defer("lines", "address")
+        return access.requester.invoices.defer("lines", "address")
 
     return respond(
         request,
-        seat,
+        access,
         INVOICES,
         rows,
         "invoices.html",
         place="money",
-        file=f"invoices-{seat.requester.customer_id}",
+        file=f"invoices-{access.requester.customer_id}",
         now=clock.now(),
-        may_book=people.may_book(seat.requester, seat.user),
+        may_book=people.may_book(access.requester, access.user),
     )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def new_invoice(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Choose a period, look at what it comes to, issue the invoice."""
     given = request.POST if request.method == "POST" else request.GET if "begins_on" in request.GET else None
     form = InvoiceForm(given, now=clock.now())
     lines = None
     if form.is_valid():
         if request.method != "POST":
-            lines = invoice_records.lines(seat.requester, form.begins, form.ends)
+            lines = invoice_records.lines(access.requester, form.begins, form.ends)
         else:
             settle()
             try:
                 invoice = invoice_records.issue(
-                    requester=seat.requester,
+                    requester=access.requester,
                     begins=form.begins,
                     ends=form.ends,
                     address=form.cleaned_data["address"],
-                    by=seat.user,
+                    by=access.user,
                 )
             except Refusal as refusal:
                 form.add_error(None, refusal.message)
             else:
                 messages.success(request, f"Invoice {invoice.number} is issued.")
-                return redirect("requester:invoice", seat.requester.customer_id, invoice.number)
+                return redirect("requester:invoice", access.requester.customer_id, invoice.number)
     return show(
         request,
         "invoice_new.html",
-        seat,
+        access,
         place="money",
         form=form,
         lines=lines,
         total=sum(line["cents"] for line in lines or ()),
-        may_book=people.may_book(seat.requester, seat.user),
+        may_book=people.may_book(access.requester, access.user),
         status=422 if request.method == "POST" else 200,
     )
 
 
-def _invoice(seat: Seat, number: int) -> Invoice:
-    invoice = seat.requester.invoices.select_related("issued_by").filter(number=number).first()
+def _invoice(access: RequesterAccess, number: int) -> Invoice:
+    invoice = access.requester.invoices.select_related("issued_by").filter(number=number).first()
     if invoice is None:
         raise Http404("There is no such invoice.")
     return invoice
@@ -105,12 +105,12 @@ def _invoice(seat: Seat, number: int) -> Invoice:
 
 @require_safe
 @for_requester
-def invoice(request: HttpRequest, seat: Seat, invoice: int) -> HttpResponseBase:
+def invoice(request: HttpRequest, access: RequesterAccess, invoice: int) -> HttpResponseBase:
     """One invoice, as it is printed; with `?format=csv` its lines as a file."""
-    found = _invoice(seat, invoice)
+    found = _invoice(access, invoice)
     if request.GET.get("format") == "csv":
         return _file(found)
-    return show(request, "invoice.html", seat, place="money", invoice=found)
+    return show(request, "invoice.html", access, place="money", invoice=found)
 
 
 def _file(invoice: Invoice) -> HttpResponse:

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey
-from marketplace.requester.doors import Seat, for_requester, respond
+from marketplace.requester.access import RequesterAccess, for_requester, respond
 from marketplace.requester.keyforms import ENDINGS, EndKeyForm, NewKeyForm
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import valid_at
 from marketplace.services.keyalerts import mark_seen, open_alerts
 from marketplace.submission import site_url
-from tables.grids import Choices, Column, Grid, GridRequest
+from web.tables import Choices, Column, Grid, GridRequest
 
 _SHOW_ONCE = "marketplace.new_key"
 #: Digits of a number that no primary key reaches.
@@ -43,22 +43,24 @@ KEYS = Grid(
 @require_safe
 @never_cache
 @for_requester
-def keys(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def keys(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The keys; a secret is shown on the first look after its key was made, and never again."""
-    return _page(request, seat, NewKeyForm())
+    return _page(request, access, NewKeyForm())
 
 
-def _page(request: HttpRequest, seat: Seat, form: NewKeyForm, status: int = 200) -> HttpResponseBase:
+def _page(
+    request: HttpRequest, access: RequesterAccess, form: NewKeyForm, status: int = 200
+) -> HttpResponseBase:
     now = clock.now()
 
     def rows(asked: GridRequest) -> QuerySet[AccessKey]:
-        found = seat.requester.keys.select_related("made_by")
+        found = access.requester.keys.select_related("made_by")
         return found.filter(valid_at(now)) if asked["state"] == "valid" else found
 
-    new = _shown_once(request, seat)
+    new = _shown_once(request, access)
     return respond(
         request,
-        seat,
+        access,
         KEYS,
         rows,
         "keys.html",
@@ -68,18 +70,18 @@ def _page(request: HttpRequest, seat: Seat, form: NewKeyForm, status: int = 200)
         status=status,
         endings=ENDINGS,
         new=new,
-        alerts=open_alerts(seat.requester).select_related("key").order_by("-pk"),
+        alerts=open_alerts(access.requester).select_related("key").order_by("-pk"),
         secret=accesskeys.secret_of(new) if new else None,
         endpoint=f"{site_url(request)}/mturk/api",
         most=accesskeys.MOST_VALID,
     )
 
 
-def _shown_once(request: HttpRequest, seat: Seat) -> AccessKey | None:
+def _shown_once(request: HttpRequest, access: RequesterAccess) -> AccessKey | None:
     """The key that this person made a moment ago and has not seen the secret of."""
     if request.method != "GET" or "format" in request.GET or _SHOW_ONCE not in request.session:
         return None
-    return seat.requester.keys.filter(pk=request.session.pop(_SHOW_ONCE), made_by=seat.user).first()
+    return access.requester.keys.filter(pk=request.session.pop(_SHOW_ONCE), made_by=access.user).first()
 
 
 def show_secret_once(request: HttpRequest, key: AccessKey) -> None:
@@ -89,15 +91,15 @@ def show_secret_once(request: HttpRequest, key: AccessKey) -> None:
 
 @require_POST
 @for_requester
-def new_key(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def new_key(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Make a key; the others end when the form says so."""
     form = NewKeyForm(request.POST)
     if form.is_valid():
         try:
             issued = accesskeys.issue(
-                requester=seat.requester,
+                requester=access.requester,
                 label=form.cleaned_data["label"],
-                by=seat.user,
+                by=access.user,
                 others_end_in=form.others_end_in,
                 ends_in=form.ends_in,
                 read_only=form.cleaned_data["read_only"],
@@ -106,32 +108,32 @@ def new_key(request: HttpRequest, seat: Seat) -> HttpResponseBase:
             form.add_error(None, refusal.message)
         else:
             show_secret_once(request, issued.row)
-            return redirect("requester:keys", seat.requester.customer_id)
-    return _page(request, seat, form, status=422)
+            return redirect("requester:keys", access.requester.customer_id)
+    return _page(request, access, form, status=422)
 
 
 @require_POST
 @for_requester
-def see_alerts(request: HttpRequest, seat: Seat) -> HttpResponse:
+def see_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Close the alerts that the page showed; newer ones stay open."""
     last = request.POST.get("last", "")
     if last.isdecimal() and len(last) < _LONGEST_KEY:
-        mark_seen(requester=seat.requester, last=int(last), by=seat.user)
+        mark_seen(requester=access.requester, last=int(last), by=access.user)
         messages.success(request, "Seen. You are told when a key is used from another address.")
-    return redirect("requester:keys", seat.requester.customer_id)
+    return redirect("requester:keys", access.requester.customer_id)
 
 
 @require_POST
 @for_requester
-def end_key(request: HttpRequest, seat: Seat, key: int) -> HttpResponse:
+def end_key(request: HttpRequest, access: RequesterAccess, key: int) -> HttpResponse:
     """End one key, at once or later; from then on calls signed with it are refused."""
-    found = seat.requester.keys.filter(pk=key).first()
+    found = access.requester.keys.filter(pk=key).first()
     if found is None:
         raise Http404("There is no such key.")
     form = EndKeyForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Choose when the key ends.")
-        return redirect("requester:keys", seat.requester.customer_id)
+        return redirect("requester:keys", access.requester.customer_id)
     try:
         at = accesskeys.end(key=found, after=form.delay)
     except Refusal as refusal:
@@ -139,4 +141,4 @@ def end_key(request: HttpRequest, seat: Seat, key: int) -> HttpResponse:
     else:
         when = "has ended" if at <= clock.now() else f"ends on {at:%-d %b %Y at %H:%M} UTC"
         messages.success(request, f"The key {found.access_key} {when}.")
-    return redirect("requester:keys", seat.requester.customer_id)
+    return redirect("requester:keys", access.requester.customer_id)

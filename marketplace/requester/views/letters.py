@@ -10,7 +10,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Letter
 from marketplace.requester import letters as selectors
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.letter_forms import AnswerForm
 from marketplace.services import voices
 
@@ -19,16 +19,16 @@ PLACE = "messages"
 
 @require_safe
 @for_requester
-def letters(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def letters(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Letters of workers, those that wait first; as CSV too."""
     return respond(
         request,
-        seat,
+        access,
         selectors.GRID,
-        lambda asked: selectors.letters(seat.requester, asked),
+        lambda asked: selectors.letters(access.requester, asked),
         "letters.html",
         place=PLACE,
-        waiting=selectors.waiting(seat.requester),
+        waiting=selectors.waiting(access.requester),
         file="letters",
         now=clock.now(),
     )
@@ -36,9 +36,9 @@ def letters(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def letter(request: HttpRequest, seat: Seat, letter: int) -> HttpResponseBase:
+def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpResponseBase:
     """One letter with its answers; a POST answers it."""
-    found = _own(seat, letter)
+    found = _own(access, letter)
     form = AnswerForm(request.POST or None)
     if form.is_valid():
         try:
@@ -47,11 +47,11 @@ def letter(request: HttpRequest, seat: Seat, letter: int) -> HttpResponseBase:
             form.add_error(None, refusal.message)
         else:
             messages.success(request, "Your answer is in the inbox of the worker.")
-            return redirect("requester:letters", seat.requester.customer_id)
+            return redirect("requester:letters", access.requester.customer_id)
     return show(
         request,
         "letter.html",
-        seat,
+        access,
         place=PLACE,
         letter=found,
         answers=found.answers.order_by("sent_at", "pk"),
@@ -64,27 +64,27 @@ def letter(request: HttpRequest, seat: Seat, letter: int) -> HttpResponseBase:
 
 @require_POST
 @for_requester
-def settle(request: HttpRequest, seat: Seat, letter: int) -> HttpResponseBase:
+def settle(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpResponseBase:
     """Put a letter away without an answer, or among the open ones again."""
-    found = _own(seat, letter)
+    found = _own(access, letter)
     if "open" in request.POST:
         voices.mark_unread(letter=found)
         messages.success(request, "The letter is open again.")
-        return redirect("requester:letter", seat.requester.customer_id, found.pk)
+        return redirect("requester:letter", access.requester.customer_id, found.pk)
     voices.mark_read(letter=found)
     messages.success(request, "The letter is marked as read.")
-    return redirect("requester:letters", seat.requester.customer_id)
+    return redirect("requester:letters", access.requester.customer_id)
 
 
 @require_safe
 @for_requester
-def ratings(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def ratings(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Stars by group, and what workers wrote with them; nobody's id."""
     return respond(
         request,
-        seat,
+        access,
         selectors.RATINGS,
-        lambda asked: selectors.rated_groups(seat.requester, asked),
+        lambda asked: selectors.rated_groups(access.requester, asked),
         "ratings.html",
         place=PLACE,
         complete=selectors.with_words,
@@ -92,6 +92,6 @@ def ratings(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     )
 
 
-def _own(seat: Seat, letter: int) -> Letter:
-    mine = Letter.objects.filter(requester=seat.requester).select_related("worker", "hit_type")
+def _own(access: RequesterAccess, letter: int) -> Letter:
+    mine = Letter.objects.filter(requester=access.requester).select_related("worker", "hit_type")
     return get_object_or_404(mine, pk=letter)

@@ -13,12 +13,12 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import LedgerEntry
 from marketplace.requester import spend_chart
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.moneyforms import DepositForm
 from marketplace.requester.statement import KINDS, PERIODS, Balances, entries
 from marketplace.services import people
 from marketplace.templatetags.marketplace_money import money
-from tables.grids import Choices, Column, Grid, GridRequest, Words
+from web.tables import Choices, Column, Grid, GridRequest, Words
 
 STATEMENT = Grid(
     "statement",
@@ -46,61 +46,60 @@ STATEMENT = Grid(
 
 @require_safe
 @for_requester
-def statement(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Every movement, the latest first, and the last thirty days as bars."""
     now = clock.now()
     asked = STATEMENT.asked(request.GET)
 
     def rows(asked: GridRequest) -> QuerySet[LedgerEntry]:
         return entries(
-            seat.requester, kind=asked["kind"], period=asked["period"], hit_id=asked["hit"], now=now
+            access.requester, kind=asked["kind"], period=asked["period"], hit_id=asked["hit"], now=now
         )
 
-    chart = (
-        None if "format" in request.GET else spend_chart.chart(spend_chart.spending(seat.requester, now=now))
-    )
+    days = [] if "format" in request.GET else spend_chart.spending(access.requester, now=now)
     return respond(
         request,
-        seat,
+        access,
         STATEMENT,
         rows,
         "money.html",
         place="money",
-        complete=Balances(seat.requester, down=asked.descending).complete,
-        file=f"statement-{seat.requester.customer_id}",
+        complete=Balances(access.requester, down=asked.descending).complete,
+        file=f"statement-{access.requester.customer_id}",
         now=now,
-        chart=chart,
-        may_book=people.may_book(seat.requester, seat.user),
+        chart=spend_chart.draw_spending(days),
+        spent=spend_chart.sum_spending(days) if days else None,
+        may_book=people.may_book(access.requester, access.user),
     )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def deposit(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Book money that came in: play money by its owner, real money by staff."""
     form = DepositForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
             people.deposit(
-                requester=seat.requester,
+                requester=access.requester,
                 cents=data["amount"],
                 reference=data["reference"],
                 note=data["note"],
-                by=seat.user,
+                by=access.user,
                 once=data["once"],
             )
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
             messages.success(request, f"{money(data['amount'])} are in the account.")
-            return redirect("requester:money", seat.requester.customer_id)
+            return redirect("requester:money", access.requester.customer_id)
     return show(
         request,
         "deposit.html",
-        seat,
+        access,
         place="money",
         form=form,
-        may_book=people.may_book(seat.requester, seat.user),
+        may_book=people.may_book(access.requester, access.user),
         status=422 if form.errors else 200,
     )

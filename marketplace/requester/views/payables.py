@@ -16,20 +16,20 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from core.files.cells import plain
+from core.money.amounts import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Payable, Worker
-from marketplace.requester.doors import Seat, for_requester, respond
+from marketplace.requester.access import RequesterAccess, for_requester, respond
 from marketplace.requester.moneyforms import PayableForm
 from marketplace.services import payables as services
 from marketplace.services import people
 from marketplace.services.payables import payment_note, unreported, workers_of
 from marketplace.sweep import settle
 from marketplace.templatetags.marketplace_money import money
-from money.amounts import dollars
-from tables import grids
-from tables.cells import plain
-from tables.grids import Choices, Column, Grid, GridRequest
+from web import tables as grids
+from web.tables import Choices, Column, Grid, GridRequest
 
 PAYABLES = Grid(
     "payables",
@@ -95,14 +95,14 @@ _SUMS = ("reward_count", "rewards_cents", "bonus_count", "bonuses_cents", "total
 
 @require_safe
 @for_requester
-def payables(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def payables(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The reports, the latest first, and what no report has yet."""
     now = clock.now()
-    people_due = unreported(seat.requester, until=now)
-    all_due = unreported(seat.requester, until=now, simulated=True)
+    people_due = unreported(access.requester, until=now)
+    all_due = unreported(access.requester, until=now, simulated=True)
 
     def rows(asked: GridRequest) -> QuerySet[Payable]:
-        found = seat.requester.payables.select_related("made_by")
+        found = access.requester.payables.select_related("made_by")
         if asked["state"] == "all":
             return found
         return found.filter(paid_at=None) if asked["state"] == "open" else found.exclude(paid_at=None)
@@ -110,45 +110,45 @@ def payables(request: HttpRequest, seat: Seat) -> HttpResponseBase:
     due = people_due.aggregate(cents=Sum("cents"))["cents"] or 0
     return respond(
         request,
-        seat,
+        access,
         PAYABLES,
         rows,
         "payables.html",
         place="money",
-        file=f"payables-{seat.requester.customer_id}",
+        file=f"payables-{access.requester.customer_id}",
         now=now,
         form=PayableForm(),
         due=due,
         simulated_due=(all_due.aggregate(cents=Sum("cents"))["cents"] or 0) - due,
-        may_book=people.may_book(seat.requester, seat.user),
+        may_book=people.may_book(access.requester, access.user),
     )
 
 
 @require_POST
 @for_requester
-def make_payable(request: HttpRequest, seat: Seat) -> HttpResponse:
+def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Put all payments that no report has into a new one."""
     form = PayableForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Write the day as in 2026-11-30, or leave it empty.")
-        return redirect("requester:payables", seat.requester.customer_id)
+        return redirect("requester:payables", access.requester.customer_id)
     settle()
     try:
         report = services.make_payable(
-            requester=seat.requester,
+            requester=access.requester,
             until=form.until or clock.now(),
-            by=seat.user,
+            by=access.user,
             simulated=form.cleaned_data["simulated"],
         )
     except Refusal as refusal:
         messages.error(request, refusal.message)
-        return redirect("requester:payables", seat.requester.customer_id)
+        return redirect("requester:payables", access.requester.customer_id)
     messages.success(request, f"{money(report.cents)} to {report.workers} stand in report {report.number}.")
-    return redirect("requester:payable", seat.requester.customer_id, report.number)
+    return redirect("requester:payable", access.requester.customer_id, report.number)
 
 
-def _report(seat: Seat, number: int) -> Payable:
-    report = seat.requester.payables.select_related("made_by", "requester").filter(number=number).first()
+def _report(access: RequesterAccess, number: int) -> Payable:
+    report = access.requester.payables.select_related("made_by", "requester").filter(number=number).first()
     if report is None:
         raise Http404("There is no such report.")
     return report
@@ -156,15 +156,15 @@ def _report(seat: Seat, number: int) -> Payable:
 
 @require_safe
 @for_requester
-def payable(request: HttpRequest, seat: Seat, payable: int) -> HttpResponseBase:
+def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponseBase:
     """One report: its workers, and the file for the finance office with a line of totals at its end."""
-    report = _report(seat, payable)
-    complete = partial(_lines, shown=report.requester.real_money and seat.staff)
+    report = _report(access, payable)
+    complete = partial(_lines, shown=report.requester.real_money and access.staff)
     if request.GET.get("format") == "csv":
         return _file(request, report, complete)
     return respond(
         request,
-        seat,
+        access,
         PAYABLE,
         lambda _asked: workers_of(report),
         "payable.html",
@@ -172,7 +172,7 @@ def payable(request: HttpRequest, seat: Seat, payable: int) -> HttpResponseBase:
         complete=complete,
         now=clock.now(),
         report=report,
-        may_book=people.may_book(seat.requester, seat.user),
+        may_book=people.may_book(access.requester, access.user),
     )
 
 
@@ -213,13 +213,13 @@ def _totals(report: Payable) -> Iterator[str]:
 
 @require_POST
 @for_requester
-def pay_out(request: HttpRequest, seat: Seat, payable: int) -> HttpResponse:
+def pay_out(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
     """Note that a report was paid out."""
-    report = _report(seat, payable)
+    report = _report(access, payable)
     try:
-        noted = services.mark_paid(report=report, by=seat.user)
+        noted = services.mark_paid(report=report, by=access.user)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
         messages.success(request, "Noted as paid out." if noted else "It was noted before.")
-    return redirect("requester:payable", seat.requester.customer_id, report.number)
+    return redirect("requester:payable", access.requester.customer_id, report.number)

@@ -11,12 +11,12 @@ from marketplace import clock
 from marketplace.answers import fields_of
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest
-from marketplace.requester.actions import entered, run_action
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.lookup import own_request
 from marketplace.requester.qualification_forms import AcceptForm, RevokeForm
 from marketplace.requester.selectors import qualifications as selectors
 from marketplace.services import qualification_requests
+from web.forms import read_form, run_action
 
 PLACE = "qualifications"
 State = QualificationRequest.State
@@ -24,14 +24,14 @@ State = QualificationRequest.State
 
 @require_safe
 @for_requester
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The requests, those to decide first."""
     return respond(
         request,
-        seat,
+        access,
         selectors.REQUESTS,
         lambda asked: selectors.requests(
-            seat.requester, state=asked["state"], kind=asked["type"], words=asked["q"]
+            access.requester, state=asked["state"], kind=asked["type"], words=asked["q"]
         ),
         "qualification_requests.html",
         place=PLACE,
@@ -42,13 +42,13 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
 @require_safe
 @for_requester
-def asked(request: HttpRequest, seat: Seat, *, asking: str) -> HttpResponse:
+def asked(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """One request, with what was answered in the test."""
-    row = own_request(seat.requester, asking)
+    row = own_request(access.requester, asking)
     return show(
         request,
         "qualification_request.html",
-        seat,
+        access,
         place=PLACE,
         now=clock.now(),
         asked=row,
@@ -60,12 +60,12 @@ def asked(request: HttpRequest, seat: Seat, *, asking: str) -> HttpResponse:
 
 def _decide(
     request: HttpRequest,
-    seat: Seat,
+    access: RequesterAccess,
     asking: str,
     wanted: QualificationRequest.State,
     action: Callable[[QualificationRequest], str],
 ) -> HttpResponse:
-    row = own_request(seat.requester, asking)
+    row = own_request(access.requester, asking)
 
     def once() -> str:
         try:
@@ -78,9 +78,9 @@ def _decide(
                 raise Refusal("DuplicateRequest", f"It was {row.state} already.") from refusal
             raise Refusal(refusal.code, f"It was {row.state} meanwhile.") from refusal
 
-    customer = seat.requester.customer_id
+    customer = access.requester.customer_id
     following = (
-        selectors.requests(seat.requester, state=State.PENDING, kind="", words="")
+        selectors.requests(access.requester, state=State.PENDING, kind="", words="")
         .exclude(pk=row.pk)
         .order_by("submitted_at", "pk")
         .first()
@@ -90,30 +90,30 @@ def _decide(
     else:
         then = reverse("requester:qualification_requests", args=[customer])
     here = reverse("requester:qualification_request", args=[customer, asking])
-    return run_action(request, once, then, otherwise=here)
+    return run_action(request, once, then, other=here)
 
 
 @require_POST
 @for_requester
-def accept(request: HttpRequest, seat: Seat, *, asking: str) -> HttpResponse:
+def accept(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """Grant it, with a value."""
 
     def action(row: QualificationRequest) -> str:
-        value = entered(AcceptForm(request.POST))["value"]
+        value = read_form(AcceptForm(request.POST))["value"]
         qualification_requests.accept(request=row, value=value)
         return f"{row.worker.worker_id} holds “{row.qualification_type.name}” now, value {value}."
 
-    return _decide(request, seat, asking, State.GRANTED, action)
+    return _decide(request, access, asking, State.GRANTED, action)
 
 
 @require_POST
 @for_requester
-def reject(request: HttpRequest, seat: Seat, *, asking: str) -> HttpResponse:
+def reject(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """Reject it."""
 
     def action(row: QualificationRequest) -> str:
-        reason = entered(RevokeForm(request.POST))["reason"]
+        reason = read_form(RevokeForm(request.POST))["reason"]
         qualification_requests.reject(request=row, reason=reason)
         return f"{row.worker.worker_id} does not get it."
 
-    return _decide(request, seat, asking, State.REJECTED, action)
+    return _decide(request, access, asking, State.REJECTED, action)

@@ -9,56 +9,56 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.files.rowcounts import sum_in_words
+from core.revisions import ConflictError
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import QualificationType, Worker
 from marketplace.requester import grantfile
-from marketplace.requester.actions import entered, run_action
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.lookup import own_qualification
 from marketplace.requester.qualification_forms import FileForm, GiveForm, RevokeForm, TypeForm
 from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualifications
 from marketplace.services.bulk_grants import grant_many
-from revisions.shown_columns import ConflictError
-from tables.rowcounts import sum_in_words
+from web.forms import read_form, run_action
 
 PLACE = "qualifications"
 
 
 @require_safe
 @for_requester
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The types, with how many hold each and how many wait for a decision."""
     return respond(
         request,
-        seat,
+        access,
         selectors.GRID,
-        lambda asked: selectors.types(seat.requester, status=asked["status"], words=asked["q"]),
+        lambda asked: selectors.types(access.requester, status=asked["status"], words=asked["q"]),
         "qualifications.html",
         place=PLACE,
         complete=selectors.count,
         file="qualifications",
         now=clock.now(),
-        waiting=selectors.waiting_count(seat.requester),
+        waiting=selectors.waiting_count(access.requester),
     )
 
 
-def _address(seat: Seat, kind: QualificationType) -> str:
-    return reverse("requester:qualification", args=[seat.requester.customer_id, kind.qualification_type_id])
+def _address(access: RequesterAccess, kind: QualificationType) -> str:
+    return reverse("requester:qualification", args=[access.requester.customer_id, kind.qualification_type_id])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Make a type."""
     form = TypeForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         given = form.cleaned_data
         try:
             kind = qualifications.create_qualification_type(
-                requester=seat.requester,
+                requester=access.requester,
                 name=given["name"],
                 keywords=given["keywords"],
                 now=clock.now(),
@@ -68,15 +68,15 @@ def new(request: HttpRequest, seat: Seat) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            return redirect(_address(seat, kind))
-    return _form(request, seat, form, None)
+            return redirect(_address(access, kind))
+    return _form(request, access, form, None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def edit(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
+def edit(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
     """Change what may change of a type."""
-    row = own_qualification(seat.requester, kind)
+    row = own_qualification(access.requester, kind)
     form = TypeForm(request.POST if request.method == "POST" else None, kind=row)
     if form.is_bound and form.is_valid():
         try:
@@ -87,28 +87,30 @@ def edit(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
                 seen=form.seen,
             )
         except ConflictError:
-            row = own_qualification(seat.requester, kind)
+            row = own_qualification(access.requester, kind)
             form.compare(TypeForm(kind=row), request.path)
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            return redirect(_address(seat, row))
-    return _form(request, seat, form, row)
+            return redirect(_address(access, row))
+    return _form(request, access, form, row)
 
 
-def _form(request: HttpRequest, seat: Seat, form: TypeForm, kind: QualificationType | None) -> HttpResponse:
+def _form(
+    request: HttpRequest, access: RequesterAccess, form: TypeForm, kind: QualificationType | None
+) -> HttpResponse:
     status = 409 if form.conflict else 422 if form.is_bound else 200
-    return show(request, "qualification_form.html", seat, place=PLACE, form=form, kind=kind, status=status)
+    return show(request, "qualification_form.html", access, place=PLACE, form=form, kind=kind, status=status)
 
 
 @require_safe
 @for_requester
-def qualification(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponseBase:
+def qualification(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponseBase:
     """What a type is, who holds it, and the forms that give and take it."""
-    row = own_qualification(seat.requester, kind)
+    row = own_qualification(access.requester, kind)
     return respond(
         request,
-        seat,
+        access,
         selectors.HOLDERS,
         lambda asked: selectors.holders(row, status=asked["status"], words=asked["q"]),
         "qualification.html",
@@ -116,9 +118,9 @@ def qualification(request: HttpRequest, seat: Seat, *, kind: str) -> HttpRespons
         file=f"holders-{row.qualification_type_id}",
         now=clock.now(),
         kind=row,
-        asking=hit_types_asking_for(row.qualification_type_id).filter(requester=seat.requester).count(),
+        asking=hit_types_asking_for(row.qualification_type_id).filter(requester=access.requester).count(),
         waiting=selectors.requests(
-            seat.requester, state="pending", kind=row.qualification_type_id, words=""
+            access.requester, state="pending", kind=row.qualification_type_id, words=""
         ).count(),
         give_form=GiveForm(auto_id="give_%s"),
         revoke_form=RevokeForm(auto_id="revoke_%s"),
@@ -127,39 +129,39 @@ def qualification(request: HttpRequest, seat: Seat, *, kind: str) -> HttpRespons
 
 
 def _act(
-    request: HttpRequest, seat: Seat, kind: str, action: Callable[[QualificationType], str]
+    request: HttpRequest, access: RequesterAccess, kind: str, action: Callable[[QualificationType], str]
 ) -> HttpResponse:
-    row = own_qualification(seat.requester, kind)
+    row = own_qualification(access.requester, kind)
 
     def all_of_it() -> str:
         with transaction.atomic():
             return action(row)
 
-    return run_action(request, all_of_it, _address(seat, row))
+    return run_action(request, all_of_it, _address(access, row))
 
 
 @require_POST
 @for_requester
-def delete(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
+def delete(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
     """Delete a type for which no HIT asks."""
-    row = own_qualification(seat.requester, kind)
+    row = own_qualification(access.requester, kind)
 
     def action() -> str:
         with transaction.atomic():
             qualifications.delete_qualification_type(qualification_type=row, now=clock.now())
         return f"“{row.name}” is deleted."
 
-    listing_address = reverse("requester:qualifications", args=[seat.requester.customer_id])
-    return run_action(request, action, listing_address, otherwise=_address(seat, row))
+    listing_address = reverse("requester:qualifications", args=[access.requester.customer_id])
+    return run_action(request, action, listing_address, other=_address(access, row))
 
 
 @require_POST
 @for_requester
-def give(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
+def give(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
     """Give it to workers by their ids, or change their values: to all of them, or to none."""
 
     def action(row: QualificationType) -> str:
-        given = entered(GiveForm(request.POST))
+        given = read_form(GiveForm(request.POST))
         found = {each.worker_id: each for each in Worker.objects.filter(worker_id__in=given["workers"])}
         if unknown := [each for each in given["workers"] if each not in found]:
             raise Refusal(
@@ -172,16 +174,16 @@ def give(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
             )
         return f"{len(found)} worker{'s' if len(found) > 1 else ''} hold it with value {given['value']} now."
 
-    return _act(request, seat, kind, action)
+    return _act(request, access, kind, action)
 
 
 @require_POST
 @for_requester
-def revoke(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
+def revoke(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
     """Take it back from workers who are ticked."""
 
     def action(row: QualificationType) -> str:
-        reason = entered(RevokeForm(request.POST))["reason"]
+        reason = read_form(RevokeForm(request.POST))["reason"]
         ids = [each for each in request.POST.getlist("worker")[:100] if "\0" not in each]
         holders = selectors.holders(row, status="Granted", words="").filter(worker__worker_id__in=ids)
         taken = [each.worker for each in holders]
@@ -191,17 +193,17 @@ def revoke(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
             qualifications.revoke(qualification_type=row, worker=worker, reason=reason)
         return f"Taken back from {len(taken)} worker{'s' if len(taken) > 1 else ''}."
 
-    return _act(request, seat, kind, action)
+    return _act(request, access, kind, action)
 
 
 @require_POST
 @for_requester
-def upload(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
+def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
     """Give and take as a file says: all of its lines, or none."""
 
     def action(row: QualificationType) -> str:
         form = FileForm(request.POST, request.FILES)
-        file = entered(form)["file"]
+        file = read_form(form)["file"]
         sheet = grantfile.open_grants(file.name, file.file)
         outcome = grant_many(qualification_type=row, wanted=grantfile.lines(sheet), now=clock.now())
         return (
@@ -210,4 +212,4 @@ def upload(request: HttpRequest, seat: Seat, *, kind: str) -> HttpResponse:
             f"The file was read as {sheet.description}."
         )
 
-    return _act(request, seat, kind, action)
+    return _act(request, access, kind, action)

@@ -8,16 +8,16 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.revisions import ConflictError
 from marketplace.batches import frames, placeholders, samples, selectors
 from marketplace.batches.samples import SAMPLES, Sample
 from marketplace.batches.templates import change_template, create_template
 from marketplace.errors import Refusal
 from marketplace.html.policies import SANDBOX
 from marketplace.models import Template
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.batchforms import TemplateForm
-from marketplace.requester.doors import Seat, for_requester, respond, show
-from revisions.shown_columns import ConflictError
-from tables.grids import Column, Grid, GridRequest, Rows, Words
+from web.tables import Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
 TEMPLATES = Grid(
@@ -34,54 +34,54 @@ TEMPLATES = Grid(
 
 @require_safe
 @for_requester
-def templates(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def templates(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The list of templates, and the samples."""
 
     def rows(asked: GridRequest) -> Rows:
-        return selectors.templates(seat.requester).filter(name__icontains=asked["q"])
+        return selectors.templates(access.requester).filter(name__icontains=asked["q"])
 
-    return respond(request, seat, TEMPLATES, rows, "templates.html", place=PLACE, samples=SAMPLES)
+    return respond(request, access, TEMPLATES, rows, "templates.html", place=PLACE, samples=SAMPLES)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def new(request: HttpRequest, seat: Seat) -> HttpResponse:
+def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """A template of one's own."""
-    form = TemplateForm(request.POST if request.method == "POST" else None, requester=seat.requester)
+    form = TemplateForm(request.POST if request.method == "POST" else None, requester=access.requester)
     if request.method == "POST" and form.is_valid():
         try:
-            made = create_template(requester=seat.requester, **_given(form))
+            made = create_template(requester=access.requester, **_given(form))
         except Refusal as refusal:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, "The template is stored.")
-            return redirect("requester:template", seat.requester.customer_id, made.pk)
+            return redirect("requester:template", access.requester.customer_id, made.pk)
     status = 422 if form.errors else 200
-    return show(request, "template_form.html", seat, place=PLACE, form=form, status=status)
+    return show(request, "template_form.html", access, place=PLACE, form=form, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def template(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """A template, to look at and to change; batches that were made of it stay as they are."""
-    found = _own(seat, pk)
+    found = _own(access, pk)
     posted = request.method == "POST"
-    form = TemplateForm(request.POST if posted else None, requester=seat.requester, template=found)
+    form = TemplateForm(request.POST if posted else None, requester=access.requester, template=found)
     if posted and form.is_valid():
         try:
             change_template(template=found, seen=form.seen, **_given(form))
         except ConflictError:
-            found = _own(seat, pk)
-            form.compare(TemplateForm(requester=seat.requester, template=found), request.path)
+            found = _own(access, pk)
+            form.compare(TemplateForm(requester=access.requester, template=found), request.path)
         except Refusal as refusal:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, "The template is stored.")
-            return redirect("requester:template", seat.requester.customer_id, found.pk)
+            return redirect("requester:template", access.requester.customer_id, found.pk)
     return show(
         request,
         "template_form.html",
-        seat,
+        access,
         place=PLACE,
         form=form,
         task_page=found,
@@ -93,13 +93,13 @@ def template(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 @require_safe
 @frames.may_frame_ours
 @for_requester
-def look(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def look(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """A template in the frame that its tasks will have."""
-    found = _own(seat, pk)
+    found = _own(access, pk)
     return show(
         request,
         "template_look.html",
-        seat,
+        access,
         place=PLACE,
         task_page=found,
         variables=placeholders.parse(found.html).names,
@@ -110,35 +110,35 @@ def look(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
 
 @require_POST
 @for_requester
-def delete(request: HttpRequest, seat: Seat, *, pk: int) -> HttpResponse:
+def delete(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """Throw a template away; batches keep what they were made of."""
-    found = _own(seat, pk)
+    found = _own(access, pk)
     found.delete()
     messages.success(request, "The template is gone. Batches that were made of it keep their pages.")
-    return redirect("requester:templates", seat.requester.customer_id)
+    return redirect("requester:templates", access.requester.customer_id)
 
 
 @require_POST
 @for_requester
-def use_sample(request: HttpRequest, seat: Seat, *, slug: str) -> HttpResponse:
+def use_sample(request: HttpRequest, access: RequesterAccess, *, slug: str) -> HttpResponse:
     """Make a template of a sample."""
     sample = _sample(slug)
-    taken = set(seat.requester.templates.values_list("name", flat=True))
+    taken = set(access.requester.templates.values_list("name", flat=True))
     name = f"{sample.name} ({sample.style})"
     numbered = (f"{name} {number}" for number in range(2, len(taken) + 3))
     made = create_template(
-        requester=seat.requester,
+        requester=access.requester,
         name=name if name not in taken else next(each for each in numbered if each not in taken),
         html=sample.html,
         properties=sample.properties,
     )
     messages.success(request, "The template is yours now. Change it, or go on with a table for it.")
-    return redirect("requester:template", seat.requester.customer_id, made.pk)
+    return redirect("requester:template", access.requester.customer_id, made.pk)
 
 
 @require_safe
 @for_requester
-def sample_table(request: HttpRequest, seat: Seat, *, slug: str) -> FileResponse:
+def sample_table(request: HttpRequest, access: RequesterAccess, *, slug: str) -> FileResponse:
     """The table of a sample."""
     sample = _sample(slug)
     return FileResponse(
@@ -153,8 +153,8 @@ def _sample(slug: str) -> Sample:
     return found
 
 
-def _own(seat: Seat, pk: int) -> Template:
-    return get_object_or_404(Template, pk=pk, requester=seat.requester)
+def _own(access: RequesterAccess, pk: int) -> Template:
+    return get_object_or_404(Template, pk=pk, requester=access.requester)
 
 
 def _given(form: TemplateForm) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Block, Message, QualificationType, Requester, Worker
-from marketplace.requester.actions import entered, run_action
-from marketplace.requester.doors import Seat, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
 from marketplace.requester.lookup import own_worker
 from marketplace.requester.pace import pace
 from marketplace.requester.selectors import workers as selectors
 from marketplace.services import people, qualifications
 from marketplace.services.idempotency import claim
+from web.forms import read_form, run_action
 
 PLACE = "workers"
 #: Workers of one message, as the protocol has it.
@@ -30,17 +30,17 @@ _BARS, _ROWS = 60, 20
 
 @require_safe
 @for_requester
-def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
+def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Everybody who answered something; sorted, filtered and paged by the address."""
     now = clock.now()
     return respond(
         request,
-        seat,
+        access,
         selectors.GRID,
-        lambda asked: selectors.workers(seat.requester, state=asked["state"], words=asked["q"], now=now),
+        lambda asked: selectors.workers(access.requester, state=asked["state"], words=asked["q"], now=now),
         "workers.html",
         place=PLACE,
-        complete=lambda rows: selectors.say_how_fast(seat.requester, rows, now),
+        complete=lambda rows: selectors.say_how_fast(access.requester, rows, now),
         file="workers",
         now=now,
         latest=selectors.LATEST,
@@ -49,25 +49,25 @@ def listing(request: HttpRequest, seat: Seat) -> HttpResponseBase:
 
 @require_safe
 @for_requester
-def worker(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponseBase:
+def worker(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponseBase:
     """What somebody did here, how fast, and what can be done about them."""
     now = clock.now()
-    whose = own_worker(seat.requester, worker_id, now)
-    latest = selectors.latest_work(seat.requester, whose, now, rows=_BARS)
-    kinds = list(grantable(seat.requester))
+    whose = own_worker(access.requester, worker_id, now)
+    latest = selectors.latest_work(access.requester, whose, now, rows=_BARS)
+    kinds = list(grantable(access.requester))
     return show(
         request,
         "worker.html",
-        seat,
+        access,
         place=PLACE,
         now=now,
         whose=whose,
-        record=selectors.record(seat.requester, whose, now),
+        record=selectors.record(access.requester, whose, now),
         latest=latest[:_ROWS],
         pace=pace(latest),
-        blocked=Block.objects.filter(requester=seat.requester, worker=whose).first(),
-        grants=selectors.grants(seat.requester, whose),
-        written=Message.objects.filter(requester=seat.requester, worker=whose).order_by("-sent_at")[:5],
+        blocked=Block.objects.filter(requester=access.requester, worker=whose).first(),
+        grants=selectors.grants(access.requester, whose),
+        written=Message.objects.filter(requester=access.requester, worker=whose).order_by("-sent_at")[:5],
         block_form=BlockForm(auto_id="block_%s"),
         grant_form=GrantForm(kinds=kinds, auto_id="grant_%s") if kinds else None,
     )
@@ -80,67 +80,69 @@ def grantable(requester: Requester) -> QuerySet[QualificationType]:
     ).order_by("name")
 
 
-def _address(seat: Seat, whose: Worker) -> str:
-    return reverse("requester:worker", args=[seat.requester.customer_id, whose.worker_id])
+def _address(access: RequesterAccess, whose: Worker) -> str:
+    return reverse("requester:worker", args=[access.requester.customer_id, whose.worker_id])
 
 
-def _act(request: HttpRequest, seat: Seat, worker_id: str, action: Callable[[Worker], str]) -> HttpResponse:
-    whose = own_worker(seat.requester, worker_id, clock.now())
+def _act(
+    request: HttpRequest, access: RequesterAccess, worker_id: str, action: Callable[[Worker], str]
+) -> HttpResponse:
+    whose = own_worker(access.requester, worker_id, clock.now())
 
     def all_of_it() -> str:
         with transaction.atomic():
             return action(whose)
 
-    return run_action(request, all_of_it, _address(seat, whose))
+    return run_action(request, all_of_it, _address(access, whose))
 
 
 @require_POST
 @for_requester
-def block(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
+def block(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponse:
     """Keep somebody from accepting this requester's HITs."""
 
     def action(whose: Worker) -> str:
-        reason = entered(BlockForm(request.POST))["reason"]
-        people.block(requester=seat.requester, worker=whose, reason=reason)
+        reason = read_form(BlockForm(request.POST))["reason"]
+        people.block(requester=access.requester, worker=whose, reason=reason)
         return "Blocked: they cannot accept your HITs. What they did stays, and is paid as you decide."
 
-    return _act(request, seat, worker_id, action)
+    return _act(request, access, worker_id, action)
 
 
 @require_POST
 @for_requester
-def unblock(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
+def unblock(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponse:
     """Let somebody in again."""
 
     def action(whose: Worker) -> str:
-        people.unblock(requester=seat.requester, worker=whose)
+        people.unblock(requester=access.requester, worker=whose)
         return "Not blocked any more."
 
-    return _act(request, seat, worker_id, action)
+    return _act(request, access, worker_id, action)
 
 
 @require_POST
 @for_requester
-def grant(request: HttpRequest, seat: Seat, *, worker_id: str) -> HttpResponse:
+def grant(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponse:
     """Give a qualification, or change its value."""
 
     def action(whose: Worker) -> str:
-        given = entered(GrantForm(request.POST, kinds=grantable(seat.requester)))
+        given = read_form(GrantForm(request.POST, kinds=grantable(access.requester)))
         kind = QualificationType.objects.get(
-            requester=seat.requester, qualification_type_id=given["kind"], deleted_at=None
+            requester=access.requester, qualification_type_id=given["kind"], deleted_at=None
         )
-        kind.requester = seat.requester
+        kind.requester = access.requester
         qualifications.grant(
             qualification_type=kind, worker=whose, value=given["value"], notify=given["tell"]
         )
         return f"“{kind.name}” is given, value {given['value']}."
 
-    return _act(request, seat, worker_id, action)
+    return _act(request, access, worker_id, action)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_requester
-def message(request: HttpRequest, seat: Seat) -> HttpResponse:
+def message(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Write to workers: into the inboxes of those who did work here or hold a qualification."""
     posted = request.method == "POST"
     given = (request.POST if posted else request.GET).getlist("worker")
@@ -152,11 +154,11 @@ def message(request: HttpRequest, seat: Seat) -> HttpResponse:
     elif len(asked) > MOST_NOTIFIED:
         problem = f"One message goes to at most {MOST_NOTIFIED} workers; {len(asked)} are chosen."
     if posted and not problem and form.is_valid():
-        return _send(request, seat, asked, form.cleaned_data)
+        return _send(request, access, asked, form.cleaned_data)
     return show(
         request,
         "message.html",
-        seat,
+        access,
         place=PLACE,
         form=form,
         asked=asked[:MOST_NOTIFIED],
@@ -165,12 +167,14 @@ def message(request: HttpRequest, seat: Seat) -> HttpResponse:
     )
 
 
-def _send(request: HttpRequest, seat: Seat, asked: list[str], given: dict[str, Any]) -> HttpResponse:
+def _send(
+    request: HttpRequest, access: RequesterAccess, asked: list[str], given: dict[str, Any]
+) -> HttpResponse:
     def action() -> str:
         with transaction.atomic():
-            claim(requester=seat.requester, action="message", once=given["once"], now=clock.now())
+            claim(requester=access.requester, action="message", once=given["once"], now=clock.now())
             failures = people.notify_workers(
-                requester=seat.requester, worker_ids=asked, subject=given["subject"], body=given["body"]
+                requester=access.requester, worker_ids=asked, subject=given["subject"], body=given["body"]
             )
             if len(failures) == len(asked):
                 raise Refusal("InvalidParameterValue", "Nobody got it. " + next(iter(failures.values())))
@@ -178,5 +182,5 @@ def _send(request: HttpRequest, seat: Seat, asked: list[str], given: dict[str, A
         left = f" {len(failures)} did not get it: they never worked for you." if failures else ""
         return f"Sent to {sent} worker{'s' if sent != 1 else ''}.{left}"
 
-    back = reverse("requester:workers", args=[seat.requester.customer_id])
+    back = reverse("requester:workers", args=[access.requester.customer_id])
     return run_action(request, action, back)

@@ -1,7 +1,7 @@
 """The assignment on the working page. No page is opened more often, so its SQL is composed once."""
 
+from core.database.composedqueries import ComposedQuery
 from marketplace.models import Holding
-from tables.composedqueries import ComposedQuery
 
 #: What the page shows; other fields are loaded when asked for.
 FIELDS = (

@@ -11,8 +11,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import throttle
-from accounts.middleware import too_many
+from core.accounts import throttle
+from core.accounts.middleware import too_many
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Worker
@@ -68,7 +68,7 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
             form.add_error("username" if "username" in form.fields else None, refusal.message)
         else:
             if user is None:
-                login(request, joined, backend="accounts.backends.ModelBackend")
+                login(request, joined, backend="core.accounts.backends.ModelBackend")
             messages.success(request, "Welcome. Choose a group of HITs and have a look at one.")
             return redirect("site:groups")
     return page(request, "signup.html", worker=None, now=clock.now(), form=form, account=user)

@@ -7,12 +7,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from marketplace import clock
 from marketplace.models import Worker
 from marketplace.site.access import for_workers
-from marketplace.site.chart import bar_chart
 from marketplace.site.fresh import settle_worker
 from marketplace.site.pages import page
 from marketplace.site.pagination import numbered
 from marketplace.site.selectors import feedback as said_of
 from marketplace.site.selectors import records
+from web.charts.bars import stack_bars
 
 
 @require_safe
@@ -66,7 +66,9 @@ def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
         worker=worker,
         now=now,
         earnings=earned,
-        chart=bar_chart(earned.days),
+        chart=stack_bars(
+            (day, {"earned": day.earned_cents, "pending": day.pending_cents}) for day in earned.days
+        ),
         days=days,
         periods=records.PERIODS,
     )

@@ -14,9 +14,10 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import EncodedExamples
-from metrics.learned.adem.encoders import TextEncoder, text_encoder
+from metrics.learned.adem.encoders import text_encoder
 from metrics.learned.adem.formula import Parameters
 from metrics.learned.adem.projection import Projection
+from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.adem.training import TrainedModel, scored
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder, opened, write

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.learned.adem.encoders import Turns
+from metrics.learned.adem.text_encoder import Turns
 from metrics.learned.devices import device as device_named
 from metrics.learned.devices import threads
 from metrics.learned.encoders import quiet

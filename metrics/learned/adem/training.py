@@ -10,11 +10,11 @@ import numpy as np
 from metrics.errors import MetricError
 from metrics.learned.adem import oversampling
 from metrics.learned.adem.encoded_examples import EncodedExamples, encode
-from metrics.learned.adem.encoders import TextEncoder
 from metrics.learned.adem.formula import Parameters, Terms, scores, started
 from metrics.learned.adem.optimiser import BestEpoch, Epoch, Part, learn
 from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.settings import CONTEXT, REFERENCE, Progress, Settings
+from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.metric import Floats
 from metrics.texts import Places
 

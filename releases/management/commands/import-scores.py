@@ -7,9 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import pair, user_named
 from annotation.services.importing import ImportRefusedError
-from projects.models import Project
+from core.accounts.commandline import pair, user_named
+from core.files.rowcounts import sum_in_words
+from core.projects.models import Project
 from releases.errors import ReleaseError
 from releases.importing.columns import FIELDS
 from releases.importing.options import Options
@@ -20,7 +21,6 @@ from releases.management.terminal import bar, terminated
 from releases.models import PrivacyFinding, Release
 from releases.services.importing import ImportResult, import_scores
 from releases.source import Progress
-from tables.rowcounts import sum_in_words
 
 #: Formats of the release unless others are asked for: all that hold human scores.
 _RELEASED = ("jsonl", "csv", "parquet", "mt-metrics-eval")

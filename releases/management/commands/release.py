@@ -14,8 +14,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from accounts.commandline import natural, user_named
-from projects.models import Project
+from core.accounts.commandline import natural, user_named
+from core.projects.models import Project
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS
 from releases.groups import OPTIONAL
@@ -25,7 +25,7 @@ from releases.models import PrivacyFinding, Release
 
 
 class Command(BaseCommand):
-    """Parses, calls the room, prints."""
+    """Parses, calls the app, prints."""
 
     help = "Build a release of a project, check a folder of one, compare two (docs/releases.md)."
 

@@ -11,7 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
-from projects.models import Project
+from core.files.rowcounts import sum_in_words
+from core.projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.management.progress import watched_bytes
 from retrieval.models import Corpus
@@ -32,7 +33,6 @@ from retrieval.services.corpora import (
 from retrieval.services.identity import SAME_ID
 from retrieval.services.repeats import POLICIES, Repeat
 from retrieval.text.windows import LARGEST, WindowOptions
-from tables.rowcounts import sum_in_words
 
 
 class Command(BaseCommand):
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         remove.set_defaults(run=self.remove)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the sub-command; an error of the room becomes the command's."""
+        """Run the sub-command; an error of the app becomes the command's."""
         try:
             options["run"](project_named(options["project"]), options)
         except RetrievalError as error:

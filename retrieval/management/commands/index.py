@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.markup import escape
 from rich.table import Table
 
-from projects.models import Project
+from core.projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.management.commands.corpus import project_named, write_table
 from retrieval.management.progress import watched_passages
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             each.add_argument("--corpus", default="", metavar="SLUG", help="only this one (default: all)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the sub-command; an error of the room becomes the command's."""
+        """Run the sub-command; an error of the app becomes the command's."""
         try:
             options["run"](project_named(options["project"]), options)
         except RetrievalError as error:

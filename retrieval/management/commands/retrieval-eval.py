@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.commandline import natural, outputs
+from core.accounts.commandline import natural, outputs
 from retrieval.errors import EvaluationError, RetrievalError
 from retrieval.management.progress import watched_passages
 

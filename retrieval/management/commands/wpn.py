@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 from rich.table import Table
 
-from projects.models import Project
+from core.projects.models import Project
 from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import write_table
 from retrieval.management.progress import watched_steps
@@ -76,7 +76,7 @@ class Command(BaseCommand):
             each.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the sub-command; an error of the room becomes the command's."""
+        """Run the sub-command; an error of the app becomes the command's."""
         try:
             options["run"](_corpora(options["corpus"]), options)
         except RetrievalError as error:

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Query, QuerySource
-from projects.services import create_project
+from core.projects.services import create_project
 
 pytestmark = pytest.mark.django_db
 

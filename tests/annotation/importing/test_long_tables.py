@@ -16,7 +16,7 @@ from annotation.importing.screening import Screen
 from annotation.importing.source import Source
 from annotation.models import Query, QuerySource
 from annotation.services.importing import ImportRefusedError, Options, import_queries
-from projects.services import create_project
+from core.projects.services import create_project
 from tests.annotation.importing.conftest import plain, read, sample
 
 LONG = (

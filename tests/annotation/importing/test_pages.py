@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from annotation.models import Query, QuerySource
 from annotation.services import staged_files
-from jobs import runner
-from jobs.models import Job
+from core.jobs import runner
+from core.jobs.models import Job
 from tests.desk.conftest import HOSTILE, as_, manager, owner, people, project  # noqa: F401  # fixtures
 from tests.workbooks import write_workbook
 
@@ -232,7 +232,7 @@ def test_viewers_see_the_report_without_examples_and_import_nothing(as_, places)
 
 
 def test_what_belongs_to_another_project_is_not_found(as_, places, people):  # noqa: F811
-    from projects.services import create_project
+    from core.projects.services import create_project
 
     create_project(slug="other", title="Other", owner=people["owner"])
     elsewhere = [place.replace("/reading/", "/other/") for place in places]

@@ -10,8 +10,8 @@ from annotation.importing.design import Design
 from annotation.models import CandidatePassage, CuratedSet, Query, QuerySource, QueryStep
 from annotation.services import importing
 from annotation.services.importing import ImportRefusedError, Options, import_queries, preview
-from projects.models import Event
-from projects.services import create_project
+from core.projects.models import Event
+from core.projects.services import create_project
 from tests.annotation.importing.test_formats import CHINESE, MARCO
 
 pytestmark = pytest.mark.django_db

@@ -1,7 +1,7 @@
 """psiTurk's `MTurkServices`, as its shell and its dashboard use it: `psiturk_side.py ENDPOINT`.
 
 Its two addresses stand in one method as plain strings. The module is loaded with the one of live mode written
-anew, which is what `sed` does for a person; nothing else of it is touched.
+again, which is what `sed` does for a person; nothing else of it is touched.
 """
 
 import datetime

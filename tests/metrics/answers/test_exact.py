@@ -58,4 +58,4 @@ def test_chinese_is_compared_by_character():
 
     assert metric("f1", ours).score(["猫在垫子上"], [["猫坐在垫子上面"]])[0] == pytest.approx(10 / 12)
     assert metric("exact", ours).score(["猫 在"], [["猫在"]])[0] == 1
-    assert metric("f1", ours).signature == "metric:f1|v:2|tok:squad-char|refs:best"
+    assert metric("f1", ours).signature == "metric:f1|v:2|tok:squad-char.2|refs:best"

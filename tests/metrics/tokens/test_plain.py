@@ -1,11 +1,13 @@
 """Words of scripts whose letters carry marks, texts typed in two ways, and scripts without spaces."""
 
 import unicodedata
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from metrics import metric
+from metrics.profiles import profile
 from metrics.texts import Answers, Chunk
 from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
 from metrics.tokens.scripts import is_unspaced, spacing_warning
@@ -21,6 +23,29 @@ ARABIC, PERSIAN = "\u0643\u064f\u062a\u064f\u0628", "\u0645\u06cc\u200c\u062e\u0
 @pytest.mark.parametrize("word", [BOOK, DELHI, ARABIC, PERSIAN, "\u0e17\u0e35\u0e48"])
 def test_a_word_keeps_its_marks(word):
     assert DEFAULT.split(f"{word}, {word}!") == [word, ",", word, "!"]
+
+
+@pytest.mark.parametrize(
+    ("word", "letters"),
+    [
+        (BOOK, ["\u0915\u093f", "\u0924\u093e", "\u092c"]),
+        ("\u0e17\u0e35\u0e48 \u0e01", ["\u0e17\u0e35\u0e48", "\u0e01"]),
+        ("\u5927 x\u0302y", ["\u5927", "x\u0302", "y"]),
+        (" \u0302\u0303a", ["\u0302\u0303", "a"]),
+        ("\u8fbb\U000e0100b", ["\u8fbb\U000e0100", "b"]),
+    ],
+)
+def test_a_character_keeps_its_marks(word, letters):
+    assert CHAR.split(word) == letters
+    tokens = Chunk(Answers(["ab", word, ""], [[], [], []])).tokens(CHAR)
+    assert [tokens.words[k] for k in tokens.ids[2:]] == letters
+
+
+def test_characters_of_the_same_letters_with_other_vowels_are_others():
+    by_character = replace(profile("default"), tokeniser="char")
+    score = metric("bleu-1", by_character).score([BOOK], [[WRITER]]).tolist()
+    assert score == pytest.approx([1 / 3])
+    assert metric("f1", by_character).score([BOOK], [[WRITER]]).tolist() == pytest.approx([1 / 3])
 
 
 def test_two_words_of_the_same_letters_with_other_vowels_share_nothing():
@@ -44,7 +69,7 @@ def test_one_text_and_many_at_once_are_cut_alike(tokeniser):
 
 def test_the_signature_tells_the_rules_with_marks_from_those_before():
     assert "|tok:default.2|" in metric("bleu-1").signature
-    assert "|tok:char.2|" in metric("bleu-4", "dureader-2018").signature
+    assert "|tok:char.3|" in metric("bleu-4", "dureader-2018").signature
 
 
 @pytest.mark.parametrize(

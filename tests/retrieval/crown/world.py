@@ -41,6 +41,9 @@ class Known:
     def idf(self, terms):
         return np.array([self.rarity.get(term, 1.0) for term in terms])
 
+    def same_stem(self, words, terms):
+        return np.array([[word == term for term in terms] for word in words])
+
 
 def columns(passages):
     """Passages as the scorer wants them, from lists of sentences, which are lists of words or one text."""

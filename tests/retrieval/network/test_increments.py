@@ -1,4 +1,4 @@
-"""A network that follows its corpus counts what one that is built anew would."""
+"""A network that follows its corpus counts what one that is built again would."""
 
 import numpy as np
 import pytest

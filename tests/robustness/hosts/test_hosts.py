@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.hosts, pytest.mark.timeout(1200)]
 
 SET_UP = """
 from django.contrib.auth import get_user_model
-from projects.services import create_project
+from core.projects.services import create_project
 owner = get_user_model().objects.create_superuser("rosa", "rosa@example.org", "a long password of rosa")
 create_project(slug="rivers", title="Rivers", owner=owner)
 """
@@ -107,7 +107,8 @@ def queries(count: int, prefix: str) -> str:
 
 def ask(host: Host, expression: str) -> str:
     """An expression about the database, evaluated on a host."""
-    imports = "from jobs.models import *\nfrom annotation.models import *\nfrom retrieval.models import *\n"
+    models = ("core.jobs", "annotation", "retrieval")
+    imports = "".join(f"from {app}.models import *\n" for app in models)
     return host.run(code=f"{imports}print({expression})").strip()
 
 

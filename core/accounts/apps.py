@@ -1,0 +1,27 @@
+"""The accounts app."""
+
+from django.apps import AppConfig
+from django.contrib.auth.signals import user_logged_in, user_login_failed
+
+
+class AccountsConfig(AppConfig):
+    """Django's handle on the app."""
+
+    name = "core.accounts"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Look at the password's state once per log-in, so that no later request needs to."""
+        # The models are not loaded before.
+        from core.accounts import security  # noqa: PLC0415
+        from core.accounts.guards import count_failure, count_success  # noqa: PLC0415
+        from core.accounts.keptforms import forget_others  # noqa: PLC0415
+        from core.accounts.passwords import note_in_session  # noqa: PLC0415
+        from core.accounts.sessions import note_beginning  # noqa: PLC0415
+
+        user_logged_in.connect(note_in_session, dispatch_uid="accounts.note_in_session")
+        user_logged_in.connect(forget_others, dispatch_uid="accounts.forget_others")
+        security.connect()
+        user_logged_in.connect(note_beginning, dispatch_uid="accounts.note_beginning")
+        user_logged_in.connect(count_success, dispatch_uid="accounts.count_success")
+        user_login_failed.connect(count_failure, dispatch_uid="accounts.count_failure")

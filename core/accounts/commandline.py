@@ -1,0 +1,65 @@
+"""What commands of all apps read alike: users, NAME=VALUE, numbers, files to write."""
+
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError
+
+_MOST_DIGITS = 18
+
+
+def user_named(name: str | None) -> Any:
+    """The user of this name, None where none is named; CommandError for one that there is not."""
+    if name is None:
+        return None
+    user = get_user_model().objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"There is no user named {name!r}.")
+    return user
+
+
+def pair(option: str, text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
+    """Both sides of an equals sign; CommandError says which form the option wants."""
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise CommandError(f"{option} {text!r} is not of the form {form}.")
+    return name.strip(), value.strip()
+
+
+def pairs(option: str, given: Sequence[str], form: str = "NAME=VALUE") -> dict[str, str]:
+    """The values of an option that is repeated, by name; CommandError also for a name that comes twice."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, value = pair(option, text, form)
+        if name in found:
+            raise CommandError(f"{option} names {name} twice.")
+        found[name] = value
+    return found
+
+
+def natural(text: str) -> int:
+    """A whole number from 0, for argparse."""
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
+    return int(text)
+
+
+def outputs(options: dict[str, Any], names: Sequence[str], *, source: Path, what: str) -> dict[str, Path]:
+    """The files to write, by option: different from each other and the source, in folders that are there.
+
+    `what` is the source in words; CommandError names the option that cannot be followed, and the remedy.
+    """
+    paths = {name: Path(options[name]) for name in names if options[name]}
+    seen = {source.resolve(): what}
+    for name, path in paths.items():
+        if path.resolve() in seen:
+            raise CommandError(f"--{name} {path} would overwrite {seen[path.resolve()]}. Give another name.")
+        if path.is_dir():
+            raise CommandError(f"--{name} {path} is a folder. Give the name of a file.")
+        if not path.parent.is_dir():
+            raise CommandError(f"--{name} {path}: there is no folder {path.parent}.")
+        seen[path.resolve()] = f"--{name}"
+    return paths

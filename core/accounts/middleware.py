@@ -1,0 +1,127 @@
+"""What holds for everybody who signs in: sessions end, printed passwords change, guessing waits."""
+
+from collections.abc import Callable
+from urllib.parse import urlencode, urlsplit
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from core.accounts import devices, guards, keptforms, sessions
+from core.accounts.passwords import KEY
+
+Next = Callable[[HttpRequest], HttpResponseBase]
+
+
+class SessionAgeMiddleware:
+    """End a session that is too old for its log-in to count, however much it is used."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Look at the session of somebody who is signed in; visitors cost nothing."""
+        signed_in = settings.SESSION_COOKIE_NAME in request.COOKIES and SESSION_KEY in request.session
+        if signed_in and sessions.is_over(request):
+            request.session.flush()
+        return self.get_response(request)
+
+
+class BodySizeMiddleware:
+    """Refuse a long body from somebody who is not signed in before a byte of it is read."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """By the length that the request says; the web server cuts what is longer than it says."""
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        long = not length.isdecimal() or int(length) > settings.ANONYMOUS_BODY_MOST
+        if long and not request.user.is_authenticated:
+            return render(request, "413.html", status=413)
+        return self.get_response(request)
+
+
+class SignInMiddleware:
+    """Say how long the wait is where a sign-in was not heard, and mark the device where it succeeded."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Look at what `guards` left on the request."""
+        response = self.get_response(request)
+        if wait := getattr(request, guards.WAIT, None):
+            return too_many(request, wait)
+        if name := getattr(request, guards.SIGNED_IN, None):
+            devices.remember(request, response, name)
+        return response
+
+
+def too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
+    """The page for somebody who has to wait."""
+    minutes, seconds = divmod(wait_s, 60)
+    response = render(request, "accounts/locked.html", {"minutes": minutes, "seconds": seconds}, status=429)
+    response["Retry-After"] = str(wait_s)
+    return response
+
+
+class PasswordChangeMiddleware:
+    """Send people with a printed password to the change page, from everywhere but log-out.
+
+    Visitors without a session cookie cost nothing; for others it reads the session, which holds the answer.
+    """
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+        self.change = reverse("accounts:password_change")
+        self.home = reverse("accounts:home")
+        self.open_paths = {self.change, reverse("accounts:logout")}
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Let the request through, or turn it towards the change page, which leads back to where it went."""
+        if self._must_change(request):
+            goes_on = request.method in ("GET", "HEAD") and request.path != self.home
+            wanted = urlencode({"next": request.get_full_path()}) if goes_on else ""
+            return redirect(f"{self.change}?{wanted}" if wanted else self.change)
+        return self.get_response(request)
+
+    def _must_change(self, request: HttpRequest) -> bool:
+        path = request.path_info
+        if settings.SESSION_COOKIE_NAME not in request.COOKIES or path in self.open_paths:
+            return False
+        return not path.startswith(settings.STATIC_URL) and bool(request.session.get(KEY))
+
+
+class KeptFormMiddleware:
+    """A form that is sent after the session ended leads to log-in and back, with what was typed.
+
+    Forms whose token is of another session come to `views.csrf_failure` instead.
+    """
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Look at the answer: does it send a form's sender to log in, or a kept form to no page?"""
+        response = self.get_response(request)
+        if request.method == "POST":
+            return self._posted(request, response)
+        token = request.GET.get(keptforms.PARAMETER)
+        if token and response.status_code in (404, 405) and keptforms.kept(request):
+            return redirect(keptforms.list_address(token))
+        return response
+
+    def _posted(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.status_code != 302 or not keptforms.has_forms(request.path):
+            return response
+        to_log_in = urlsplit(response["Location"]).path == settings.LOGIN_URL
+        if not to_log_in:
+            if settings.SESSION_COOKIE_NAME in request.COOKIES:
+                keptforms.forget(request, request.path)
+            return response
+        page = keptforms.keep(request)
+        return redirect(f"{settings.LOGIN_URL}?{urlencode({'next': page})}") if page else response

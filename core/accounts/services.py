@@ -1,0 +1,66 @@
+"""What may happen to an account."""
+
+import secrets
+from collections.abc import Collection
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Model
+
+from core.accounts import traces
+from core.accounts.models import PasswordState, SignedKey
+
+#: Letters and digits that nobody confuses when reading them from a terminal.
+PRINTABLE = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+def printed_password() -> str:
+    """Random password of 79 bits, in groups that can be typed from a screen."""
+    return "-".join("".join(secrets.choice(PRINTABLE) for _ in range(4)) for _ in range(4))
+
+
+def create_user_with_printed_password(
+    *, username: str, staff: bool, superuser: bool, password: str = ""
+) -> str:
+    """Create a person whose password is shown once, and must be changed at the first log-in.
+
+    Several people can begin with one `password` of `printed_password()`; without it, it is made here.
+    """
+    password = password or printed_password()
+    with transaction.atomic():
+        user = User.objects.create_user(username, password=password, is_staff=staff, is_superuser=superuser)
+        PasswordState.objects.create(user=user)
+    return password
+
+
+def password_was_changed(*, user: User) -> None:
+    """Lift the demand for a new password: the person has just chosen one."""
+    PasswordState.objects.filter(user=user, must_change=True).update(must_change=False)
+
+
+def end_all_sessions(*, user: User, password: str) -> None:
+    """End every session of a person, and every key of theirs that a program searches with.
+
+    Both are bound to the stored password, which is stored once more with another salt.
+    """
+    user.set_password(password)
+    user.save(update_fields=["password"])
+
+
+def is_needed(user: User, *, besides: Collection[type[Model]] = ()) -> bool:
+    """Whether the account serves something else than the tables `besides`: rights, or a row that names it."""
+    if user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists():
+        return True
+    private = (PasswordState, SignedKey, *besides)
+    return any(
+        each.related_model._base_manager.filter(**{each.field.name: user}).exists()
+        for each in User._meta.related_objects
+        if each.related_model not in private
+    )
+
+
+@transaction.atomic
+def delete_account(user: User) -> None:
+    """Delete a person's account: name, address and password are gone, and every session has ended."""
+    traces.erase(user)
+    user.delete()

@@ -1,0 +1,82 @@
+"""Sessions in the database, looked up by SQL that is composed once.
+
+Every page of a signed-in person reads the session and the user. Django takes 0.9 ms to compose those two
+queries and their rows, and the database 0.1 ms to answer them.
+"""
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.http import HttpRequest
+from django.utils import timezone
+
+#: What stored sessions call the backend of passwords, and where it is. The first was its address once, and
+#: stays the name: sessions outlive an upgrade, and hosts of two versions share them while they are restarted.
+_STORED_BACKEND, _BACKEND = "accounts.backends.ModelBackend", "core.accounts.backends.ModelBackend"
+
+
+class SessionStore(db.SessionStore):
+    """Django's own but for `load`, and for the stored name of the backend that signed the person in."""
+
+    def encode(self, session_dict: dict[str, Any]) -> str:
+        """As it is stored."""
+        if session_dict.get(BACKEND_SESSION_KEY) == _BACKEND:
+            session_dict = session_dict | {BACKEND_SESSION_KEY: _STORED_BACKEND}
+        return super().encode(session_dict)
+
+    def decode(self, session_data: bytes | str) -> dict[str, Any]:
+        """What was stored."""
+        found = super().decode(session_data)
+        if found.get(BACKEND_SESSION_KEY) == _STORED_BACKEND:
+            found[BACKEND_SESSION_KEY] = _BACKEND
+        return found
+
+    def load(self) -> dict[str, Any]:
+        """The session's data; nothing where it has ended."""
+        row = None
+        if self.session_key:
+            now = connection.ops.adapt_datetimefield_value(timezone.now())
+            with connection.cursor() as cursor:
+                cursor.execute(_sql(connection.vendor), (now, self.session_key))
+                row = cursor.fetchone()
+        if row is None:
+            self._session_key = None
+            return {}
+        return self.decode(row[0])
+
+
+#: When a session began, and when it was last stored again; times since the epoch.
+BEGAN, USED = "began_at", "used_at"
+#: How often a session that is used is stored again, which puts off its end.
+STORED_EVERY_S = 600
+
+
+def note_beginning(*, request: HttpRequest | None, **_: object) -> None:
+    """On log-in: from now on the session's age counts."""
+    if request is not None:
+        request.session[BEGAN] = request.session[USED] = int(timezone.now().timestamp())
+
+
+def is_over(request: HttpRequest) -> bool:
+    """Whether a signed-in session is too old; one that is not, and is used, is kept alive."""
+    now = int(timezone.now().timestamp())
+    if now - request.session.setdefault(BEGAN, now) > settings.SESSION_LONGEST_S:
+        return True
+    if now - request.session.get(USED, 0) > STORED_EVERY_S:
+        request.session[USED] = now
+    return False
+
+
+@cache
+def _sql(vendor: str) -> str:
+    now = timezone.now()
+    wanted = (connection.ops.adapt_datetimefield_value(now), "KEY")
+    found = Session.objects.filter(expire_date__gt=now, session_key="KEY").values_list("session_data")
+    sql, parameters = found.query.sql_with_params()
+    assert tuple(parameters) == wanted, f"{vendor} wants its parameters in another order: {parameters}"
+    return str(sql)

@@ -1,0 +1,114 @@
+"""Pages of an account."""
+
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import authenticate, update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView, PasswordChangeView, RedirectURLMixin
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST, require_safe
+
+from core.accounts import keptforms, keys, passwords, services
+from core.accounts.forms import NewPasswordForm
+from core.accounts.places import home_of
+
+
+class LogIn(LoginView):
+    """User name and password; django-axes counts the tries."""
+
+    template_name = "accounts/login.html"
+    redirect_authenticated_user = True
+
+
+class ChangePassword(RedirectURLMixin, PasswordChangeView):
+    """Choose a password; the only page open to people whose password was printed. It leads on to `next`."""
+
+    template_name = "accounts/password.html"
+    form_class = NewPasswordForm
+    next_page = "accounts:home"
+
+    def get_context_data(self, **kwargs: object) -> dict[str, object]:
+        """Tell people who did not come by themselves why they are here."""
+        must_change = self.request.session.get(passwords.KEY)
+        assert isinstance(self.request.user, User)
+        return super().get_context_data(
+            must_change=must_change,
+            next=self.get_redirect_url(),
+            keys=keys.keys_of(self.request.user),
+            **kwargs,
+        )
+
+    def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
+        """Store the password and lift the demand for one."""
+        response = super().form_valid(form)
+        assert isinstance(self.request.user, User)
+        services.password_was_changed(user=self.request.user)
+        passwords.forget(self.request)
+        messages.success(self.request, "Your new password is set.")
+        return response
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """The first page after log-in: people's projects, staff's desk, else the list of tasks."""
+    assert isinstance(request.user, User)
+    place = home_of(request.user)
+    if place is not None:
+        return redirect(place.address)
+    return redirect("/desk/" if request.user.is_staff else "/")
+
+
+@require_POST
+@login_required
+@sensitive_post_parameters("password")
+def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
+    """End all other sessions of this person, who types the password again; this one goes on."""
+    user, password = request.user, request.POST.get("password", "")
+    assert isinstance(user, User)
+    if authenticate(request, username=user.get_username(), password=password) != user:
+        messages.error(request, "This is not your password. All sessions go on.")
+    else:
+        services.end_all_sessions(user=user, password=password)
+        update_session_auth_hash(request, user)
+        messages.success(request, "You are signed out everywhere else, and your search keys have ended.")
+    return redirect("accounts:password_change")
+
+
+@require_POST
+@login_required
+def end_key(request: HttpRequest) -> HttpResponse:
+    """End one key of this person's programs."""
+    assert isinstance(request.user, User)
+    name = keys.end_key(user=request.user, key=request.POST.get("key", ""))
+    if name:
+        messages.success(request, f"The key “{name}” has ended.")
+    else:
+        messages.error(request, "There is no such key any more. Nothing was changed.")
+    return redirect("accounts:password_change")
+
+
+@require_safe
+@login_required
+def kept_form(request: HttpRequest) -> HttpResponse:
+    """What was typed into a form whose page is not there to be filled in."""
+    return render(request, "accounts/kept_form.html")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form of another session: to log-in, or back to its page, with what was typed.
+
+    A form that another site sent is refused and forgotten.
+    """
+    user = getattr(request, "user", None)
+    page = keptforms.keep(request) if keptforms.is_from_here(request) else None
+    if page is None or user is None:
+        return render(request, "403_csrf.html", {"reason": reason}, status=403)
+    login = f"{settings.LOGIN_URL}?{urlencode({'next': page})}"
+    response = HttpResponseRedirect(page if user.is_authenticated else login)
+    response.status_code = 303
+    return response

@@ -1,0 +1,1 @@
+"""Rows in bulk, and queries whose SQL is composed once."""

@@ -1,0 +1,342 @@
+"""Rows of a model in bulk, written and read without an instance per row: COPY on PostgreSQL.
+
+    table = BulkTable(Answer, "stage_id", "query_id", "text")
+    key = table.add(stage.pk, 17, "Paris.")
+    table.close()
+
+    insert_columns(Score, {"run_id": 4, "candidate_id": [7, 8], "mean": [2.5, None]})
+
+    pk, score = integer_columns(Judgment.objects.order_by("pk").values_list("pk", "score"), "i8", "i2")
+
+    set_json(report, "rows", json_pieces({"items": [...], "workers": [...]}))
+
+What is not named has its field's default, the same for all rows. The caller holds a transaction. No signal is
+sent and no `pre_save` is asked, as with `bulk_create`.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import EmptyResultSet
+from django.core.management.color import no_style
+from django.db import connection, connections, models
+from django.db.models import Max
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Column = npt.NDArray[np.integer]
+
+BATCH = 20_000
+#: Bytes of rows that are taken apart together.
+_BLOCK = 1 << 20
+#: Members of a list that become JSON together.
+_MEMBERS = 1_000
+_NULL = r"\N"
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+#: Begins what PostgreSQL writes in its binary format: signature, flags, length of an extension.
+_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TRAILER = b"\xff\xff"
+#: Bytes of smallint, integer and bigint.
+_WHOLE = (2, 4, 8)
+_PLAIN_FIELDS = (models.IntegerField, models.FloatField, models.BooleanField)
+Encode = Callable[[Any], Any]
+
+
+class BulkTable:
+    """Rows of one model, written whenever there are enough of them.
+
+    Keys are given by the table, from the highest that is there, so nobody else may write to it meanwhile.
+    `first_key` is the least that is given.
+    """
+
+    first_key = 1
+
+    def __init__(self, model: type[models.Model], *columns: str) -> None:
+        self.model = model
+        key = model._meta.pk
+        assert key is not None
+        self._numbered = key.attname not in columns
+        self._fields, self._constant = _fields_of(
+            model, ([key.attname] if self._numbered else []) + list(columns)
+        )
+        self._rows: list[tuple[Any, ...]] = []
+        self.count = 0
+        self._next = 0
+        if self._numbered:
+            last = model._default_manager.aggregate(m=Max("pk"))["m"] or 0
+            self._next = max(self.first_key, 1 + last)
+
+    def add(self, *values: Any) -> int:
+        """One row; its key, where the table gives them."""
+        key = self._next
+        if self._numbered:
+            self._next += 1
+            self._rows.append((key, *values, *self._constant))
+        else:
+            self._rows.append((*values, *self._constant))
+        self.count += 1
+        if len(self._rows) >= BATCH:
+            self._write()
+        return key
+
+    def add_all(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Many rows."""
+        for row in rows:
+            self.add(*row)
+
+    def close(self) -> None:
+        """Write what is left; the database counts on from the last key."""
+        if self._rows:
+            self._write()
+        if self._numbered:
+            with connection.cursor() as cursor:
+                for statement in connection.ops.sequence_reset_sql(no_style(), [self.model]):
+                    cursor.execute(statement)
+
+    def _write(self) -> None:
+        rows, self._rows = self._rows, []
+        _insert(self.model, self._fields, list(zip(*rows, strict=True)))
+
+
+def insert_columns(model: type[models.Model], columns: Mapping[str, Any]) -> None:
+    """Insert rows given as columns; the database gives the keys.
+
+    A column is a sequence of plain values, or one value for all rows. At least one is a sequence.
+    """
+    fields, constants = _fields_of(model, list(columns))
+    count = next(len(column) for column in columns.values() if isinstance(column, list | tuple))
+    for start in range(0, count, BATCH):
+        size = min(BATCH, count - start)
+        part = [
+            column[start : start + size] if isinstance(column, list | tuple) else [column] * size
+            for column in columns.values()
+        ]
+        _insert(model, fields, part + [[constant] * size for constant in constants])
+
+
+def integer_columns(rows: "models.QuerySet[Any, tuple[Any, ...]]", *types: str) -> "list[Column]":
+    """The columns of a `values_list` of whole numbers, none of them null, in the order of the rows.
+
+    `types` are numpy's, one for each column. Read by one statement, in constant memory beside the columns.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    postgresql = connections[rows.db].vendor == "postgresql"
+    parts: list[list[Column]] = [[np.zeros(0, dtype=each)] for each in types]
+    for block in _copied(rows, types) if postgresql else _fetched(rows, types):
+        for part, column in zip(parts, block, strict=True):
+            part.append(column)
+    columns = []
+    while parts:
+        columns.append(np.concatenate(parts.pop(0)))
+    return columns
+
+
+def json_pieces(lists: Mapping[str, Iterable[Any]]) -> Iterator[str]:
+    """An object of lists as JSON, some members at a time."""
+    for number, (name, members) in enumerate(lists.items()):
+        yield f"{', ' if number else '{'}{json.dumps(name)}: ["
+        rest, between = iter(members), ""
+        while some := list(islice(rest, _MEMBERS)):
+            yield between + json.dumps(some)[1:-1]
+            between = ", "
+        yield "]"
+    yield "}" if lists else "{}"
+
+
+def set_json(row: models.Model, name: str, pieces: Iterable[str]) -> None:
+    """Set a JSON field of a stored row from its text in pieces; PostgreSQL puts them together.
+
+    The caller holds a transaction.
+    """
+    quote = connection.ops.quote_name
+    meta = row._meta
+    key, field = meta.pk, meta.get_field(name)
+    assert key is not None and isinstance(field, models.JSONField)
+    table, column, place = (quote(each or "") for each in (meta.db_table, field.column, key.column))
+    update = f"UPDATE {table} SET {column} = %s WHERE {place} = %s"  # noqa: S608 - names are quoted
+    with connection.cursor() as cursor:
+        if connection.vendor != "postgresql":
+            cursor.execute(update, ["".join(pieces), row.pk])
+            return
+        cursor.execute("CREATE TEMPORARY TABLE json_piece (number integer, piece text) ON COMMIT DROP")
+        cursor.cursor.copy_expert("COPY json_piece FROM STDIN", _Lines(pieces), _BLOCK)
+        whole = "(SELECT string_agg(piece, '' ORDER BY number) FROM json_piece)::jsonb"
+        cursor.execute(update.replace("%s", whole, 1), [row.pk])
+        cursor.execute("DROP TABLE json_piece")
+
+
+class _Lines:
+    """Pieces of a text as numbered lines, as psycopg reads them for COPY."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._lines = (f"{number}\t{piece.translate(_ESCAPES)}\n" for number, piece in enumerate(pieces))
+        self._left = ""
+
+    def read(self, size: int) -> str:
+        """At most so many characters; none at the end."""
+        while len(self._left) < size and (line := next(self._lines, "")):
+            self._left += line
+        taken, self._left = self._left[:size], self._left[size:]
+        return taken
+
+
+def _fields_of(
+    model: type[models.Model], names: Sequence[str]
+) -> "tuple[list[models.Field[Any, Any]], tuple[Any, ...]]":
+    """The fields of named columns, then those of the others but the key, and the defaults of the latter."""
+    fields = {field.attname: field for field in model._meta.concrete_fields}
+    assert model._meta.pk is not None
+    rest = [name for name in fields if name not in names and name != model._meta.pk.attname]
+    defaults = tuple(fields[name].get_default() for name in rest)
+    return [fields[name] for name in (*names, *rest)], defaults
+
+
+def _insert(
+    model: type[models.Model], fields: "Sequence[models.Field[Any, Any]]", columns: Sequence[Sequence[Any]]
+) -> None:
+    """One batch of rows as columns."""
+    name = connection.ops.quote_name(model._meta.db_table)
+    names = ", ".join(connection.ops.quote_name(field.column or "") for field in fields)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            texts = [map(_text_of(field), column) for field, column in zip(fields, columns, strict=True)]
+            lines = map("\t".join, zip(*texts, strict=True))
+            cursor.cursor.copy_expert(
+                f"COPY {name} ({names}) FROM STDIN", io.StringIO("\n".join(lines) + "\n")
+            )
+        else:
+            marks = ", ".join(["%s"] * len(fields))
+            values = [_values_of(field, column) for field, column in zip(fields, columns, strict=True)]
+            statement = f"INSERT INTO {name} ({names}) VALUES ({marks})"  # noqa: S608 - names are quoted
+            cursor.executemany(statement, list(zip(*values, strict=True)))
+
+
+def _text_of(field: "models.Field[Any, Any]") -> Callable[[Any], str]:
+    """How COPY takes the values of a field."""
+    if isinstance(field, models.JSONField):
+        return _as_json
+    named = field.target_field if isinstance(field, models.ForeignKey) else field
+    return _as_text if isinstance(named, models.CharField | models.TextField) else _plain
+
+
+def _values_of(field: "models.Field[Any, Any]", column: Iterable[Any]) -> Iterable[Any]:
+    """How other databases take the values of a field."""
+    if isinstance(field, models.JSONField):
+        return (None if value is None else json.dumps(value) for value in column)
+    named = field.target_field if isinstance(field, models.ForeignKey) else field
+    if isinstance(named, _PLAIN_FIELDS):
+        return column
+    return (field.get_db_prep_save(value, connection) for value in column)
+
+
+def _as_json(value: Any) -> str:
+    return _NULL if value is None else json.dumps(value).translate(_ESCAPES)
+
+
+def _as_text(value: Any) -> str:
+    if not value:
+        return _NULL if value is None else ""
+    return str(value) if value.isalnum() else value.translate(_ESCAPES)
+
+
+def _plain(value: Any) -> str:
+    """Numbers, moments, UUIDs, yes and no: nothing in them has to be escaped."""
+    return _NULL if value is None else str(value)
+
+
+def _fetched(rows: "models.QuerySet[Any, tuple[Any, ...]]", types: Sequence[str]) -> "Iterator[list[Column]]":
+    """Rows as Django gives them, in blocks of columns."""
+    import numpy as np  # noqa: PLC0415
+
+    source = rows.iterator(chunk_size=BATCH)
+    while some := list(islice(source, BATCH)):
+        yield [
+            np.array(column, dtype=each) for column, each in zip(zip(*some, strict=True), types, strict=True)
+        ]
+
+
+def _copied(rows: "models.QuerySet[Any, tuple[Any, ...]]", types: Sequence[str]) -> "list[list[Column]]":
+    """Rows as PostgreSQL sends them in its binary format, in blocks of columns."""
+    try:
+        sql, parameters = rows.query.get_compiler(rows.db).as_sql()
+    except EmptyResultSet:  # such as for a filter by an empty list
+        return []
+    records = _Records(types)
+    with connections[rows.db].cursor() as cursor:
+        plain = cursor.cursor
+        question = plain.mogrify(sql, parameters).decode()
+        plain.copy_expert(f"COPY ({question}) TO STDOUT (FORMAT binary)", records)
+    records.close()
+    return records.blocks
+
+
+class _Records:
+    """Takes rows in PostgreSQL's binary format and keeps them as columns.
+
+    Whole numbers that are not null have one length each, so that all rows are records of one length.
+    """
+
+    def __init__(self, types: Sequence[str]) -> None:
+        self.blocks: list[list[Column]] = []
+        self._types = types
+        self._waiting = bytearray()
+        self._record: np.dtype[np.void] | None = None
+
+    def write(self, data: bytes) -> int:
+        """Called by psycopg for every row."""
+        self._waiting += data
+        if len(self._waiting) > _BLOCK:
+            self._take()
+        return len(data)
+
+    def close(self) -> None:
+        """Take what is left, but for the two bytes that end it all."""
+        if not self._waiting.endswith(_TRAILER):
+            raise _no_whole_numbers()
+        del self._waiting[-len(_TRAILER) :]
+        self._take()
+        if self._waiting:
+            raise _no_whole_numbers()
+
+    def _take(self) -> None:
+        import numpy as np  # noqa: PLC0415
+
+        held = self._waiting
+        if self._record is None:
+            del held[: len(_HEADER)]
+            if not held:
+                return
+            self._record = self._record_of(held)
+        size = len(held) - len(held) % self._record.itemsize
+        records = np.frombuffer(bytes(held[:size]), dtype=self._record)
+        del held[:size]
+        sizes = [(records["fields"], len(self._types))] + [
+            (records[f"size{place}"], self._record[f"value{place}"].itemsize)
+            for place in range(len(self._types))
+        ]
+        if any((found != expected).any() for found, expected in sizes):
+            raise _no_whole_numbers()
+        self.blocks.append([records[f"value{place}"].astype(each) for place, each in enumerate(self._types)])
+
+    def _record_of(self, held: bytearray) -> "np.dtype[np.void]":
+        """The record that begins here: how many fields, then each with its length before it."""
+        import numpy as np  # noqa: PLC0415
+
+        parts, at = [("fields", ">i2")], 2
+        for place in range(len(self._types)):
+            size = int.from_bytes(held[at : at + 4], "big", signed=True)
+            if size not in _WHOLE:
+                raise _no_whole_numbers()
+            parts += [(f"size{place}", ">i4"), (f"value{place}", f">i{size}")]
+            at += 4 + size
+        return np.dtype(parts)
+
+
+def _no_whole_numbers() -> ValueError:
+    return ValueError("integer_columns reads whole numbers; a column holds something else, or nulls")

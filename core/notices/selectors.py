@@ -1,0 +1,37 @@
+"""Notices of somebody's projects."""
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from core.notices.models import Notice, Seen, Wish
+from core.projects.models import Project
+from core.projects.selectors import projects_of
+
+
+def notices_of(user: User, project: Project | None = None) -> QuerySet[Notice]:
+    """Notices that somebody may read, open ones first, then the newest; `read` says whether they have.
+
+    Without a project those of all their projects, and for superusers those of the installation.
+    """
+    mine = Q(project__in=projects_of(user))
+    if user.is_superuser:
+        mine |= Q(project=None)
+    rows = Notice.objects.filter(mine if project is None else Q(project=project))
+    seen = Seen.objects.filter(notice=OuterRef("pk"), user=user)
+    return rows.select_related("project").annotate(read=Exists(seen)).order_by("-raised_at", "-pk")
+
+
+def unread(user: User) -> int:
+    """How many open notices of their projects somebody has not read, in one query."""
+    return waiting(notices_of(user), user).count()
+
+
+def waiting(rows: QuerySet[Notice], user: User) -> QuerySet[Notice]:
+    """Those that are open and that somebody has not read."""
+    return rows.filter(over_at=None).exclude(seen_by__user=user)
+
+
+def wish_of(user: User, project: Project) -> str:
+    """Which notices of a project somebody gets by e-mail."""
+    found = Wish.objects.filter(user=user, project=project).values_list("post", flat=True).first()
+    return found or Wish.Post.PRESSING

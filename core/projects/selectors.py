@@ -1,0 +1,49 @@
+"""Who may see and do what."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from core.database.composedqueries import ComposedQuery
+from core.projects.models import Event, Membership, Project
+
+Role = Membership.Role
+_RANK = {Role.VIEWER: 0, Role.MANAGER: 1, Role.OWNER: 2}
+
+
+def projects_of(user: Any) -> QuerySet[Project]:
+    """Projects that a user is a member of; superusers see all."""
+    if user.is_superuser:
+        return Project.objects.all()
+    return Project.objects.filter(memberships__user=user)
+
+
+def project_for(user: Any, slug: str, *, at_least: str = Role.VIEWER) -> tuple[Project, str]:
+    """A project and the user's role in it; to everybody else it does not exist (Http404).
+
+    So it does to a member whose role is below `at_least`.
+    """
+    if user.is_superuser:
+        project, role = _PROJECTS.first(slug), Role.OWNER
+    else:
+        membership = _MEMBERSHIPS.first(user.pk, slug)
+        project, role = (membership.project, Role(membership.role)) if membership else (None, Role.VIEWER)
+    if project is None or _RANK[role] < _RANK[Role(at_least)]:
+        raise Http404("There is no such project.")
+    return project, str(role)
+
+
+# Asked by every page of a project and every search.
+_PROJECTS = ComposedQuery(Project, ["slug"], lambda slug: Project.objects.filter(slug=slug))
+_MEMBERSHIPS = ComposedQuery(
+    Membership,
+    ["user_id", "project__slug"],
+    lambda user, slug: Membership.objects.select_related("project").filter(user=user, project__slug=slug),
+)
+
+
+def last_event(project: Project, beginning: str) -> int:
+    """The last event whose action begins so, 0 for none: for keys that change with what people do."""
+    events = Event.objects.filter(project=project, action__startswith=beginning).order_by("-id")
+    return events.values_list("pk", flat=True).first() or 0

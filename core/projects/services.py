@@ -1,0 +1,239 @@
+"""What happens to projects: making them, members, budgets, and the record of it all."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from core.accounts import actors, security
+from core.errors import ActionError
+from core.projects.models import Event, Membership, Project
+from core.revisions import ShownColumns
+
+#: Every action that the event log knows, with its words for people.
+ACTIONS = {
+    "project.created": "made the project",
+    "project.changed": "changed the project",
+    "project.budget": "set the project's budget",
+    "member.set": "set a member's role",
+    "member.removed": "removed a member",
+    "stage.created": "made a stage",
+    "stage.changed": "changed a stage",
+    "stage.opened": "opened a stage",
+    "stage.paused": "paused a stage",
+    "stage.closed": "closed a stage",
+    "stage.reopened": "reopened a stage",
+    "stage.topped_up": "topped up a stage",
+    "stage.budget_reached": "reached the end of a budget",
+    "stage.settled": "settled a stage",
+    "hit.extended": "extended a HIT",
+    "hit.expired": "expired a HIT",
+    "assignment.approved": "approved work",
+    "assignment.rejected": "rejected work",
+    "assignment.overridden": "approved rejected work",
+    "assignment.released": "let held work go on",
+    "bonus.planned": "planned a bonus",
+    "worker.excluded": "excluded a worker",
+    "worker.messaged": "wrote to workers",
+    "operation.refused": "was refused by the marketplace",
+    "operation.resolved": "said what became of an operation",
+    "endpoint.recovered": "compared a marketplace with a restored database",
+}
+
+
+def know_actions(actions: dict[str, str]) -> None:
+    """Add an app's actions with their words; an app does so when Django starts."""
+    ACTIONS.update(actions)
+
+
+class UnknownActionError(ValueError):
+    """An action that is not registered: a spelling mistake in the code."""
+
+
+def record(
+    *,
+    project: Project,
+    action: str,
+    subject: str = "",
+    actor: Any = None,
+    details: dict[str, Any] | None = None,
+) -> Event:
+    """Add an event to the project's log; `actor` None is the system itself."""
+    if action not in ACTIONS:
+        raise UnknownActionError(action)
+    return Event.objects.create(
+        project=project,
+        at=timezone.now(),
+        actor=actor,
+        action=action,
+        subject=subject[:200],
+        details=details or {},
+        address=actors.actor().address,
+    )
+
+
+class ProjectError(ActionError):
+    """Something that cannot be done with a project, in words."""
+
+
+def why_read_only(project: Project) -> str:
+    """Why nothing is collected or changed in a project, as a sentence; empty where it is an ordinary one."""
+    if not project.read_only:
+        return ""
+    return (
+        f"The project {project.slug!r} is read-only: its data come from elsewhere and stay as they are. "
+        "Make another project to collect or change anything."
+    )
+
+
+@transaction.atomic
+def create_project(
+    *,
+    slug: str,
+    title: str,
+    owner: Any = None,
+    budget_cents: int = 0,
+    wage_floor_cents: int = 1000,
+    language: str = "en",
+    licence: str = "",
+    read_only: bool = False,
+    actor: Any = None,
+) -> Project:
+    """A new project; `owner` may do everything in it. `actor` makes it, the owner unless named.
+
+    In a `read_only` one nothing is collected or changed, ever: its data come from elsewhere.
+    """
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(
+                slug=slug,
+                title=title,
+                language=language,
+                licence=licence,
+                read_only=read_only,
+                budget_cents=budget_cents,
+                wage_floor_cents=wage_floor_cents,
+                created_at=timezone.now(),
+            )
+    except IntegrityError as error:
+        raise ProjectError(f"There is already a project {slug!r}.") from error
+    record(project=project, action="project.created", subject=slug, actor=actor or owner)
+    if owner is not None:
+        set_role(project=project, user=owner, role=Membership.Role.OWNER, actor=actor or owner)
+    return project
+
+
+@transaction.atomic
+def edit_project(
+    *, project: Project, changes: dict[str, Any], budget_cents: int, seen: ShownColumns, actor: Any = None
+) -> Project:
+    """Save the form of a project, all of it or nothing; ConflictError where the project is not as `seen`.
+
+    Where it holds these values already, nothing is done.
+    """
+    row = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    wanted = {**changes, "budget_cents": budget_cents}
+    if any(getattr(row, name) != value for name, value in wanted.items()):
+        seen.check(row)
+    change_project(project=row, changes=changes, actor=actor)
+    if row.budget_cents != budget_cents:
+        set_budget(project=row, budget_cents=budget_cents, actor=actor)
+    return row
+
+
+@transaction.atomic
+def change_project(*, project: Project, changes: dict[str, Any], actor: Any = None) -> Project:
+    """Change title, language, licence or wage floor; the budget has `set_budget`, the slug never changes.
+
+    What describes a read-only project can be put right: its title, language and licence.
+    """
+    unknown = set(changes) - {"title", "language", "licence", "wage_floor_cents"}
+    if unknown:
+        raise ProjectError(f"These cannot be changed: {', '.join(sorted(unknown))}.")
+    changes = {name: value for name, value in changes.items() if getattr(project, name) != value}
+    if "wage_floor_cents" in changes and (why := why_read_only(project)):
+        raise ProjectError(why)
+    if not changes:
+        return project
+    for name, value in changes.items():
+        setattr(project, name, value)
+    try:
+        project.clean_fields()
+    except ValidationError as error:
+        project.refresh_from_db()
+        name, messages = next(iter(error.message_dict.items()))
+        raise ProjectError(f"{name}: {messages[0]}") from error
+    project.save(update_fields=list(changes))
+    record(
+        project=project, action="project.changed", subject=project.slug, actor=actor, details=dict(changes)
+    )
+    return project
+
+
+@transaction.atomic
+def set_role(
+    *, project: Project, user: Any, role: str, actor: Any = None, seen: ShownColumns | None = None
+) -> Membership:
+    """Give somebody a role; the last owner stays one.
+
+    With `seen`, ConflictError where the person has another role than the form showed.
+    """
+    if role not in Membership.Role.values:
+        raise ProjectError(f"There is no role {role!r}; there are {', '.join(Membership.Role.values)}.")
+    # Whoever changes roles waits for the project, so that two owners cannot take the role from each other.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    there = Membership.objects.filter(project=project, user=user).first()
+    if seen is not None and there is not None and there.role != role:
+        seen.check(there)
+    if role != Membership.Role.OWNER:
+        _keep_an_owner(project, user)
+    member, _ = Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})
+    record(
+        project=project,
+        action="member.set",
+        subject=user.get_username(),
+        actor=actor,
+        details={"role": role},
+    )
+    security.log("member.set", project=project.slug, subject=user.get_username(), role=role)
+    return member
+
+
+@transaction.atomic
+def remove_member(*, project: Project, user: Any, actor: Any = None) -> None:
+    """Take somebody out of a project; the last owner stays."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    _keep_an_owner(project, user)
+    if Membership.objects.filter(project=project, user=user).delete()[0]:
+        record(project=project, action="member.removed", subject=user.get_username(), actor=actor)
+        security.log("member.removed", project=project.slug, subject=user.get_username())
+
+
+def _keep_an_owner(project: Project, user: Any) -> None:
+    owners = set(
+        Membership.objects.filter(project=project, role=Membership.Role.OWNER).values_list(
+            "user_id", flat=True
+        )
+    )
+    if owners == {user.pk}:
+        raise ProjectError("A project keeps at least one owner; name another one first.")
+
+
+@transaction.atomic
+def set_budget(*, project: Project, budget_cents: int, actor: Any = None) -> None:
+    """Change the cap; it cannot go below what is spent or reserved."""
+    if why := why_read_only(project):
+        raise ProjectError(why)
+    try:
+        with transaction.atomic():
+            Project.objects.filter(pk=project.pk).update(budget_cents=budget_cents)
+    except IntegrityError as error:
+        raise ProjectError("More than that is already spent or reserved.") from error
+    record(
+        project=project,
+        action="project.budget",
+        subject=project.slug,
+        actor=actor,
+        details={"cents": budget_cents},
+    )

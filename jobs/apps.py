@@ -1,9 +1,0 @@
-"""The jobs room as a Django app."""
-
-from django.apps import AppConfig
-
-
-class JobsConfig(AppConfig):
-    """Durable jobs."""
-
-    name = "jobs"

@@ -1,0 +1,111 @@
+"""The door of the requester site: a view behind it gets a requester that is this person's, or does not run.
+
+A requester belongs to its owner; staff may do everything for every requester. To anybody else it does not
+exist, and neither does anything of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from core.accounts import security
+from marketplace.models import Requester
+from marketplace.requester import nav
+from marketplace.site.people import current_worker
+from marketplace.site.selectors import desk
+from web import tables as grids
+from web.revisions import RevisedForm
+from web.tables import Complete, Grid, GridRequest, Rows, as_they_are
+
+View = Callable[..., HttpResponseBase]
+
+
+@dataclass(frozen=True, slots=True)
+class RequesterAccess:
+    """Somebody at a requester of theirs."""
+
+    user: User
+    requester: Requester
+
+    @property
+    def staff(self) -> bool:
+        """Runs this installation: may also do what touches real money."""
+        return self.user.is_staff
+
+
+def for_requester(view: View) -> View:
+    """The view gets a `RequesterAccess` to the requester whose customer id the address names."""
+
+    @login_required
+    @wraps(view)
+    def guarded(request: HttpRequest, *, requester: str, **parts: Any) -> HttpResponseBase:
+        user = request.user
+        assert isinstance(user, User)
+        found = desk.requesters(user).filter(customer_id=requester).first()
+        if found is None:
+            security.log("role.refused", requester=requester, path=request.path)
+            raise Http404("There is no such requester.")
+        return view(request, RequesterAccess(user, found), **parts)
+
+    return guarded
+
+
+def show(
+    request: HttpRequest,
+    template: str,
+    access: RequesterAccess,
+    *,
+    place: str,
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    """A page of the requester site; `place` is the place of the sidebar it belongs to."""
+    own = {
+        "access": access,
+        "requester": access.requester,
+        "sidebar": nav.sidebar_links(access.requester, place, request.path),
+        "worker": current_worker(request),
+    }
+    return render(request, f"marketplace/requester/{template}", own | context, status=status)
+
+
+def show_conflict(
+    request: HttpRequest,
+    access: RequesterAccess,
+    form: RevisedForm,
+    theirs: RevisedForm,
+    back: str,
+    *,
+    place: str,
+) -> HttpResponse:
+    """The page for a small form whose row somebody else changed first; large forms show it on their own."""
+    form.compare(theirs, back)
+    return show(request, "conflict.html", access, place=place, form=form, status=409)
+
+
+def respond(
+    request: HttpRequest,
+    access: RequesterAccess,
+    grid: Grid,
+    rows: Callable[[GridRequest], Rows],
+    template: str,
+    *,
+    place: str,
+    complete: Complete = as_they_are,
+    file: str = "",
+    first_line: str = "",
+    file_at: str = "",
+    **context: Any,
+) -> HttpResponseBase:
+    """A page with a table, whose rows it gets as `rows`, or the table's file; see `web.tables`."""
+    page = partial(show, request, template, access, place=place, **context)
+    return grids.respond(
+        request, grid, rows, page, complete=complete, file=file, first_line=first_line, file_at=file_at
+    )

@@ -1,0 +1,104 @@
+"""Who may see a page of the desk: its view gets the project with the person's role in it, or does not run.
+
+Viewers look, managers work, owners also set budgets, name members and spend real money. To everybody else a
+project does not exist.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+
+from core.accounts import security
+from core.projects.models import Membership, Project
+from core.projects.selectors import project_for, projects_of
+from web import nav
+from web.cache import BeingCountedError, NotMadeError, page_figures
+from web.pages import date_file, show_counting
+
+Role = Membership.Role
+View = Callable[..., HttpResponseBase]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectAccess:
+    """A person at a project, and what they may do there."""
+
+    user: User
+    project: Project
+    role: str
+
+    @property
+    def manager(self) -> bool:
+        """Is a manager or an owner, also of a project in which nothing is collected."""
+        return self.role != Role.VIEWER
+
+    @property
+    def manages(self) -> bool:
+        """May work: change stages, decide about submissions. In a read-only project no role does."""
+        return self.manager and not self.project.read_only
+
+    @property
+    def owns(self) -> bool:
+        """May also set budgets and name members."""
+        return self.role == Role.OWNER
+
+    def page_context(self) -> dict[str, Any]:
+        """What the frame around a page of the project shows."""
+        return {"project": self.project, "project_tabs": nav.project_tabs(self.project)}
+
+
+def may_have_projects(user: User) -> bool:
+    """Staff and members see the list of projects; to others there is no such page."""
+    return user.is_staff or projects_of(user).exists()
+
+
+def has_projects(user: User) -> bool:
+    """Whether there is a project for this person; staff begin there too, then."""
+    return projects_of(user).exists()
+
+
+def for_members(view: View) -> View:
+    """The view gets a user who is staff or a member of some project."""
+
+    @login_required
+    @wraps(view)
+    def guarded(request: HttpRequest, **parts: Any) -> HttpResponseBase:
+        user = request.user
+        if not isinstance(user, User) or not may_have_projects(user):
+            raise Http404("Projects are for their members.")
+        return view(request, user, **parts)
+
+    return guarded
+
+
+def on_project(at_least: str = Role.VIEWER) -> Callable[[View], View]:
+    """The view gets the `ProjectAccess` of the person to the project that the address names."""
+
+    def decorate(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def guarded(request: HttpRequest, *, project: str, **parts: Any) -> HttpResponseBase:
+            assert isinstance(request.user, User)
+            try:
+                found, role = project_for(request.user, project, at_least=at_least)
+            except Http404:
+                security.log("role.refused", project=project, path=request.path)
+                raise
+            access = ProjectAccess(request.user, found, role)
+            if request.method not in {"GET", "HEAD"}:
+                return view(request, access, **parts)
+            try:
+                with page_figures():
+                    return date_file(view(request, access, **parts))
+            except (BeingCountedError, NotMadeError) as error:
+                return show_counting(request, access, error)
+
+        return guarded
+
+    return decorate

@@ -1,0 +1,87 @@
+"""Rendering a page of the desk, and the pages shown in place of one."""
+
+import re
+from typing import Any, Protocol
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.contrib.messages.storage.base import BaseStorage
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.http import http_date
+
+from web.cache import BeingCountedError, NotMadeError, oldest_on_page
+from web.revisions import RevisedForm
+
+#: When a program should ask again for figures that are being counted, or that could not be counted.
+_LOOK_AGAIN_SECONDS, _TRY_AGAIN_SECONDS = 2, 60
+_ENDING = re.compile(r'(\.[a-z]+")$')
+
+
+class Access(Protocol):
+    """A person at a project or at a part of it."""
+
+    def page_context(self) -> dict[str, Any]:
+        """What the frame around a page shows."""
+
+
+def show(
+    request: HttpRequest,
+    template: str,
+    access: Access | None = None,
+    *,
+    folder: str = "desk",
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    """A page of the desk; apps above `crowd` have templates in a folder of their own."""
+    assert isinstance(request.user, User)
+    own: dict[str, Any] = {"access": access, "project": None}
+    own["figures_at"] = oldest_on_page  # called at the end of the page, when all its figures are there
+    if access is not None:
+        own |= access.page_context()
+    return render(request, f"{folder}/{template}", own | context, status=status)
+
+
+def show_conflict(
+    request: HttpRequest, access: Access, form: RevisedForm, theirs: RevisedForm, back: str
+) -> HttpResponse:
+    """The page for a small form whose row another person changed first; large forms show it on their own."""
+    form.compare(theirs, back)
+    return show(request, "conflict.html", access, form=form, status=409)
+
+
+def date_file(answer: HttpResponseBase) -> HttpResponseBase:
+    """Have a file of older figures say when they were counted, in its name and as Last-Modified.
+
+    A page has a sentence for it (`project_base.html`); a file is read later, elsewhere.
+    """
+    at, name = oldest_on_page(), answer.get("Content-Disposition", "")
+    if at is not None and name:
+        answer["Last-Modified"] = http_date(at.timestamp())
+        answer["Content-Disposition"] = _ENDING.sub(rf"-counted-{at:%Y%m%dT%H%M%SZ}\1", name)
+    return answer
+
+
+def show_counting(
+    request: HttpRequest, access: Access, error: BeingCountedError | NotMadeError
+) -> HttpResponse:
+    """A page that opens by itself as soon as its figures are there, or says why they cannot be.
+
+    Its status is 202, so that scripts that refresh a part of a page leave that part as it is; 429 in place of
+    a file, and 500 where counting failed. Proxies take a host that answers 503 for one that is down.
+    """
+    is_file = not request.path.endswith("/") or request.GET.get("format") == "csv"
+    if isinstance(error, NotMadeError):
+        answer = show(request, "counting.html", access, status=500, failed=str(error))
+        answer["Retry-After"] = str(_TRY_AGAIN_SECONDS)
+    else:
+        status = 429 if is_file else 202
+        answer = show(request, "counting.html", access, status=status, seconds=error.seconds)
+        answer["Retry-After"] = str(_LOOK_AGAIN_SECONDS)
+    notes = messages.get_messages(request)
+    assert isinstance(notes, BaseStorage)
+    notes.used = False  # the page that was asked for shows them too
+    answer["Cache-Control"] = "no-store"
+    return answer

@@ -1,0 +1,300 @@
+"""Tables of pages: columns and filters are declared once, and serve the page and its file.
+
+    PEOPLE = Grid(
+        "people",
+        columns=(Column("name", "Name", attrgetter("name"), by="name"), …),
+        filters=(Choices("state", "State", {"all": "All", "open": "Open"}, tabs=True), Words("q", "Name")),
+        order="name",
+    )
+
+    asked = PEOPLE.asked(request.GET)
+    rows = page_of(asked.sort(people(asked["state"])), request)
+
+The address says everything: `?state=open&q=ada&order=-name&page=2`, and with `&format=csv` the same rows
+come as a file. What an address has no meaning for counts as not said.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import F, QuerySet
+from django.db.models.expressions import OrderBy
+from django.http import HttpRequest, QueryDict, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from core.files.cells import csv_text, plain
+from web.deferred_pages import Keep, ask, late
+
+#: Rows of a page.
+ROWS = 25
+#: Rows in memory at a time while a file is written.
+AT_ONCE = 1000
+_LONGEST_WORDS = 200
+Rows = QuerySet[Any] | Sequence[Any]
+Complete = Callable[[list[Any]], list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its head on the page, its name in addresses and files, and its value in a row.
+
+    `by` is what the database sorts by; without it nobody sorts by this column.
+    `down`: the natural order begins with the largest. `gaps`: it may be undefined, and stands last then.
+    `then` are further columns of the database among equal ones. Rows that are no query are sorted by `key`,
+    or else by the value. A column is on the page, in the file, or in both.
+    """
+
+    name: str
+    label: str
+    value: Callable[[Any], object] | None = None
+    by: str = ""
+    down: bool = False
+    number: bool = False
+    on_page: bool = True
+    gaps: bool = False
+    then: tuple[str, ...] = ()
+    key: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """A filter with named possibilities, of which the first is taken unless the address names another."""
+
+    name: str
+    label: str
+    options: Mapping[str, str]
+    tabs: bool = False
+
+    def read(self, given: str | None) -> str:
+        """The possibility that is meant."""
+        return given if given is not None and given in self.options else next(iter(self.options))
+
+    @property
+    def default(self) -> str:
+        """What is taken where the address says nothing."""
+        return next(iter(self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A filter by words that somebody types. A hidden one comes by links alone."""
+
+    name: str
+    label: str
+    hidden: bool = False
+    tabs: bool = False
+    default: str = ""
+
+    def read(self, given: str | None) -> str:
+        """The words, of a length that a database looks for."""
+        return (given or "").replace("\0", "").strip()[:_LONGEST_WORDS]
+
+
+Filter = Choices | Words
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a column as the page draws it; `sorted` is none, ascending or descending."""
+
+    column: Column
+    address: str
+    sorted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What a table has. `order` is a column's name, with a minus for the reverse.
+
+    `aliases` are orders of other names, so that old addresses keep their meaning.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    order: str
+    filters: tuple[Filter, ...] = ()
+    aliases: Mapping[str, str] | None = None
+
+    def asked(self, given: QueryDict, *more: Filter, file_at: str = "") -> "GridRequest":
+        """What an address asks for; `more` are filters whose possibilities are known only now.
+
+        `file_at` is the address of the file, where that is not the page's own.
+        """
+        filters = (*self.filters, *more)
+        order = given.get("order") or self.order
+        order = (self.aliases or {}).get(order, order)
+        if order.removeprefix("-") not in {column.name for column in self.columns if column.by}:
+            order = self.order
+        values = {each.name: each.read(given.get(each.name)) for each in filters}
+        return GridRequest(self, given, filters, values, order, file_at)
+
+
+@dataclass(frozen=True, slots=True)
+class GridRequest:
+    """A grid with what an address asks of it."""
+
+    grid: Grid
+    given: QueryDict
+    filters: tuple[Filter, ...]
+    values: Mapping[str, str]
+    order: str
+    file_at: str = ""
+
+    def __getitem__(self, name: str) -> str:
+        return self.values[name]
+
+    @property
+    def narrows(self) -> bool:
+        """Something is filtered out, as far as the filters' defaults do not do so already."""
+        return any(self.values[each.name] != each.default for each in self.filters)
+
+    @property
+    def column(self) -> Column:
+        """What is sorted by."""
+        name = self.order.removeprefix("-")
+        return next(column for column in self.grid.columns if column.name == name)
+
+    @property
+    def descending(self) -> bool:
+        """The largest come first."""
+        return self.column.down != self.order.startswith("-")
+
+    def sort(self, rows: Rows) -> Rows:
+        """The rows in the order that is asked for; what is undefined comes last, equal ones by their key."""
+        column = self.column
+        if isinstance(rows, QuerySet):
+            by, last = F(column.by), True if column.gaps else None
+            first: OrderBy = by.desc(nulls_last=last) if self.descending else by.asc(nulls_last=last)
+            rest = [each for each in (*column.then, "pk") if each != column.by]
+            return rows.order_by(first, *rest)
+        key = column.key or column.value
+        assert key is not None
+        keyed = [(key(row), row) for row in rows]
+        known: list[tuple[Any, Any]] = [pair for pair in keyed if pair[0] is not None]
+        known.sort(key=itemgetter(0), reverse=self.descending)
+        return [row for _, row in known] + [row for value, row in keyed if value is None]
+
+    def address(self, **changes: str | None) -> str:
+        """This address with other values; None takes one out."""
+        changed = self.given.copy()
+        for name, value in changes.items():
+            changed.pop(name, None)
+            if value is not None:
+                changed[name] = value
+        return f"?{changed.urlencode()}"
+
+    def heads(self) -> Iterator[Head]:
+        """The heads of the columns on the page, each with the address that sorts by it."""
+        for column in self.grid.columns:
+            if not column.on_page:
+                continue
+            mine = column.by and column is self.column
+            turned = mine and not self.order.startswith("-")
+            address = self.address(order=f"-{column.name}" if turned else column.name, page=None)
+            state = "" if not mine else "descending" if self.descending else "ascending"
+            yield Head(column, address if column.by else "", state)
+
+    def tabs(self) -> Iterator[tuple[Choices, list[tuple[str, str, bool]]]]:
+        """Filters that are drawn as links: words, address, and whether it is the chosen one."""
+        for each in self.filters:
+            if isinstance(each, Choices) and each.tabs:
+                yield (
+                    each,
+                    [
+                        (words, self.address(**{each.name: key, "page": None}), key == self.values[each.name])
+                        for key, words in each.options.items()
+                    ],
+                )
+
+    def fields(self) -> Iterator[tuple[Filter, str]]:
+        """Filters that are drawn as a form."""
+        for each in self.filters:
+            if not each.tabs and not (isinstance(each, Words) and each.hidden):
+                yield each, self.values[each.name]
+
+    def kept(self) -> Iterator[tuple[str, str]]:
+        """What the form has to carry along."""
+        shown = {each.name for each, _ in self.fields()}
+        for name in ("order", *self.values):
+            if name in self.given and name not in shown:
+                yield name, self.order if name == "order" else self.values[name]
+
+    @property
+    def file(self) -> str:
+        """Address of the same rows as a file."""
+        return (
+            f"{self.file_at}{self.address(page=None)}"
+            if self.file_at
+            else self.address(format="csv", page=None)
+        )
+
+
+def page_of(rows: Rows, request: HttpRequest, keep: Keep = ask) -> Page[Any]:
+    """The page that the address asks for; the nearest one where it asks for nonsense."""
+    return Paginator(late(rows, keep), ROWS).get_page(request.GET.get("page"))
+
+
+def as_they_are(rows: list[Any]) -> list[Any]:
+    """Rows that need nothing more."""
+    return rows
+
+
+def _nothing(_rows: list[Any]) -> Mapping[str, Any]:
+    return {}
+
+
+def respond(
+    request: HttpRequest,
+    grid: Grid,
+    rows: Callable[[GridRequest], Rows],
+    show: Callable[..., HttpResponseBase],
+    *,
+    complete: Complete = as_they_are,
+    more_filters: Sequence[Filter] = (),
+    file: str = "",
+    first_line: str = "",
+    rows_as: str = "rows",
+    file_at: str = "",
+    about: Callable[[list[Any]], Mapping[str, Any]] = _nothing,
+    keep: Keep = ask,
+) -> HttpResponseBase:
+    """The page of a table, or its file where the address asks for that.
+
+    `complete` makes what stands in a row of the rows of one page, or of a thousand for the file, in few
+    statements. `show` gets, by name, the page's rows as `rows_as`, what is asked as `grid`, and what `about`
+    makes of the rows of the page; it gives the page. `keep` may answer what costs much from before.
+    """
+    asked = grid.asked(request.GET, *more_filters, file_at=file_at)
+    found = asked.sort(rows(asked))
+    if request.GET.get("format") == "csv" and not file_at:
+        return stream(grid, found, file or grid.name, complete=complete, first_line=first_line)
+    page = page_of(found, request, keep)
+    page.object_list = complete(list(page.object_list))
+    return show(grid=asked, **{rows_as: page}, **about(list(page.object_list)))
+
+
+def stream(
+    grid: Grid, rows: Rows, name: str, *, complete: Complete = as_they_are, first_line: str = ""
+) -> StreamingHttpResponse:
+    """All rows as CSV, a thousand in memory at a time; nothing in it is run by a spreadsheet."""
+    answer = StreamingHttpResponse(
+        _lines(grid, rows, complete, first_line), content_type="text/csv; charset=utf-8"
+    )
+    answer["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return answer
+
+
+def _lines(grid: Grid, rows: Rows, complete: Complete, first_line: str) -> Iterator[str]:
+    columns = [(column.name, column.value) for column in grid.columns if column.value is not None]
+    if first_line:
+        yield f"# {first_line}\n"
+    yield csv_text([[name for name, _ in columns]])
+    source: Iterator[Any] = (
+        iter(rows.iterator(chunk_size=AT_ONCE)) if isinstance(rows, QuerySet) else iter(rows)
+    )
+    while some := list(islice(source, AT_ONCE)):
+        yield csv_text([plain(value(row)) for _, value in columns] for row in complete(some))
