@@ -26,8 +26,8 @@ from annotation.importing.design import Design
 from annotation.importing.detect import open_reader
 from annotation.importing.run import fetch, survey
 from annotation.importing.screening import Screen
-from annotation.importing.source import Source
 from benchmarks.report import machine
+from core.files.text_source import TextSource
 
 TARGET_LINES, TARGET_MB = 200_000, 300
 _SHAPES = {
@@ -100,7 +100,7 @@ def measure(path: Path, by: str, size: int) -> None:
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         room = Path(folder)
-        reader = open_reader(Source(path), room)
+        reader = open_reader(TextSource(path), room)
         found = survey(reader, screen=Screen(), design=Design(by=by, size=size), room=room)
         counted = time.perf_counter()
         drawn = sum(1 for _ in fetch(found))

@@ -14,11 +14,11 @@ from typing import Any
 
 from annotation.importing import fields
 from annotation.importing.conversations import MOST_TURNS
-from annotation.importing.documents import items
-from annotation.importing.jsonlines import Object, ObjectReader
-from annotation.importing.jsonstream import JsonStream
-from annotation.importing.records import BadFieldError, Record, Refuse, RefuseRecord
-from annotation.importing.source import Source
+from annotation.importing.jsonlines import ObjectReader
+from annotation.importing.records import Record
+from core.files.json_objects import JsonStream, Object, read_json_list
+from core.files.refusals import BadFieldError, Refuse, RefuseRecord
+from core.files.text_source import TextSource
 
 _TEXT = ("raw_utterance", "utterance", "text")
 _REPLY = ("response", "passage")
@@ -47,7 +47,7 @@ class CastReader(ObjectReader):
     format = "cast"
     unit = "topic"
 
-    def __init__(self, source: Source, room: Path) -> None:
+    def __init__(self, source: TextSource, room: Path) -> None:
         super().__init__(source, room)
         self._topic = ""
         self._given: set[tuple[str, str, tuple[str, ...]]] = set()
@@ -62,7 +62,7 @@ class CastReader(ObjectReader):
         self._topic, self._given = "", set()
         stream = JsonStream(self.source)
         if stream.peek() != "{":
-            yield from items(self.source, refuse)
+            yield from read_json_list(self.source, refuse)
             return
         value, _text = stream.value()
         stream.finish()

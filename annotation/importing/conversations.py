@@ -3,8 +3,9 @@
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from annotation.importing.records import Record, RefuseRecord
+from annotation.importing.records import Record
 from annotation.importing.text import folded, normal
+from core.files.refusals import RefuseRecord
 
 MOST_TURNS = 200
 #: Conversations whose turns are remembered, so that further lines of a turn find their place.

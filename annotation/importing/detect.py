@@ -13,10 +13,10 @@ from annotation.importing.documents import JsonListReader, SquadReader
 from annotation.importing.dureader import DuReaderReader
 from annotation.importing.jsonlines import JsonLinesReader
 from annotation.importing.marco import MarcoReader
-from annotation.importing.reader import Reader, ignore
-from annotation.importing.records import FileRefusedError
-from annotation.importing.source import Source
+from annotation.importing.reader import Reader
 from annotation.importing.tables import TableReader
+from core.files.refusals import FileRefusedError, ignore
+from core.files.text_source import TextSource
 
 FORMATS = {
     "auto": "find out from the file",
@@ -35,7 +35,7 @@ _FIRST_MEMBER = re.compile(r'\s*\{\s*"(\w+)"\s*:\s*(.)', re.DOTALL)
 
 
 def open_reader(
-    source: Source,
+    source: TextSource,
     room: Path,
     *,
     format: str = "auto",
@@ -67,7 +67,7 @@ def open_reader(
     return simple[format](source, room)
 
 
-def _head(source: Source) -> str:
+def _head(source: TextSource) -> str:
     """The beginning of the text; lines that cannot be read are left out."""
     data = next(source.blocks(), b"")[:_LOOK]
     text = data.decode(source.narrow, errors="ignore")
@@ -76,7 +76,7 @@ def _head(source: Source) -> str:
     return text
 
 
-def detect(head: str, source: Source) -> str:
+def detect(head: str, source: TextSource) -> str:
     """Name of the format of a file that begins like this."""
     start = head.lstrip()[:1]
     if start == "{":
@@ -89,7 +89,7 @@ def detect(head: str, source: Source) -> str:
     return "tsv" if "\t" in first else "csv"
 
 
-def _of_later_lines(source: Source) -> str:
+def _of_later_lines(source: TextSource) -> str:
     """For a file whose beginning cannot be read."""
     for _line, text in source.chunks(ignore):
         if text.strip():
@@ -97,7 +97,7 @@ def _of_later_lines(source: Source) -> str:
     raise FileRefusedError(f"{source.name} has no line that can be read.")
 
 
-def _of_objects(head: str, source: Source) -> str:
+def _of_objects(head: str, source: TextSource) -> str:
     if _columnwise(head):
         return "marco"
     first = _FIRST_MEMBER.match(head)
@@ -123,7 +123,7 @@ def _columnwise(head: str) -> bool:
     return bool(first and first[1] in marco.COLUMNS and first[2] == "{" and re.search(r'\{\s*"0"\s*:', head))
 
 
-def _first_object(head: str, source: Source) -> dict[str, Any]:
+def _first_object(head: str, source: TextSource) -> dict[str, Any]:
     """The first line that is an object; lines that are refused anyway are passed over."""
     tried = 0
     for _first, text in source.chunks(ignore):

@@ -4,29 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing.jsonlines import JsonLinesReader, Object, ObjectReader
-from annotation.importing.jsonstream import JsonStream
-from annotation.importing.records import (
-    BadFieldError,
-    FileRefusedError,
-    Passage,
-    Record,
-    Refuse,
-    RefuseRecord,
-)
-from annotation.importing.source import Source
-
-
-def items(source: Source, refuse: Refuse) -> Iterator[tuple[int, Object]]:
-    """Objects of a JSON array with their numbers."""
-    stream = JsonStream(source)
-    for number, _ in enumerate(stream.items(), 1):
-        value, _text = stream.value()
-        if isinstance(value, dict):
-            yield number, value
-        else:
-            refuse(number, "The item is no object.")
-    stream.finish()
+from annotation.importing.jsonlines import JsonLinesReader, ObjectReader
+from annotation.importing.records import Passage, Record
+from core.files.json_objects import JsonStream, Object, read_json_list
+from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord
 
 
 class JsonListReader(JsonLinesReader):
@@ -37,7 +18,7 @@ class JsonListReader(JsonLinesReader):
 
     def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
         """Its items."""
-        return items(self.source, refuse)
+        return read_json_list(self.source, refuse)
 
 
 class SquadReader(ObjectReader):

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing.jsonlines import Object, ObjectReader
-from annotation.importing.records import BadFieldError, Passage, Record, RefuseRecord
+from annotation.importing.jsonlines import ObjectReader
+from annotation.importing.records import Passage, Record
+from core.files.json_objects import Object
+from core.files.refusals import BadFieldError, RefuseRecord
 
 _OPINIONS = {"Yes", "No", "Depends", "No_Opinion"}
 _KINDS = {"ENTITY": "ENTITY", "DESCRIPTION": "DESCRIPTION", "YES_NO": ""}

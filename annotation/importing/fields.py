@@ -5,7 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.importing.records import MOST_COUNT, MOST_PASSAGES, TYPES, BadFieldError, Passage, Record
+from annotation.importing.records import MOST_COUNT, MOST_PASSAGES, TYPES, Passage, Record
+from core.files.refusals import BadFieldError
 
 _YES = {"1", "true", "yes", "y", "yes_no", "yes-no"}
 _NO = {"0", "false", "no", "n", ""}

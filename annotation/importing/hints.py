@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from annotation.importing.columns import NAMES
 from annotation.importing.reader import Reader
-from annotation.importing.records import TYPES, Refusals
+from annotation.importing.records import TYPES
 from annotation.quotes import quoted
+from core.files.refusals import Refusals
 
 #: Fields without which a query can be imported.
 _NEEDED = ("text",)

@@ -1,62 +1,18 @@
 """One JSON object a line."""
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
-from annotation.importing.jsonstream import no_constant
-from annotation.importing.reader import Reader, ignore
-from annotation.importing.records import (
-    BadFieldError,
-    FileRefusedError,
-    Record,
-    Refuse,
-    RefuseRecord,
-    UnmappedError,
-)
-from annotation.importing.source import Source
-
-Object = dict[str, Any]
-#: Lines up to so many characters hold no more objects and lists than memory takes.
-_LONG = 2**20
-
-
-def objects(source: Source, refuse: Refuse) -> Iterator[tuple[int, Object]]:
-    """Objects with the numbers of their lines."""
-    for first, text in source.chunks(refuse):
-        for line, each in enumerate(StringIO(text, newline="\n"), first):
-            if each == "\n" or each.isspace():
-                continue
-            if len(each) > _LONG and each.count("{") + each.count("[") > source.limits.line_parts:
-                refuse(line, f"The line holds more than {source.limits.line_parts:,} objects and lists.")
-                continue
-            try:
-                value = json.loads(each, parse_constant=no_constant)
-            except RecursionError:
-                refuse(line, "The line is nested too deeply.")
-            except ValueError as error:
-                refuse(line, f"The line is no JSON: {error}.")
-            else:
-                if isinstance(value, dict):
-                    yield line, value
-                else:
-                    refuse(line, "The line is JSON, but no object.")
-
-
-def check_storable(value: Object) -> None:
-    """BadFieldError for what JSON can say and no database keeps: NUL, half a surrogate pair, infinity."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        text.encode()
-    except (ValueError, RecursionError) as error:
-        raise BadFieldError("It holds characters or numbers that cannot be stored.") from error
-    if "\\u0000" in text:
-        raise BadFieldError("It holds a NUL character; text has none.")
+from annotation.importing.reader import Reader
+from annotation.importing.records import Record
+from core.files.columns import map_columns, quote_names
+from core.files.json_objects import Object, check_storable, read_json_lines
+from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord, UnmappedError, ignore
+from core.files.text_source import TextSource
 
 
 class ObjectReader(Reader):
@@ -64,7 +20,7 @@ class ObjectReader(Reader):
 
     def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
         """The objects with their numbers."""
-        return objects(self.source, refuse)
+        return read_json_lines(self.source, refuse)
 
     def records(self, refuse: RefuseRecord) -> Iterator[Record]:
         """All records, numbered through."""
@@ -89,7 +45,7 @@ class JsonLinesReader(ObjectReader):
 
     format = "jsonl"
 
-    def __init__(self, source: Source, room: Path, *, given: Mapping[str, str] | None = None) -> None:
+    def __init__(self, source: TextSource, room: Path, *, given: Mapping[str, str] | None = None) -> None:
         super().__init__(source, room)
         self.given = dict(given or {})
         unknown = self.given.keys() - columns.NAMES.keys()
@@ -112,12 +68,12 @@ class JsonLinesReader(ObjectReader):
         if missing:
             raise FileRefusedError(
                 f"{self.source.name}: the first object has no member {missing[0]!r}; it has "
-                f"{columns.named(first)}."
+                f"{quote_names(first)}."
             )
         if "text" not in self.mapping and not isinstance(first.get("turns"), list):
             raise UnmappedError(
                 f"{self.source.name}: no member holds the query; the first object has "
-                f"{columns.named(first)}. Name it: --column text=MEMBER.",
+                f"{quote_names(first)}. Name it: --column text=MEMBER.",
                 list(first),
             )
 
@@ -129,7 +85,7 @@ class JsonLinesReader(ObjectReader):
             members = {name.strip(): name for name in reversed(key)}
             given = {ours: theirs.strip() for ours, theirs in self.given.items()}
             there = {ours: theirs for ours, theirs in given.items() if not theirs or theirs in members}
-            known = {ours: members[theirs] for ours, theirs in columns.mapped(key, there).items()}
+            known = {ours: members[theirs] for ours, theirs in map_columns(key, there, columns.NAMES).items()}
             if len(self._mappings) < 1000:
                 self._mappings[key] = known
         return known

@@ -13,17 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing.jsonlines import Object, ObjectReader
-from annotation.importing.jsonstream import JsonStream
-from annotation.importing.records import (
-    BadFieldError,
-    FileRefusedError,
-    Passage,
-    Record,
-    Refuse,
-    RefuseRecord,
-)
-from annotation.importing.source import Source
+from annotation.importing.jsonlines import ObjectReader
+from annotation.importing.records import Passage, Record
+from core.files.json_objects import JsonStream, Object
+from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord
+from core.files.text_source import TextSource
 
 COLUMNS = ("query", "query_id", "query_type", "answers", "passages", "wellFormedAnswers")
 NO_ANSWER = "No Answer Present."
@@ -35,7 +29,7 @@ class MarcoReader(ObjectReader):
 
     format = "marco"
 
-    def __init__(self, source: Source, room: Path, *, columnwise: bool) -> None:
+    def __init__(self, source: TextSource, room: Path, *, columnwise: bool) -> None:
         super().__init__(source, room)
         self.columnwise = columnwise
         self.unit = "record" if columnwise else "line"

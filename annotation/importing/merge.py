@@ -10,15 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.records import (
-    MOST_EXAMPLES,
-    MOST_PASSAGES,
-    Part,
-    Passage,
-    Record,
-    RefuseRecord,
-    stored_record,
-)
+from annotation.importing.records import MOST_EXAMPLES, MOST_PASSAGES, Part, Passage, Record, stored_record
+from core.files.refusals import RefuseRecord
 
 _LONGEST_VALUE = 160
 #: Fields of which a query has one value: that of its first row that has one.

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from annotation.importing.records import Record, RefuseRecord
-from annotation.importing.source import Source
+from annotation.importing.records import Record
+from core.files.csv_tables import BATCH
+from core.files.refusals import RefuseRecord
+from core.files.text_source import TextSource
 
-BATCH = 20_000
 _SIXTY_FOUR_BITS = 2**64 - 1
 
 
@@ -33,7 +34,7 @@ class Reader(ABC):
     format: str
     unit: str = "line"
 
-    def __init__(self, source: Source, room: Path) -> None:
+    def __init__(self, source: TextSource, room: Path) -> None:
         self.source = source
         self.room = room  # a folder for temporary files
 
@@ -87,7 +88,3 @@ def brought_by(record: Record) -> int:
         for each in record.passages
     )
     return hash((passages, tuple(record.references))) & _SIXTY_FOUR_BITS or 1
-
-
-def ignore(_line: int, _reason: str, /, field: str = "") -> None:
-    """For a second pass: what it refuses was refused before."""

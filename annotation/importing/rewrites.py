@@ -5,7 +5,7 @@ TREC CAsT 2019 published its manual rewrites like this (`evaluation_topics_annot
 
 from pathlib import Path
 
-from annotation.importing.records import FileRefusedError
+from core.files.refusals import FileRefusedError
 
 #: The member of `Query.extra` that CAsT's later years give the same in.
 MEMBER = "manual_rewritten_utterance"

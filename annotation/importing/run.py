@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.importing.design import Design, SampledQuery
 from annotation.importing.merge import Contradictions, QuerySpool, merge
-from annotation.importing.reader import Reader, ignore
-from annotation.importing.records import MOST_LISTED, FileRefusedError, Record, Refusals
+from annotation.importing.reader import Reader
+from annotation.importing.records import Record
 from annotation.importing.screening import RULES, Screen
-from annotation.importing.source import unchanged
 from annotation.importing.text import folded, normal
 from annotation.quotes import quoted
+from core.files.refusals import MOST_LISTED, FileRefusedError, Refusals, ignore
 from core.files.rowcounts import RowCounts
+from core.files.text_source import unchanged
 
 if TYPE_CHECKING:
     from annotation.importing.tally import Tally

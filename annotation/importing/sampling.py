@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.importing.design import MOST, STRATA, Design, SampledQuery, key_of
-from annotation.importing.records import FileRefusedError
+from core.files.refusals import FileRefusedError
 
 Numbers = NDArray[np.int64]
 #: Different counts that are kept apart to find where the head ends.

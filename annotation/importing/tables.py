@@ -9,23 +9,18 @@ from pathlib import Path
 
 from annotation.importing import columns, fields
 from annotation.importing.conversations import Conversations
-from annotation.importing.csv_rows import BLANK, Row, Table
 from annotation.importing.reader import Batch, Reader, brought_by
-from annotation.importing.records import (
-    MOST_COUNT,
-    BadFieldError,
-    FileRefusedError,
-    Record,
-    RefuseRecord,
-    UnmappedError,
-)
-from annotation.importing.source import Source
+from annotation.importing.records import MOST_COUNT, Record
+from core.files.columns import ColumnError, map_columns, quote_names
+from core.files.csv_tables import BLANK, DelimitedTable, Row
+from core.files.refusals import BadFieldError, FileRefusedError, RefuseRecord, UnmappedError
+from core.files.text_source import TextSource
 
 #: Rows that are split together when only some are wanted.
 _FEW = 200
 
 
-class TableReader(Table, Reader):
+class TableReader(DelimitedTable, Reader):
     """Rows of a CSV or TSV file as queries.
 
     `given` maps our fields to columns; without a header, columns are named by their numbers from 1.
@@ -33,7 +28,7 @@ class TableReader(Table, Reader):
 
     def __init__(
         self,
-        source: Source,
+        source: TextSource,
         room: Path,
         *,
         format: str,
@@ -41,7 +36,7 @@ class TableReader(Table, Reader):
         header: bool | None = None,
     ) -> None:
         Reader.__init__(self, source, room)
-        Table.__init__(self, source, format=format, given=given, header=header)
+        DelimitedTable.__init__(self, source, format=format, given=given, header=header)
         self._others = [
             (place, name) for place, name in enumerate(self.columns) if place not in self.places.values()
         ]
@@ -57,16 +52,16 @@ class TableReader(Table, Reader):
         try:
             if header:
                 if len(set(names)) < len(names):
-                    raise columns.ColumnError(f"Two columns have one name: {columns.named(names)}.")
-                mapping = columns.mapped(names, given)
+                    raise ColumnError(f"Two columns have one name: {quote_names(names)}.")
+                mapping = map_columns(names, given, columns.NAMES)
             else:
-                mapping = columns.mapped(numbers, given) if given else _by_place(row)
-        except columns.ColumnError as error:
+                mapping = map_columns(numbers, given, columns.NAMES) if given else _by_place(row)
+        except ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
         if "text" not in mapping:
             raise UnmappedError(
                 f"{self.source.name}, line 1: no column holds the query; the columns are "
-                f"{columns.named(names)}. Name it: --column text=COLUMN.",
+                f"{quote_names(names)}. Name it: --column text=COLUMN.",
                 names if header else numbers,
             )
         return header, names if header else numbers, mapping

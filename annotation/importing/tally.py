@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.importing.design import STRATA
-from annotation.importing.records import MOST_EXAMPLES, TYPES, FileRefusedError
+from annotation.importing.records import MOST_EXAMPLES, TYPES
 from annotation.importing.sampling import Block, Numbers
+from core.files.refusals import FileRefusedError
 
 BUCKETS = 128
 _HOLD = 200_000

@@ -15,26 +15,17 @@ from django.utils import timezone
 from annotation.importing.design import Design, SampledQuery
 from annotation.importing.detect import open_reader
 from annotation.importing.hints import refused_fields
-from annotation.importing.records import (
-    BadFieldError,
-    FileRefusedError,
-    Limits,
-    LookedEnoughError,
-    Part,
-    Record,
-    Refusals,
-    UnmappedError,
-    stored_record,
-)
+from annotation.importing.records import Part, Record, stored_record
 from annotation.importing.rewrites import MEMBER
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
-from annotation.importing.source import Source, encoding_of, fingerprint
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
 from annotation.services.candidate_repeats import fold_candidates
 from annotation.services.import_rows import IMPORTED_AS_SCREENED, candidates_of, query_of, texts_there
+from core.files.refusals import BadFieldError, FileRefusedError, LookedEnoughError, Refusals, UnmappedError
 from core.files.rowcounts import RowCounts
+from core.files.text_source import Limits, TextSource, encoding_of, fingerprint
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 
@@ -148,7 +139,7 @@ def import_queries(
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="import-") as folder:
-            source = Source(
+            source = TextSource(
                 path,
                 name=name,
                 encoding=options.encoding,
@@ -417,7 +408,7 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
     read, whole = 0, True
     try:
         with tempfile.TemporaryDirectory(prefix="import-") as folder:
-            source = Source(path, name=name, encoding=options.encoding, sheet=options.sheet)
+            source = TextSource(path, name=name, encoding=options.encoding, sheet=options.sheet)
             reader = open_reader(
                 source, Path(folder), format=options.format, given=options.columns, header=options.header
             )

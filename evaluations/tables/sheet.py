@@ -1,6 +1,6 @@
 """A file as columns and rows of cells: CSV, JSONL, or a JSON list of objects; gzipped or not.
 
-Compression, encodings, byte order marks and line ends are the matter of `annotation.importing.source`.
+Compression, encodings, byte order marks and line ends are the matter of `core.files.text_source`.
 """
 
 import csv
@@ -11,9 +11,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NoReturn
 
-from annotation.importing.documents import items
-from annotation.importing.records import FileRefusedError, Limits
-from annotation.importing.source import Source
+from core.files.json_objects import read_json_list
+from core.files.refusals import FileRefusedError
+from core.files.text_source import Limits, TextSource
 from core.files.workbooks import Workbook
 from evaluations.errors import EvaluationError
 
@@ -38,7 +38,7 @@ class Sheet(ABC):
     description = ""
     columns: list[str]
 
-    def __init__(self, source: Source, name: str) -> None:
+    def __init__(self, source: TextSource, name: str) -> None:
         self.source, self.name = source, name
 
     def rows(self) -> Iterator[tuple[int, Cells]]:
@@ -68,7 +68,7 @@ class Sheet(ABC):
 class _DelimitedSheet(Sheet):
     """CSV and TSV with quotation marks as RFC 4180 has them."""
 
-    def __init__(self, source: Source, name: str, known: Iterable[str], *, quotes: bool) -> None:
+    def __init__(self, source: TextSource, name: str, known: Iterable[str], *, quotes: bool) -> None:
         super().__init__(source, name)
         self._quotes = quotes
         self._skip = 0
@@ -161,7 +161,7 @@ class _OfWorkbook(Sheet):
     unit = "row"
     comma = True
 
-    def __init__(self, source: Source, name: str, workbook: Workbook) -> None:
+    def __init__(self, source: TextSource, name: str, workbook: Workbook) -> None:
         super().__init__(source, name)
         self._workbook = workbook
         self.description = f"a workbook, sheet {workbook.sheet!r}"
@@ -176,7 +176,7 @@ class _OfWorkbook(Sheet):
 class _Objects(Sheet):
     """JSONL, or a JSON list: an object a row; its columns are all members that some object has."""
 
-    def __init__(self, source: Source, name: str, *, listed: bool) -> None:
+    def __init__(self, source: TextSource, name: str, *, listed: bool) -> None:
         super().__init__(source, name)
         self._listed = listed
         self.unit = "record" if listed else "line"
@@ -194,7 +194,7 @@ class _Objects(Sheet):
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         if self._listed:
-            yield from items(self.source, self.refuse)
+            yield from read_json_list(self.source, self.refuse)
             return
         from pydantic_core import from_json  # noqa: PLC0415  # three times as fast as json
 
@@ -228,7 +228,7 @@ def open_sheet(path: Path, *, known: Sequence[str], encoding: str = "", quotes: 
                     f"{name} is a Parquet file. Write it as CSV or JSONL, then give that file."
                 )
         # Scores are computed from these texts: an encoding is named, or a mark says it, never guessed.
-        source = Source(path, name=name, encoding=encoding or "utf-8", limits=Limits(expansion=2000))
+        source = TextSource(path, name=name, encoding=encoding or "utf-8", limits=Limits(expansion=2000))
         if source.workbook:
             return _OfWorkbook(source, name, source.workbook)
         start = _start(source)
@@ -239,7 +239,7 @@ def open_sheet(path: Path, *, known: Sequence[str], encoding: str = "", quotes: 
         raise EvaluationError(str(error)) from error
 
 
-def _start(source: Source) -> str:
+def _start(source: TextSource) -> str:
     for _line, text in source.chunks(lambda _line, _why: None):
         if head := text.lstrip()[:_LOOK]:
             return head[0]

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from annotation.importing.records import FileRefusedError
+from core.files.refusals import FileRefusedError
 from evaluations.errors import EvaluationError
 from evaluations.tables.columns import ONE, Places, listed, places_of
 from evaluations.tables.rows import Row

@@ -11,9 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.desk.importform import UploadForm
-from annotation.importing.columns import mapped
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
+from core.files.columns import map_columns
 from core.jobs.models import Job, JobState
 from core.jobs.services import enqueue
 from core.projects.models import Project
@@ -103,7 +103,7 @@ def _look(file: staged_files.StagedFile, options: Options) -> _FileLook:
     try:
         found = preview(file.path, name=file.name, options=options)
     except ImportRefusedError as error:
-        return _FileLook(None, str(error), error.columns, mapped(error.columns, {}, NAMES))
+        return _FileLook(None, str(error), error.columns, map_columns(error.columns, {}, NAMES))
     return _FileLook(found, "", found.columns, found.mapping)
 
 

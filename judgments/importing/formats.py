@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-from annotation.importing import columns
-from annotation.importing.documents import items
-from annotation.importing.jsonlines import objects
-from annotation.importing.reader import ignore
-from annotation.importing.records import FileRefusedError, UnmappedError
-from annotation.importing.source import Source
+from core.files.columns import ColumnError, map_columns, quote_names
+from core.files.json_objects import read_json_lines, read_json_list
+from core.files.refusals import FileRefusedError, UnmappedError, ignore
+from core.files.text_source import TextSource
 from judgments.importing.dureader import is_result, row_of_result
 from judgments.importing.rows import FIELDS, NAMES, Row, RowRefusedError, row_of
 from judgments.importing.tables import AnswerTable
@@ -38,7 +36,7 @@ class Answers:
     `further` counts answers of DuReader lines that give several: only the first is the system's.
     """
 
-    source: Source
+    source: TextSource
     format: str
     description: str
     unit: str
@@ -69,7 +67,7 @@ class Answers:
 
 
 def open_answers(
-    source: Source,
+    source: TextSource,
     *,
     format: str = "auto",
     given: Mapping[str, str] | None = None,
@@ -101,12 +99,14 @@ def open_answers(
         if not system.strip():
             raise UnmappedError(f"{source.name}: DuReader results do not name their system. Name it.", [])
         said = "DuReader results, a question per line"
-        return Answers(source, format, said, "line", system, [], {}, lambda refuse: objects(source, refuse))
+        return Answers(
+            source, format, said, "line", system, [], {}, lambda refuse: read_json_lines(source, refuse)
+        )
     return _of_objects(source, format, given or {}, system)
 
 
-def _check(source: Source, there: list[str], mapping: Mapping[str, str], system: str) -> None:
-    has = f"{source.name} has {columns.named(there)}."
+def _check(source: TextSource, there: list[str], mapping: Mapping[str, str], system: str) -> None:
+    has = f"{source.name} has {quote_names(there)}."
     if "text" not in mapping:
         raise UnmappedError(f"Nothing holds the answer. {has} Say which of them does.", there)
     if "query_id" not in mapping and "query" not in mapping:
@@ -120,15 +120,15 @@ def _check(source: Source, there: list[str], mapping: Mapping[str, str], system:
         )
 
 
-def _of_objects(source: Source, format: str, given: Mapping[str, str], system: str) -> Answers:
+def _of_objects(source: TextSource, format: str, given: Mapping[str, str], system: str) -> Answers:
     """JSONL or a JSON list. The first object says which members are mapped; later ones may have others."""
-    read = items if format == "json" else objects
+    read = read_json_list if format == "json" else read_json_lines
     first = next((value for _, value in read(source, ignore)), None)
     if first is None:
         raise FileRefusedError(f"{source.name} has no object. Write one JSON object a line.")
     try:
-        mapping = columns.mapped(first, given, NAMES)
-    except columns.ColumnError as error:
+        mapping = map_columns(first, given, NAMES)
+    except ColumnError as error:
         raise FileRefusedError(f"{source.name}: {error}") from error
     _check(source, list(first), mapping, system)
     known: dict[tuple[str, ...], dict[str, str]] = {}
@@ -138,7 +138,7 @@ def _of_objects(source: Source, format: str, given: Mapping[str, str], system: s
             members = tuple(value)
             where = known.get(members)
             if where is None:
-                where = columns.mapped(members, _there(given, value), NAMES)
+                where = map_columns(members, _there(given, value), NAMES)
                 if len(known) < 1000:
                     known[members] = where
             yield line, {ours: value.get(theirs) for ours, theirs in where.items()}
@@ -152,7 +152,7 @@ def _there(given: Mapping[str, str], value: Object) -> dict[str, str]:
     return {ours: theirs if theirs in value else "" for ours, theirs in given.items()}
 
 
-def _detected(source: Source, *, mapped: bool) -> str:
+def _detected(source: TextSource, *, mapped: bool) -> str:
     """The format by what the file holds; its name decides nothing."""
     for _line, text in source.chunks(ignore):
         head = text.lstrip()[:_LOOK]

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotation.importing.records import FileRefusedError
 from annotation.quotes import quoted
+from core.files.refusals import FileRefusedError
 from core.projects.models import Project
 from judgments.exact import exact_form
 from judgments.importing.first_answers import FirstAnswers

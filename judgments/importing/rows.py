@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from annotation.importing.fields import id_of, texts_of
-from annotation.importing.jsonlines import check_storable
-from annotation.importing.records import BadFieldError
 from annotation.models import Answer
 from annotation.quotes import quoted
+from core.files.json_objects import check_storable
+from core.files.refusals import BadFieldError
 from judgments.models import System
 
 #: Our fields, each with the names that are taken for it, the likeliest first.

@@ -1,15 +1,15 @@
-"""CSV and TSV of answers: the rows of `annotation.importing.csv_rows` with other columns."""
+"""CSV and TSV of answers: the rows of `core.files.csv_tables` with other columns."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from annotation.importing import columns
-from annotation.importing.csv_rows import BLANK, Row, Table
-from annotation.importing.records import FileRefusedError
+from core.files.columns import ColumnError, map_columns, quote_names
+from core.files.csv_tables import BLANK, DelimitedTable, Row
+from core.files.refusals import FileRefusedError
 from judgments.importing.rows import NAMES
 
 
-class AnswerTable(Table):
+class AnswerTable(DelimitedTable):
     """Rows of a table as values by our names.
 
     The first row is a header, unless columns are chosen by their numbers from 1, or `header` says otherwise.
@@ -26,12 +26,12 @@ class AnswerTable(Table):
             header = not chosen or any(theirs in names for theirs in chosen)
         if header and len(set(names)) < len(names):
             raise FileRefusedError(
-                f"{self.source.name}, line 1: two columns have one name: {columns.named(names)}."
+                f"{self.source.name}, line 1: two columns have one name: {quote_names(names)}."
             )
         there = names if header else numbers
         try:
-            return header, there, columns.mapped(there, given, NAMES)
-        except columns.ColumnError as error:
+            return header, there, map_columns(there, given, NAMES)
+        except ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
 
     def values(self, refuse: Callable[[int, str], None]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotation.importing.records import MOST_LISTED, FileRefusedError
+from core.files.refusals import MOST_LISTED, FileRefusedError
 from core.files.rowcounts import RowCounts
 
 #: What can become of a line; each line is counted in exactly one of these.

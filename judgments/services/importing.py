@@ -11,9 +11,9 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.importing.records import FileRefusedError, Limits, UnmappedError
-from annotation.importing.source import Source, encoding_of, fingerprint, unchanged
 from annotation.services.importing import ImportRefusedError, Progress, refuse_read_only, silent
+from core.files.refusals import FileRefusedError, UnmappedError
+from core.files.text_source import Limits, TextSource, encoding_of, fingerprint, unchanged
 from core.projects.models import Project
 from core.projects.services import record
 from judgments.importing.formats import Answers, open_answers
@@ -67,7 +67,7 @@ def import_candidates(
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="candidates-") as folder:
-            source = Source(path, name=name, encoding=options.encoding, limits=limits, progress=at)
+            source = TextSource(path, name=name, encoding=options.encoding, limits=limits, progress=at)
             before = path.stat()
             answers = _opened(source, options)
             tally = Tally(name, answers.unit, strict=options.strict)
@@ -102,7 +102,7 @@ def import_candidates(
         raise ImportRefusedError(f"{name} could not be read: {error}.") from error
 
 
-def _opened(source: Source, options: Options) -> Answers:
+def _opened(source: TextSource, options: Options) -> Answers:
     return open_answers(
         source, format=options.format, given=options.columns, header=options.header, system=options.system
     )
@@ -241,7 +241,7 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
             refused.append((line, " ".join([f"{field}: {reason}", remedy]).strip()))
 
     try:
-        source = Source(path, name=name, encoding=options.encoding)
+        source = TextSource(path, name=name, encoding=options.encoding)
         answers = _opened(source, options)
         rows = list(islice(answers.rows(note), size))
     except UnmappedError as error:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from annotation.importing.columns import ColumnError, named
+from core.files.columns import ColumnError, quote_names
 
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
 ONE: dict[str, tuple[str, ...]] = {
@@ -69,7 +69,7 @@ def mapped(columns: Iterable[str], given: Mapping[str, Sequence[str]]) -> dict[s
         if field not in FIELDS:
             raise ColumnError(f"There is no field {field!r}; there are: {', '.join(FIELDS)}.")
         if missing := [name for name in wanted if name not in there]:
-            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {named(there)}.")
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(there)}.")
         if field in ONE and len(wanted) > 1:
             raise ColumnError(f"The field {field!r} takes one column, and {len(wanted)} are named.")
         found |= {_place(field, number): name for number, name in enumerate(wanted, 1)}
@@ -106,4 +106,4 @@ def _place(field: str, number: int) -> str:
     return field if field in ONE else f"{field}{_BETWEEN}{number}"
 
 
-__all__ = ["FIELDS", "ONE", "SEVERAL", "ColumnError", "mapped", "named", "several"]
+__all__ = ["FIELDS", "ONE", "SEVERAL", "ColumnError", "mapped", "several"]

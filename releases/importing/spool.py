@@ -10,9 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from annotation.importing.records import FileRefusedError, Passage
+from annotation.importing.records import Passage
 from annotation.importing.text import folded, query_digest
 from annotation.quotes import quoted
+from core.files.refusals import FileRefusedError
 from core.files.rowcounts import RowCounts
 from judgments.importing.rows import RowRefusedError
 from releases.importing.rows import ScoredRow

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.importing.csv_rows import BLANK, Row, Table
-from annotation.importing.documents import items
-from annotation.importing.jsonlines import objects
-from annotation.importing.reader import ignore
-from annotation.importing.records import FileRefusedError
-from annotation.importing.source import Source
+from core.files.columns import ColumnError, quote_names
+from core.files.csv_tables import BLANK, DelimitedTable, Row
+from core.files.json_objects import read_json_lines, read_json_list
+from core.files.refusals import FileRefusedError, ignore
+from core.files.text_source import TextSource
 from judgments.importing.rows import RowRefusedError
 from releases.importing import columns
 from releases.importing.rows import Scale, ScoredRow, row_of
@@ -33,7 +32,7 @@ _LOOK = 2**16
 class ScoreTable:
     """A file that gives rows. `mapping` says which column holds what; `unit` is what its numbers count."""
 
-    source: Source
+    source: TextSource
     format: str
     description: str
     unit: str
@@ -62,7 +61,7 @@ class ScoreTable:
 
 
 def open_table(
-    source: Source, *, format: str = "auto", given: Given | None = None, header: bool | None = None
+    source: TextSource, *, format: str = "auto", given: Given | None = None, header: bool | None = None
 ) -> ScoreTable:
     """The file as rows; FileRefusedError where it cannot be read or a field has no column.
 
@@ -87,7 +86,7 @@ def open_table(
     return _of_objects(source, format, given)
 
 
-class _DelimitedTable(Table):
+class _DelimitedTable(DelimitedTable):
     """A CSV or TSV file; what is given travels through `Table` as names joined by newlines."""
 
     def find_columns(
@@ -102,12 +101,12 @@ class _DelimitedTable(Table):
             header = not wanted or any(name in names for name in wanted)
         if header and len(set(names)) < len(names):
             raise FileRefusedError(
-                f"{self.source.name}, line 1: two columns have one name: {columns.named(names)}."
+                f"{self.source.name}, line 1: two columns have one name: {quote_names(names)}."
             )
         there = names if header else numbers
         try:
             return header, there, columns.mapped(there, chosen)
-        except columns.ColumnError as error:
+        except ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
 
     def values(self, refuse: Callable[[int, str], None]) -> _Values:
@@ -126,15 +125,15 @@ def _flat(given: Given) -> dict[str, str]:
     return {field: "\n".join(theirs) for field, theirs in given.items()}
 
 
-def _of_objects(source: Source, format: str, given: Given) -> ScoreTable:
+def _of_objects(source: TextSource, format: str, given: Given) -> ScoreTable:
     """JSONL or a JSON list. The first object says which members are mapped; later ones may have others."""
-    read = items if format == "json" else objects
+    read = read_json_list if format == "json" else read_json_lines
     first = next((value for _, value in read(source, ignore)), None)
     if first is None:
         raise FileRefusedError(f"{source.name} has no object. Write one JSON object a line.")
     try:
         mapping = columns.mapped(first, given)
-    except columns.ColumnError as error:
+    except ColumnError as error:
         raise FileRefusedError(f"{source.name}: {error}") from error
     _check(source, list(first), mapping)
     known: dict[tuple[str, ...], dict[str, str]] = {}
@@ -155,8 +154,8 @@ def _of_objects(source: Source, format: str, given: Given) -> ScoreTable:
     return ScoreTable(source, format, FORMATS[format], unit, list(first), mapping, values)
 
 
-def _check(source: Source, there: list[str], mapping: Mapping[str, str]) -> None:
-    has = f"{source.name} has {columns.named(there)}."
+def _check(source: TextSource, there: list[str], mapping: Mapping[str, str]) -> None:
+    has = f"{source.name} has {quote_names(there)}."
     for field, words in (("query", "the query"), ("answer", "the answer")):
         if field not in mapping:
             raise FileRefusedError(
@@ -169,7 +168,7 @@ def _check(source: Source, there: list[str], mapping: Mapping[str, str]) -> None
         )
 
 
-def _detected(source: Source) -> str:
+def _detected(source: TextSource) -> str:
     """The format by what the file holds; its name decides nothing."""
     for _line, text in source.chunks(ignore):
         head = text.lstrip()[:_LOOK]

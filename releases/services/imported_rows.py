@@ -5,9 +5,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.importing.source import encoding_of
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource
 from annotation.services.importing import Progress
+from core.files.text_source import encoding_of
 from core.projects.models import Project
 from core.projects.services import ProjectError, create_project, record
 from judgments.models import Candidate, CandidateSource, ImportedScore, System

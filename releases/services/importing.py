@@ -9,9 +9,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 
-from annotation.importing.records import FileRefusedError, Limits
-from annotation.importing.source import Source, fingerprint, unchanged
 from annotation.services.importing import ImportRefusedError, Progress, silent
+from core.files.refusals import FileRefusedError
+from core.files.text_source import Limits, TextSource, fingerprint, unchanged
 from core.projects.models import Project
 from core.projects.services import ProjectError
 from judgments.importing.rows import LONGEST_SYSTEM, RowRefusedError
@@ -60,7 +60,7 @@ def import_scores(
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="scores-") as folder:
-            source = Source(path, name=name, encoding=options.encoding, limits=limits, progress=at)
+            source = TextSource(path, name=name, encoding=options.encoding, limits=limits, progress=at)
             before, digest = path.stat(), fingerprint(path)
             there = _there(digest, options)
             if there is not None:

@@ -8,7 +8,7 @@ import yaml
 from django.db import transaction
 
 from annotation.importing.detect import open_reader
-from annotation.importing.source import Source
+from core.files.text_source import TextSource
 from releases.formats.registry import FORMATS
 from releases.options import Options
 from releases.services import build
@@ -73,7 +73,7 @@ def test_the_importer_reads_the_campaigns_queries_back(release, tmp_path, format
     for path in sorted((release / format).iterdir()):
         room = tmp_path / path.stem
         room.mkdir()
-        reader = open_reader(Source(path), room)
+        reader = open_reader(TextSource(path), room)
         assert reader.format == called
         ids += [each.id for each in reader.records(lambda line, why: pytest.fail(f"{line}: {why}"))]
     assert sorted(ids) == ["q1", "q2", "q3", "q4", "q5"]

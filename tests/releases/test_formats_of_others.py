@@ -7,7 +7,7 @@ import pytest
 
 from annotation.importing.detect import open_reader
 from annotation.importing.records import Record
-from annotation.importing.source import Source as ImportSource
+from core.files.text_source import TextSource as ImportSource
 from releases.formats import dureader, msmarco, mteval
 from tests.releases.literal import PASSAGES, answer, candidate, reference, score, source, texts, write
 

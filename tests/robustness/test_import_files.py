@@ -11,10 +11,10 @@ import pytest
 from django.core.management.base import CommandError
 
 from annotation.importing.detect import FORMATS, open_reader
-from annotation.importing.records import FileRefusedError
 from annotation.importing.rewrites import read_rewrites
 from annotation.importing.screening import read_words
-from annotation.importing.source import Source
+from core.files.refusals import FileRefusedError
+from core.files.text_source import TextSource
 from crowd.simulation.accounts import SimulationError, accounts_from
 from crowd.study.problems import StudyError
 from crowd.study.reader import read as read_study
@@ -75,19 +75,19 @@ def use_up(rows: Iterable[object]) -> None:
 
 
 def _queries(path: Path, chance: random.Random) -> None:
-    source = Source(path, encoding=chance.choice(_ENCODINGS))
+    source = TextSource(path, encoding=chance.choice(_ENCODINGS))
     reader = open_reader(source, path.parent, format=chance.choice([*FORMATS, "auto", "auto"]))
     use_up(reader.records(lambda *_: None))
 
 
 def _answers(path: Path, chance: random.Random) -> None:
-    source = Source(path, encoding=chance.choice(_ENCODINGS))
+    source = TextSource(path, encoding=chance.choice(_ENCODINGS))
     format = chance.choice([*ANSWER_FORMATS, "auto"])
     use_up(open_answers(source, format=format, system="s").rows(lambda *_: None))
 
 
 def _scores(path: Path, chance: random.Random) -> None:
-    source = Source(path, encoding=chance.choice(_ENCODINGS))
+    source = TextSource(path, encoding=chance.choice(_ENCODINGS))
     use_up(open_table(source).rows(Scale(1, 5), lambda *_: None))
 
 

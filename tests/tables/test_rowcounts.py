@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.importing.records import FileRefusedError
-from annotation.importing.source import Source
+from core.files.refusals import FileRefusedError
 from core.files.rowcounts import RowCounts, sum_in_words
+from core.files.text_source import TextSource
 from judgments.importing.rating_source import RatingsFileError
 from judgments.importing.ratings import read_ratings
 from judgments.services.importing import Options, import_candidates
@@ -96,7 +96,7 @@ def test_the_sum_holds_for_human_scores_or_the_file_is_refused(tmp_path_factory,
     path = written(room / "s.csv", "query,answer,system,score,reference", rows)
     with Spool(room, named=True) as spool:
         try:
-            _read(open_table(Source(path)), Scale(1, 5), spool)
+            _read(open_table(TextSource(path)), Scale(1, 5), spool)
         except FileRefusedError:
             return
         assert spool.counts().rows_read == filled(rows)

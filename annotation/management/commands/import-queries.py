@@ -12,7 +12,6 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.importing.design import DESIGNS, STRATA, Design
 from annotation.importing.detect import FORMATS
-from annotation.importing.records import FileRefusedError
 from annotation.importing.report_texts import differences_in_words, nothing_new
 from annotation.importing.rewrites import read_rewrites
 from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
@@ -25,6 +24,7 @@ from annotation.services.importing import (
     silent,
 )
 from core.accounts.commandline import pairs, user_named
+from core.files.refusals import FileRefusedError
 from core.files.rowcounts import sum_in_words
 from core.projects.models import Project
 

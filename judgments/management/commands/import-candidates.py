@@ -10,9 +10,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.importing.records import UnmappedError
 from annotation.services.importing import ImportRefusedError, Progress, silent
 from core.accounts.commandline import pairs, user_named
+from core.files.refusals import UnmappedError
 from core.files.rowcounts import sum_in_words
 from core.projects.models import Project
 from judgments.importing.formats import FIELDS, FORMATS

@@ -8,10 +8,10 @@ import pytest
 
 from annotation.importing.design import Design
 from annotation.importing.detect import open_reader
-from annotation.importing.records import Refusals
 from annotation.importing.run import fetch, survey
 from annotation.importing.screening import Screen
-from annotation.importing.source import Source
+from core.files.refusals import Refusals
+from core.files.text_source import TextSource
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def write(tmp_path):
 
 def read(path: Path, **options):
     """All records of a file, with what was refused."""
-    source = Source(path, limits=options.pop("limits", None), encoding=options.pop("encoding", ""))
+    source = TextSource(path, limits=options.pop("limits", None), encoding=options.pop("encoding", ""))
     room = path.parent / f"room-{path.name}"
     room.mkdir(exist_ok=True)
     reader = open_reader(source, room, **options)
@@ -47,7 +47,7 @@ def sample(
     """The sample of a file, by text, and its report."""
     room = path.parent / f"room-{len(list(path.parent.iterdir()))}"
     room.mkdir()
-    reader = open_reader(Source(path, limits=options.pop("limits", None)), room, **options)
+    reader = open_reader(TextSource(path, limits=options.pop("limits", None)), room, **options)
     found = survey(
         reader,
         screen=screen or Screen(without=["short"]),

@@ -5,7 +5,8 @@ import tracemalloc
 
 import pytest
 
-from annotation.importing.records import FileRefusedError, Limits
+from core.files.refusals import FileRefusedError
+from core.files.text_source import Limits
 from tests.annotation.importing.conftest import plain, read, sample
 
 

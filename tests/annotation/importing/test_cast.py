@@ -5,10 +5,10 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.importing.records import FileRefusedError
 from annotation.importing.rewrites import read_rewrites
 from annotation.models import Query
 from annotation.services.importing import Options, import_queries, preview
+from core.files.refusals import FileRefusedError
 from tests.annotation.importing.conftest import read
 from tests.retrieval.world import make_project
 

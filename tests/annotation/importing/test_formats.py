@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from annotation.importing.records import FileRefusedError
-from annotation.importing.source import BLOCK
+from core.files.refusals import FileRefusedError
+from core.files.text_source import BLOCK
 from tests.annotation.importing.conftest import read
 
 MARCO = {

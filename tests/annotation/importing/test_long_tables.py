@@ -13,9 +13,9 @@ from annotation.importing.design import Design
 from annotation.importing.detect import open_reader
 from annotation.importing.run import fetch, survey
 from annotation.importing.screening import Screen
-from annotation.importing.source import Source
 from annotation.models import Query, QuerySource
 from annotation.services.importing import ImportRefusedError, Options, import_queries
+from core.files.text_source import TextSource
 from core.projects.services import create_project
 from tests.annotation.importing.conftest import plain, read, sample
 
@@ -64,7 +64,7 @@ def test_rows_without_an_id_merge_by_their_text(write):
 
 def test_rows_come_together_from_all_over_a_file_that_is_read_in_small_pieces(write, monkeypatch):
     monkeypatch.setattr(reader, "BATCH", 40)
-    monkeypatch.setattr("annotation.importing.source.BLOCK", 512)
+    monkeypatch.setattr("core.files.text_source.BLOCK", 512)
     rows = [f'q{query},"question, {query}",p{query}-{passage},Text {passage}\n'
             for passage in range(5) for query in range(60)]  # fmt: skip
     found, report = sample(write("long.csv", "id,query,passage_id,passage\n" + "".join(rows)))
@@ -244,7 +244,7 @@ def test_the_sum_holds_for_any_table(tmp_path_factory, rows, size):
     room = room / "room"
     room.mkdir()
     found = survey(
-        open_reader(Source(path), room),
+        open_reader(TextSource(path), room),
         screen=Screen(without=["short"]),
         design=Design(by="uniform", size=size),
         room=room,

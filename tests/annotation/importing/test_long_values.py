@@ -7,13 +7,12 @@ from tests.memory import measured
 READ = """
 import sys
 from pathlib import Path
-from annotation.importing.documents import items
-from annotation.importing.jsonlines import objects
-from annotation.importing.records import FileRefusedError
-from annotation.importing.source import Source
-read = items if sys.argv[1] == "json" else objects
+from core.files.json_objects import read_json_lines, read_json_list
+from core.files.refusals import FileRefusedError
+from core.files.text_source import TextSource
+read = read_json_list if sys.argv[1] == "json" else read_json_lines
 try:
-    for line, _ in read(Source(Path(sys.argv[2])), lambda line, why: print(line, why)):
+    for line, _ in read(TextSource(Path(sys.argv[2])), lambda line, why: print(line, why)):
         print(line, "read")
 except FileRefusedError as error:
     print(str(error).rpartition("/")[2])

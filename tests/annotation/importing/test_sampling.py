@@ -7,10 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from annotation.importing import csv_rows, source, tally
+from annotation.importing import tally
 from annotation.importing.design import Design
-from annotation.importing.records import FileRefusedError
 from annotation.importing.sampling import Block, draw
+from core.files import csv_tables, text_source
+from core.files.refusals import FileRefusedError
 from tests.annotation.importing.conftest import sample
 
 COUNTS = {"one": 50, "two": 20, "three": 10, "four": 8, "five": 6, "six": 3, "seven": 2, "eight": 1}
@@ -162,8 +163,8 @@ def test_the_size_of_chunks_changes_nothing(write, monkeypatch, block, batch, ho
         "log.csv", log({f"query {number}": number + 1 for number in range(200)}) + '"quoted, one",3\n'
     )
     whole = sample(path, Design(by="count", size=20))
-    monkeypatch.setattr(source, "BLOCK", block)
-    monkeypatch.setattr(csv_rows, "BATCH", batch)
+    monkeypatch.setattr(text_source, "BLOCK", block)
+    monkeypatch.setattr(csv_tables, "BATCH", batch)
     monkeypatch.setattr(tally, "_HOLD", hold)
     small = sample(path, Design(by="count", size=20))
     assert {text: drawn for text, (drawn, _) in small[0].items()} == {

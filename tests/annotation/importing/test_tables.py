@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.importing.records import FileRefusedError
+from core.files.refusals import FileRefusedError
 from tests.annotation.importing.conftest import read, sample
 
 

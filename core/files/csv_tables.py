@@ -11,9 +11,8 @@ from io import StringIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from annotation.importing.reader import BATCH, ignore
-from annotation.importing.records import FileRefusedError, Refuse
-from annotation.importing.source import Source
+from core.files.refusals import FileRefusedError, Refuse, ignore
+from core.files.text_source import TextSource
 from core.files.workbooks import Workbook
 
 if TYPE_CHECKING:
@@ -21,13 +20,15 @@ if TYPE_CHECKING:
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 Row = list[str]
+#: Rows that are given at a time.
+BATCH = 20_000
 #: Characters of a quoted field. The csv module has one limit for the process: whoever reads sets its own.
 _LONGEST_FIELD = 1 << 17
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
 
 
-class Table(ABC):
+class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
     `given` maps fields to columns. `places` says in which column each field stands, `width` how many columns
@@ -36,7 +37,7 @@ class Table(ABC):
 
     def __init__(
         self,
-        source: Source,
+        source: TextSource,
         *,
         format: str,
         given: Mapping[str, str] | None = None,

@@ -9,11 +9,12 @@ import hashlib
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from annotation.importing.records import FileRefusedError, Limits, Refuse
 from core.files.encodings import MARKS, EncodingError, Guess, guess_encoding, text_encoding
+from core.files.refusals import FileRefusedError, Refuse
 from core.files.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 
 BLOCK = 2**20
@@ -25,6 +26,23 @@ _LOOK = 2**14
 _WIDE = ("utf-16", "utf-32")  # with or without -le, -be
 
 Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a file may ask of memory and disk.
+
+    A value of one character in four bytes, or of nothing but small objects, takes up to thirty times its
+    length in memory: with these limits reading stays below 300 MiB in all.
+    """
+
+    line_bytes: int = 8 * 2**20
+    value_chars: int = 6 * 2**20
+    #: Objects and lists in one line.
+    line_parts: int = 200_000
+    expansion: int = 200
+    expansion_from: int = 64 * 2**20
+    unpacked_bytes: int = 2**40
 
 
 class Bytes(Protocol):
@@ -41,12 +59,12 @@ def fingerprint(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def encoding_of(source: "Source") -> dict[str, str]:
+def encoding_of(source: "TextSource") -> dict[str, str]:
     """Of a report: how the file was read, by name and in words."""
     return {"encoding": source.encoding, "encoding_words": source.encoding_said}
 
 
-class Source:
+class TextSource:
     """A file that can be read from its start any number of times.
 
     `progress` is told bytes read of the file as it lies there, and its size.
@@ -236,7 +254,7 @@ class Source:
 class _GzipStream:
     """A gzip stream that ends with a clear error where it is damaged or unpacks to far too much."""
 
-    def __init__(self, file: BinaryIO, source: Source) -> None:
+    def __init__(self, file: BinaryIO, source: TextSource) -> None:
         self._file, self._source = file, source
         self._stream = gzip.GzipFile(fileobj=file, mode="rb")
         self._given = 0

@@ -1,17 +1,22 @@
-"""One big JSON document, a value at a time.
+"""Objects of JSON files: one a line, the items of a list, or any values of one big document.
 
 `json.JSONDecoder.raw_decode` reads values from a sliding window of the text; only the window and one value
-are in memory. What is a value is for the caller to say: members of an object, items of an array.
+are in memory. What is a value is for the caller of `JsonStream` to say: members
+of an object, items of an array.
 """
 
 import json
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
-from annotation.importing.records import FileRefusedError
-from annotation.importing.source import Source
+from core.files.refusals import BadFieldError, FileRefusedError, Refuse
+from core.files.text_source import TextSource
 
 _SPACE = " \t\n\r"
+Object = dict[str, Any]
+#: Lines up to so many characters hold no more objects and lists than memory takes.
+_LONG = 2**20
 
 
 def no_constant(name: str) -> Any:
@@ -22,7 +27,7 @@ def no_constant(name: str) -> Any:
 class JsonStream:
     """A cursor over the text of a JSON document; FileRefusedError says where the text is no JSON."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TextSource) -> None:
         self._source = source
         self._pieces = source.characters()
         self._window, self._at, self._passed = "", 0, 0
@@ -137,3 +142,48 @@ class JsonStream:
         """Nothing but white space may follow."""
         if self.peek():
             raise self.wrong("something follows the end of the document")
+
+
+def read_json_list(source: TextSource, refuse: Refuse) -> Iterator[tuple[int, Object]]:
+    """Objects of a JSON array with their numbers."""
+    stream = JsonStream(source)
+    for number, _ in enumerate(stream.items(), 1):
+        value, _text = stream.value()
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            refuse(number, "The item is no object.")
+    stream.finish()
+
+
+def read_json_lines(source: TextSource, refuse: Refuse) -> Iterator[tuple[int, Object]]:
+    """Objects with the numbers of their lines."""
+    for first, text in source.chunks(refuse):
+        for line, each in enumerate(StringIO(text, newline="\n"), first):
+            if each == "\n" or each.isspace():
+                continue
+            if len(each) > _LONG and each.count("{") + each.count("[") > source.limits.line_parts:
+                refuse(line, f"The line holds more than {source.limits.line_parts:,} objects and lists.")
+                continue
+            try:
+                value = json.loads(each, parse_constant=no_constant)
+            except RecursionError:
+                refuse(line, "The line is nested too deeply.")
+            except ValueError as error:
+                refuse(line, f"The line is no JSON: {error}.")
+            else:
+                if isinstance(value, dict):
+                    yield line, value
+                else:
+                    refuse(line, "The line is JSON, but no object.")
+
+
+def check_storable(value: Object) -> None:
+    """BadFieldError for what JSON can say and no database keeps: NUL, half a surrogate pair, infinity."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, RecursionError) as error:
+        raise BadFieldError("It holds characters or numbers that cannot be stored.") from error
+    if "\\u0000" in text:
+        raise BadFieldError("It holds a NUL character; text has none.")

@@ -1,0 +1,89 @@
+"""Why a file, or a line of it, is not taken: errors of every importer, and the list that reports show."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+#: Refused lines that a report lists; the rest are only counted.
+MOST_LISTED = 1000
+
+
+class FileRefusedError(Exception):
+    """The file as a whole cannot be imported; the message names it and says what to do."""
+
+
+class UnmappedError(FileRefusedError):
+    """No column holds the query; the file has these."""
+
+    def __init__(self, message: str, columns: list[str]) -> None:
+        super().__init__(message)
+        self.columns = columns
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A line that was left out."""
+
+    line: int
+    reason: str
+
+
+#: Told of a line that cannot be taken, and why.
+Refuse = Callable[[int, str], None]
+
+
+class RefuseRecord(Protocol):
+    """The same where records are made: `field` is the one of ours that is at fault, if one is."""
+
+    def __call__(self, line: int, reason: str, /, field: str = "") -> None:
+        """Refuse one line."""
+
+
+class LookedEnoughError(Exception):
+    """A look at a file has read as many lines as it may."""
+
+
+class Refusals:
+    """Counts refused lines and keeps the first ones; with `strict` the first one refuses the file.
+
+    `fields` counts them by the field at fault.
+    """
+
+    def __init__(self, file: str, *, strict: bool = False, unit: str = "line") -> None:
+        self.file, self.strict, self.unit = file, strict, unit
+        self.total = 0
+        self.listed: list[Refusal] = []
+        self.fields: Counter[str] = Counter()
+
+    def __call__(self, line: int, reason: str, /, field: str = "") -> None:
+        """Refuse one line; FileRefusedError if strict."""
+        if self.strict:
+            raise FileRefusedError(f"{self.file}, {self.unit} {line}: {reason} Nothing was imported.")
+        self.total += 1
+        if field:
+            self.fields[field] += 1
+        if len(self.listed) < MOST_LISTED:
+            self.listed.append(Refusal(line, reason[:300]))
+
+    def looking(self, most: int) -> RefuseRecord:
+        """The same, until so many lines are refused: LookedEnoughError."""
+
+        def refuse(line: int, reason: str, /, field: str = "") -> None:
+            self(line, reason, field)
+            if self.total >= most:
+                raise LookedEnoughError
+
+        return refuse
+
+
+class BadFieldError(ValueError):
+    """A record with a field that cannot be taken as it is, in words; `field` is its name, where it is one."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def ignore(_line: int, _reason: str, /, field: str = "") -> None:
+    """For a second pass: what it refuses was refused before."""
