@@ -43,5 +43,5 @@ def _old_reports() -> QuerySet[AgreementReport]:
     """
     newest = AgreementReport.objects.filter(stage=OuterRef("stage")).order_by("-created_at", "-pk")
     return AgreementReport.objects.exclude(pk=Subquery(newest.values("pk")[:1])).exclude(
-        pk__in=AgreementReport.objects.filter(run__state=FilterRun.State.IN_FORCE)
+        pk__in=AgreementReport.objects.filter(run__in=FilterRun.objects.in_force())
     )

@@ -145,7 +145,7 @@ def filter_again(stage: Stage, *, owner: User) -> dict[str, Any]:
 
 def summarise(stage: Stage, *, topped_up: int, report: dict[str, Any]) -> JudgingSummary:
     """The stage in numbers."""
-    run = FilterRun.objects.get(stage=stage, state=FilterRun.State.IN_FORCE)
+    run = FilterRun.objects.in_force().get(stage=stage)
     found = systems(stage.project)
     alpha = report.get("alpha", {})
     return JudgingSummary(

@@ -31,7 +31,7 @@ def judged(stage: Stage) -> Mapping[int, WorkerFigures]:
 
 def stamp(stages: Sequence[Stage]) -> object:
     """The filter runs in force."""
-    runs = FilterRun.objects.filter(stage__in=stages, state=FilterRun.State.IN_FORCE)
+    runs = FilterRun.objects.in_force().filter(stage__in=stages)
     return tuple(runs.order_by("pk").values_list("pk", flat=True))
 
 

@@ -1,6 +1,7 @@
 """What filters decided, and the scores that follow from it."""
 
 from datetime import datetime
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -9,6 +10,14 @@ from django.db.models import Q
 from crowd.models import Stage, Worker
 from judgments.models.candidates import Candidate
 from judgments.models.judging import Judgment
+
+
+class FilterRunQuerySet(models.QuerySet["FilterRun"]):
+    """Filter runs; which of them decide what counts is asked here alone."""
+
+    def in_force(self) -> Self:
+        """Those whose decisions hold: at most one in each stage."""
+        return self.filter(state=FilterRun.State.IN_FORCE)
 
 
 class FilterRun(models.Model):
@@ -42,6 +51,8 @@ class FilterRun(models.Model):
     )
     ended_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(max_length=300, blank=True, help_text="Why it was undone.")
+
+    objects = FilterRunQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -59,7 +59,7 @@ def _in_state(found: QuerySet[Candidate], system: System, state: str) -> QuerySe
 def _with_figures(found: QuerySet[Candidate], order: str) -> QuerySet[Candidate]:
     """`mean_score` or `judgment_count`, where the order asks for it."""
     if order == "mean":
-        scores = Score.objects.filter(candidate=OuterRef("pk"), run__state=FilterRun.State.IN_FORCE)
+        scores = Score.objects.filter(candidate=OuterRef("pk"), run__in=FilterRun.objects.in_force())
         mean = scores.order_by().values("candidate").annotate(value=Avg("mean")).values("value")
         return found.annotate(mean_score=Coalesce(Subquery(mean), "imported_score__mean"))
     return found.annotate(judgment_count=Count("judgments")) if order == "judged" else found
@@ -85,7 +85,7 @@ def load_answer_scores(candidates: Iterable[int]) -> dict[int, AnswerScore]:
     rows = judgments.annotate(n=Count("pk"), by_programs=Count("pk", filter=Q(worker__simulated=True)))
     counts = {pk: (n, by_programs > 0) for pk, n, by_programs in rows}
     means = dict(
-        Score.objects.filter(candidate__in=wanted, run__state=FilterRun.State.IN_FORCE)
+        Score.objects.filter(candidate__in=wanted, run__in=FilterRun.objects.in_force())
         .order_by()
         .values_list("candidate")
         .annotate(value=Avg("mean"))

@@ -99,7 +99,7 @@ def _systems(project: Project, only: System | None) -> list[SystemCounts]:
         .annotate(candidates=Count("candidate", distinct=True), judgments=Count("pk"))
     }
     means = dict(
-        Score.objects.filter(run__state=FilterRun.State.IN_FORCE, candidate__system__in=found)
+        Score.objects.filter(run__in=FilterRun.objects.in_force(), candidate__system__in=found)
         .order_by()
         .values_list("candidate__system")
         .annotate(value=Avg("mean"))

@@ -53,9 +53,7 @@ def _judged(project: Project) -> JudgedQueries | None:
         n=Count("pk", filter=Q(status__in=(Query.Status.WITHDRAWN, Query.Status.EXCLUDED)))
     )
     stages = list(Stage.objects.filter(project=project, kind=KIND).order_by("pk"))
-    runs = dict(
-        FilterRun.objects.filter(stage__in=stages, state=FilterRun.State.IN_FORCE).values_list("stage", "pk")
-    )
+    runs = dict(FilterRun.objects.in_force().filter(stage__in=stages).values_list("stage", "pk"))
     last = Judgment.objects.filter(stage__in=stages).aggregate(last=Max("pk"))["last"]
     asked = tuple((stage.pk, judging_config(stage).systems) for stage in stages)
     stamp = (tuple(candidates.values()), out["n"], tuple(runs.items()), last, asked)

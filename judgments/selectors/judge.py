@@ -98,8 +98,8 @@ def check_answers(stage: Stage, worker: Worker) -> Any:
 
 def verdicts(stage: Stage, worker: Worker) -> list[Verdict]:
     """What the filters in force say about this judge as a whole."""
-    in_force = FilterRun.State.IN_FORCE
-    rows = Verdict.objects.filter(run__stage=stage, run__state=in_force, worker=worker, judgment=None)
+    runs = FilterRun.objects.in_force().filter(stage=stage)
+    rows = Verdict.objects.filter(run__in=runs, worker=worker, judgment=None)
     return list(rows.order_by("pk"))
 
 
@@ -112,8 +112,7 @@ def judgments_of(stage: Stage, worker: Worker) -> Any:
 def with_verdicts(stage: Stage, rows: Sequence[Judgment]) -> list[tuple[Judgment, Verdict | None]]:
     """Judgments with what the filters in force say of each."""
     found = Verdict.objects.filter(
-        run__stage=stage,
-        run__state=FilterRun.State.IN_FORCE,
+        run__in=FilterRun.objects.in_force().filter(stage=stage),
         removes=True,
         judgment__in=[row.pk for row in rows],
     )
@@ -129,7 +128,7 @@ def record(worker: Worker, projects: Any) -> list[ProjectRecord]:
     )
     removed = _by_project(
         Verdict.objects.filter(
-            worker=worker, removes=True, judgment__isnull=False, run__state=FilterRun.State.IN_FORCE
+            worker=worker, removes=True, judgment__isnull=False, run__in=FilterRun.objects.in_force()
         ),
         "run__stage",
     )

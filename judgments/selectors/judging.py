@@ -66,11 +66,10 @@ def not_asked_about(stage: Stage, config: JudgingConfig) -> dict[str, int]:
 def counted_judgments(stage: Stage) -> QuerySet[Judgment]:
     """Judgments that count: of work that counts, and not removed by the filter run in force."""
     found = Judgment.objects.filter(counting("assignment"), stage=stage)
-    run = FilterRun.objects.filter(stage=stage, state=FilterRun.State.IN_FORCE).values_list("pk", flat=True)
-    in_force = run.first()
-    if in_force is None:
+    run = FilterRun.objects.in_force().filter(stage=stage).values_list("pk", flat=True).first()
+    if run is None:
         return found
-    removed = Verdict.objects.filter(run=in_force, judgment=OuterRef("pk"), removes=True)
+    removed = Verdict.objects.filter(run=run, judgment=OuterRef("pk"), removes=True)
     return found.exclude(Exists(removed))
 
 

@@ -180,8 +180,4 @@ def _kept(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, Sys
 
 def in_force(stage: Stage) -> FilterRun | None:
     """The filter run in force."""
-    return (
-        FilterRun.objects.filter(stage=stage, state=FilterRun.State.IN_FORCE)
-        .select_related("created_by")
-        .first()
-    )
+    return FilterRun.objects.in_force().filter(stage=stage).select_related("created_by").first()

@@ -46,7 +46,7 @@ def stamp_for_pages(stage: Stage) -> Stamp:
 
 def _in_force(stage: Stage) -> tuple[int, int]:
     """The key of the filter run in force, 0 for none, and how often it was made again."""
-    runs = FilterRun.objects.filter(stage=stage, state=FilterRun.State.IN_FORCE)
+    runs = FilterRun.objects.in_force().filter(stage=stage)
     run, remade = runs.values_list("pk", "summary__remade").first() or (0, 0)
     return run, remade or 0
 

@@ -66,10 +66,7 @@ class Preview:
 def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int = 0) -> Preview:
     """What applying would do. Filters decide by rule, so the seed, which is the report's, changes nothing."""
     found = recipe_named(recipe, parameters)
-    in_force = FilterRun.objects.filter(stage=stage, state=FilterRun.State.IN_FORCE).values_list(
-        "pk", flat=True
-    )
-    seen = in_force.first() or 0
+    seen = FilterRun.objects.in_force().filter(stage=stage).values_list("pk", flat=True).first() or 0
     decided = decide(stage, found)
     ratings, run = decided.columns.ratings, decided.run
     config = judging_config(stage)

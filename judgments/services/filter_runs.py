@@ -152,7 +152,7 @@ def _supersede(stage: Stage, seen: int | None, actor: Any) -> None:
     """Take the run in force out of force; FiltersChangedError where it is another than the person saw."""
     if seen is not None:
         _check_seen(_in_force(stage), seen)
-    FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).update(
+    FilterRun.objects.in_force().filter(stage=stage).update(
         state=State.SUPERSEDED, ended_by=actor, ended_at=timezone.now()
     )
 
@@ -162,8 +162,10 @@ def undo(run: FilterRun, reason: str, actor: Any) -> FilterRun:
     if not reason.strip():
         raise FilteringError("Undoing filters needs a reason; it stays in the log.")
     with transaction.atomic():
-        changed = FilterRun.objects.filter(pk=run.pk, state=State.IN_FORCE).update(
-            state=State.UNDONE, ended_by=actor, ended_at=timezone.now(), reason=reason.strip()[:300]
+        changed = (
+            FilterRun.objects.in_force()
+            .filter(pk=run.pk)
+            .update(state=State.UNDONE, ended_by=actor, ended_at=timezone.now(), reason=reason.strip()[:300])
         )
         if not changed:
             raise FilteringError("This run is no longer in force; somebody undid or replaced it.")
@@ -225,7 +227,7 @@ def _what_counts(stage: Stage) -> tuple[int, int]:
 
 
 def _in_force(stage: Stage) -> FilterRun | None:
-    return FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).first()
+    return FilterRun.objects.in_force().filter(stage=stage).first()
 
 
 def _done_before(stage: Stage, once: str) -> FilterRun | None:

@@ -20,7 +20,6 @@ from judgments.models import CheckAnswer, FilterRun, Judgment
 from judgments.services import filterjobs, reports, verdicts
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 
-State = FilterRun.State
 Progress = Callable[[int, int, str], object]
 _STEPS = 2
 
@@ -30,7 +29,7 @@ def reconsider_run(stage: Stage, changed: Mapping[int, str]) -> None:
 
     Of a large stage a job does it, which is asked for in the transaction of the caller.
     """
-    run = FilterRun.objects.filter(stage=stage, state=State.IN_FORCE).first()
+    run = FilterRun.objects.in_force().filter(stage=stage).first()
     saw = _seen_by(run, changed) if run else set()
     if run is None or not saw:
         return
@@ -103,7 +102,7 @@ def _stored(run: FilterRun, why: str, state: str, decided: FilterDecision) -> bo
         .select_related("project", "endpoint")
         .get(pk=run.stage_id)
     )
-    now = FilterRun.objects.select_for_update(no_key=True).filter(pk=run.pk, state=State.IN_FORCE).first()
+    now = FilterRun.objects.in_force().select_for_update(no_key=True).filter(pk=run.pk).first()
     if now is None:
         return False
     now.stage = stage

@@ -152,5 +152,5 @@ def judged_in(project: Project, using: str) -> Iterator[JudgedStage]:
     said = Exists(Judgment.objects.filter(stage=OuterRef("pk")))
     stages = Stage.objects.using(using).filter(said, project=project).select_related("project", "endpoint")
     for stage in stages.order_by("pk"):
-        runs = FilterRun.objects.using(using).filter(stage=stage, state=FilterRun.State.IN_FORCE)
+        runs = FilterRun.objects.using(using).in_force().filter(stage=stage)
         yield JudgedStage(stage, runs.first())
