@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest $(ARGS)
 # A file stays in one process, so that what its tests share is made once; the longest begin (tests/conftest.py).
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 NOT_HERE := not browser and not clients and not hosts
-NO_DATABASE := $(addprefix --ignore=tests/,quality metrics plots \
+NO_DATABASE := $(addprefix --ignore=tests/,metrics plots \
 	$(addprefix retrieval/,text reading engine crown evaluation network ranking) \
 	$(addprefix evaluations/test_,train_kpqa_command.py evaluate_command.py evaluate_docs.py evaluate_marco.py \
 		learned_commands.py report_page.py score_command.py table_reading.py models_asked.py simulated_tables.py \

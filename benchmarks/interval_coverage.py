@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quality.counts import Floats
-from quality.interval import alpha_interval
-from quality.ratings import Ratings
+from metrics.agreement.counts import Floats
+from metrics.agreement.interval import alpha_interval
+from metrics.agreement.ratings import Ratings
 
 REPLICATES = 400
 # Pairs of ratings of which the alpha of an endless crowd is calculated.

@@ -37,7 +37,7 @@ MOST_GROUPBY = 1_000_000
 
 def ratings_of(n: int) -> Any:
     """n ratings, ten an item by ten workers, in random order; one worker in seven is careless."""
-    from quality.ratings import Ratings
+    from metrics.agreement.ratings import Ratings
 
     rng = np.random.default_rng(7)
     items, workers = n // PER_ITEM, max(150, n // 1000)
@@ -64,25 +64,25 @@ def _distinct(rng: np.random.Generator, items: int, workers: int) -> Any:
 
 
 def _alpha(ratings: Any) -> Callable[[], Any]:
-    from quality.alpha import alpha_of
+    from metrics.agreement.alpha import alpha_of
 
     return lambda: alpha_of(ratings).value
 
 
 def _z(ratings: Any) -> Callable[[], Any]:
-    from quality.responses import z_removed
+    from metrics.agreement.responses import z_removed
 
     return lambda: int(z_removed(ratings).mask.sum())
 
 
 def _kappa(ratings: Any) -> Callable[[], Any]:
-    from quality.kappa import pooled
+    from metrics.agreement.kappa import pooled
 
     return lambda: float(np.nanmedian(pooled(ratings).kappa))
 
 
 def _interval(ratings: Any) -> Callable[[], Any]:
-    from quality.interval import alpha_interval
+    from metrics.agreement.interval import alpha_interval
 
     return lambda: alpha_interval(ratings, replicates=1000)
 

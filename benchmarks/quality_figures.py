@@ -5,22 +5,22 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from quality.alpha import alpha_of
-from quality.attention import check_verdicts
-from quality.crossfit import cross_fitted
-from quality.crowds import CROWDS, Study, simulated
-from quality.expected_alpha import expected_alpha
-from quality.interval import Over, alpha_interval
-from quality.kappa import WorkerKappas, pooled
-from quality.nulls import null_alpha
-from quality.p913 import adjusted
-from quality.ratings import Mask
-from quality.recipes import DEFAULT, KPQA_2021, RECIPES
-from quality.reliability import split_half
-from quality.run import Checks, Run, run
-from quality.scores import item_scores
-from quality.stop_rules import Rule, decision, precision
-from quality.sums import Sums, pooled_variance, sums_of
+from metrics.agreement.alpha import alpha_of
+from metrics.agreement.attention import check_verdicts
+from metrics.agreement.crossfit import cross_fitted
+from metrics.agreement.crowds import CROWDS, Study, simulated
+from metrics.agreement.expected_alpha import expected_alpha
+from metrics.agreement.interval import Over, alpha_interval
+from metrics.agreement.kappa import WorkerKappas, pooled
+from metrics.agreement.nulls import null_alpha
+from metrics.agreement.p913 import adjusted
+from metrics.agreement.ratings import Mask
+from metrics.agreement.recipes import DEFAULT, KPQA_2021, RECIPES
+from metrics.agreement.reliability import split_half
+from metrics.agreement.run import Checks, Run, run
+from metrics.agreement.scores import item_scores
+from metrics.agreement.stop_rules import Rule, decision, precision
+from metrics.agreement.sums import Sums, pooled_variance, sums_of
 
 Floats = npt.NDArray[np.float64]
 Figures = dict[str, float]

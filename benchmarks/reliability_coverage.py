@@ -11,11 +11,11 @@ import sys
 
 import numpy as np
 
-from quality.crowds import CROWDS, Study, simulated
-from quality.recipes import DEFAULT
-from quality.reliability import REPLICATES, split_half
-from quality.run import Checks, run
-from quality.scores import item_scores
+from metrics.agreement.crowds import CROWDS, Study, simulated
+from metrics.agreement.recipes import DEFAULT
+from metrics.agreement.reliability import REPLICATES, split_half
+from metrics.agreement.run import Checks, run
+from metrics.agreement.scores import item_scores
 
 KINDS = ("clean", "moderate", "heavy")
 PER_ITEM = 10

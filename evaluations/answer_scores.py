@@ -13,7 +13,7 @@ from evaluations.tables.first_pass import AnswerColumns
 from evaluations.tables.questions import Floats
 from evaluations.tables.rows import CHUNK, AnswerTable, answers_of, batches, chunks_of
 from evaluations.writing.scorefile import Part
-from metrics.metric import Metric
+from metrics.base import Metric
 from metrics.parallel import Crews
 from metrics.scoring import score_chunks
 from metrics.texts import Answers

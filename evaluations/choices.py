@@ -7,9 +7,9 @@ from typing import Any
 from evaluations.errors import EvaluationError
 from evaluations.learned.requests import NO_MODELS, Models
 from evaluations.tables.rows import AnswerTable
+from metrics.base import Metric
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
-from metrics.metric import Metric
 from metrics.parallel import cores
 from metrics.profiles import profile as profile_named
 from metrics.tokens.registry import tokeniser as tokeniser_named

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from metrics.metric import ChunkValues, Floats, Metric
+from metrics.base import ChunkValues, Floats, Metric
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from metrics.answers import adapted_scores, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
+from metrics.base import Metric
 from metrics.errors import MetricError
 from metrics.learned.adem import metrics as adem
 from metrics.learned.bert import metrics as bertscore
 from metrics.learned.kpqa import metrics as kpqa
-from metrics.metric import Metric
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metrics.metric import ChunkValues, Floats, Metric
+from metrics.base import ChunkValues, Floats, Metric
 from metrics.texts import Answers, Chunk
 
 Undefined = dict[str, dict[str, int]]

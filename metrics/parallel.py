@@ -15,9 +15,9 @@ from itertools import chain
 from types import TracebackType
 from typing import Protocol, TypeVar
 
+from metrics.base import Metric
 from metrics.corpus_scores import Part, joined, part_of
 from metrics.errors import MetricError
-from metrics.metric import Metric
 from metrics.texts import Answers, Chunk
 
 R = TypeVar("R")

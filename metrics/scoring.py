@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from metrics.base import Floats, Metric
 from metrics.corpus_scores import Sums, Undefined
-from metrics.metric import Floats, Metric
 from metrics.parallel import Crews, Part, crew
 from metrics.texts import Answers
 

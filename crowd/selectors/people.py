@@ -14,7 +14,7 @@ from django.db.models.functions import Cast
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, HitUnit, Stage, Worker
 from crowd.selectors.stage_sizes import any_large, work_stamps
-from quality.proportions import wilson
+from metrics.agreement.proportions import wilson
 from web.cache import cached, moment
 
 State = Assignment.State

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluations.keyphrases.requests import LONGEST, MOST_REFERENCES, KeyphraseRequest
+from metrics.agreement.quotes import NONE
 from metrics.learned.words import cut
-from quality.quotes import NONE
 
 #: Shades of the heat map: from 0 for no weight to this.
 SHADES = 10

@@ -14,6 +14,7 @@ from evaluations.learning.cross_validation import CrossValidation, crossed, said
 from evaluations.learning.examples import examples_of
 from evaluations.learning.fit import BEFORE, CONSTANT, COSINE, Model, again, fitting, yardsticks_of
 from evaluations.learning.sources import Material
+from metrics.base import signature
 from metrics.learned.adem import paper_figures, protocols
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
 from metrics.learned.adem.splits import Parts, split
@@ -22,7 +23,6 @@ from metrics.meta.adem import table4, table6
 from metrics.meta.lengthbias import HUMAN, length_bias
 from metrics.meta.numbers import plain
 from metrics.meta.scored_answers import ScoredAnswers
-from metrics.metric import signature
 
 #: Gives the vectors of all rows; an encoder that is trained itself reads the texts of these rows alone.
 Encode = Callable[[protocols.Indices], EncodedExamples]

@@ -6,7 +6,7 @@ from typing import Any, TextIO
 from evaluations.reporting.numbers import p_is, short
 from evaluations.reporting.reader import mapping, value
 from judgments.reporting.summary import plain
-from quality.quotes import NONE, counted
+from metrics.agreement.quotes import NONE, counted
 
 _WIDTH = 110
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from evaluations.spreading.part_runner import PartRunner, others
-from metrics.metric import Metric
+from metrics.base import Metric
 from metrics.parallel import Crew, Part, ProcessMetrics
 from metrics.texts import Answers
 

@@ -13,7 +13,7 @@ from core.files.cells import unguarded
 from evaluations.errors import EvaluationError
 from evaluations.tables.rows import Row
 from evaluations.tables.simulation import simulated_of
-from quality.recipes import Z
+from metrics.agreement.recipes import Z
 from releases.diff import manifest_in
 from releases.errors import ReleaseError
 from releases.reader import files_of, formats_of, records

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from evaluations.tables.rows import simulation_of
 from evaluations.tables.simulation import simulated_rows
 from judgments.reporting.summary import plain
+from metrics.agreement.quotes import NONE, counted
 from metrics.tokens.scripts import spacing_warning
-from quality.quotes import NONE, counted
 
 if TYPE_CHECKING:
     from evaluations.answer_scores import Tally

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from judgments.reporting.summary import plain
-from quality.quotes import NONE, counted
+from metrics.agreement.quotes import NONE, counted
 
 _WIDTH = 110
 #: Columns of figures: title, and where they stand in the entry of a metric.

@@ -19,7 +19,7 @@ from judgments.services.filter_decisions import recipe_named, stored_parameters
 from web.revisions import Conflict, Line, differences
 
 if TYPE_CHECKING:
-    from quality.recipes import Recipe
+    from metrics.agreement.recipes import Recipe
 
 _NO_FILTERS = "(no filters)"
 

@@ -9,7 +9,7 @@ from crowd.desk.forms import Form, MoneyField, OnceForm
 from web.revisions import Conflict
 
 if TYPE_CHECKING:
-    from quality.recipes import Recipe
+    from metrics.agreement.recipes import Recipe
 
 #: Rules in their fixed order, with what researchers read.
 RULES = {

@@ -15,7 +15,7 @@ from judgments.kinds.judging_config import judging_config
 from judgments.selectors import planning as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 from web.pages import show
 
 #: Where the stage has nothing to go by: what a moderate crowd showed in the simulation of docs/quality.md, on
@@ -128,7 +128,7 @@ def _agreement(
 
 
 def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale) -> dict[str, Any]:
-    from quality.planning import ScoreSpread  # noqa: PLC0415 - numpy
+    from metrics.agreement.planning import ScoreSpread  # noqa: PLC0415 - numpy
 
     own = selectors.spread_of_stage(access.stage, now)
     known = own if isinstance(own, ScoreSpread) else None
@@ -147,7 +147,7 @@ def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale)
 
 
 def _metrics(request: HttpRequest) -> dict[str, Any]:
-    from quality.metrics import Three, items_for_metrics  # noqa: PLC0415 - scipy
+    from metrics.agreement.metrics import Three, items_for_metrics  # noqa: PLC0415 - scipy
 
     usual = {"human_a": 0.6, "human_b": 0.55, "between": 0.7, "metric_power": 0.8}
     form, values = _form(MetricsForm, request, usual)

@@ -5,7 +5,7 @@ import re
 from fractions import Fraction
 
 from core.files.decimals import AmbiguousNumberError, with_point
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 _LONGEST = 1000
 _NO = {"", "0", "0.0", "no", "n", "false", "f", "none", "null", "nan"}

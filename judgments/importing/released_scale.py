@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 _MANIFEST = "manifest.json"
 _LARGEST = 1 << 24

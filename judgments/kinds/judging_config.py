@@ -22,7 +22,7 @@ from judgments.kinds.scale_config import (
     fitting_scale,
     scale_of_options,
 )
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 _INSTRUCTIONS = (
     "Read everything that is shown, then say how correct the predicted answer is. A program or a person gave "

@@ -8,7 +8,7 @@ from judgments.importing.rating_fields import exact
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.kinds.scale_config import Choice, choices_of
 from judgments.kinds.training_config import TrainingConfig
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 ScaleOptions = JudgingConfig | TrainingConfig
 LONGEST_COMMENT = 2000

@@ -11,7 +11,7 @@ from judgments.kinds.judging_config import JudgingConfig, judging_config
 from judgments.models import AttentionCheck, Candidate
 from judgments.rules.likeness import nearest
 from judgments.selectors.references import reference_texts
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 #: Standard deviation of attentive people's scores around what they mean, in points of a scale of 1 to 5.
 _NOISE = 0.5

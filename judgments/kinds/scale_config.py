@@ -1,6 +1,7 @@
 """Options that say on which scale people score: the same for judging and for the training of judges.
 
-Scores are stored in whole units of the scale (`quality.scale.Scale`), which an opened stage never changes.
+Scores are stored in whole units of the scale (`metrics.agreement.scale.Scale`). An opened stage
+never changes them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from crowd.study.values import Words
 from judgments.importing.rating_fields import accepted_scores, exact, is_range
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 #: Figure 6 of paper 002.
 LABELS = ("completely wrong", "vital error", "ambiguous", "minor error", "completely correct")

@@ -20,7 +20,7 @@ from judgments.kinds.scale_config import (
     fitting_scale,
     scale_of_options,
 )
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 _INSTRUCTIONS = (
     "These are examples to learn the scale by. Read each one and choose a score. Where it is not the one we "

@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 
 from judgments.reporting.plots import Bars, Intervals, Series, bars, binned, intervals
 from judgments.reporting.summary import rows, title
-from quality.quotes import quotes
+from metrics.agreement.quotes import quotes
 
 _MOST_WORKERS = 200
 _MOST_BARS = 30

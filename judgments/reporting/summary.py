@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from quality.quotes import NONE, counted, figure, interval, quotes
+from metrics.agreement.quotes import NONE, counted, figure, interval, quotes
 
 _WIDTH = 100
 _SHOWN = 8

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from core.files.cells import cell
-from quality.recipes import Z
+from metrics.agreement.recipes import Z
 
 if TYPE_CHECKING:
     import numpy as np
 
     from judgments.importing.ratings import RatingsTable
-    from quality.run import Run
+    from metrics.agreement.run import Run
 
 #: Lists of the report that grow with the data: a row of theirs is a line of the file.
 LISTS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from judgments.draws import rank
 from judgments.rules.likeness import contained, covered, nearest, size
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 _SHARED = 0.5
 _SAME_QUESTION = 0.7

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 #: Scores that a table or a plot shows one by one, and classes of longer scales.
 _MOST_ALONE, _CLASSES = 21, 20

@@ -15,14 +15,14 @@ from crowd.selectors.stage_sizes import is_large
 from judgments.models import CheckAnswer, Verdict
 from judgments.selectors.ratings import checks_of, ratings_of_stage, times_of
 from judgments.selectors.stamps import Stamp, stamp_for_pages
-from quality.proportions import wilson
+from metrics.agreement.proportions import wilson
 from web.cache import cached
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.ratings import Ratings
+    from metrics.agreement.ratings import Ratings
 
 #: Below so many judgments nobody is ranked.
 ENOUGH = 20
@@ -100,8 +100,8 @@ def _as_now(row: Judge, excluded: bool) -> Judge:
 def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
     import numpy as np  # noqa: PLC0415
 
-    from quality.kappa import pooled  # noqa: PLC0415 - numpy
-    from quality.technical import duplicates  # noqa: PLC0415 - numpy
+    from metrics.agreement.kappa import pooled  # noqa: PLC0415 - numpy
+    from metrics.agreement.technical import duplicates  # noqa: PLC0415 - numpy
 
     columns = ratings_of_stage(stage)
     ratings = columns.ratings

@@ -13,14 +13,14 @@ from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.ratings import scale_of
 from judgments.selectors.score_counts import ScoreCounts, score_counts
 from judgments.selectors.stamps import Stamp, stamp_for_pages
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 from web.cache import cached
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.figure import Figure
+    from metrics.agreement.figure import Figure
 
     Floats = npt.NDArray[np.float64]
     Keys = npt.NDArray[np.int64]
@@ -82,9 +82,9 @@ def live(stage: Stage) -> Live:
 
 
 def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
-    from quality.alpha import LEVELS, alpha, percent_agreement  # noqa: PLC0415 - numpy
-    from quality.icc import one_way  # noqa: PLC0415 - numpy
-    from quality.sums import Sums  # noqa: PLC0415 - numpy
+    from metrics.agreement.alpha import LEVELS, alpha, percent_agreement  # noqa: PLC0415 - numpy
+    from metrics.agreement.icc import one_way  # noqa: PLC0415 - numpy
+    from metrics.agreement.sums import Sums  # noqa: PLC0415 - numpy
 
     scale = scale_of(stage)
     counts, steps, unit = given.counts, scale.steps, float(scale.unit)

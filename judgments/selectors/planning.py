@@ -12,8 +12,8 @@ from judgments.selectors.ratings import scale_of
 from judgments.selectors.score_counts import score_counts
 
 if TYPE_CHECKING:
-    from quality.figure import Figure
-    from quality.planning import ScoreSpread
+    from metrics.agreement.figure import Figure
+    from metrics.agreement.planning import ScoreSpread
 
 #: Judges per answer that the table of two systems shows.
 JUDGES = (1, 2, 3, 5, 7, 10, 15)
@@ -51,7 +51,7 @@ def cost(stage: Stage, answers: int, judges: int) -> int:
 
 def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float) -> list[Design]:
     """Designs that find a true difference of two systems' means with this power."""
-    from quality.planning import items_for_systems  # noqa: PLC0415 - scipy
+    from metrics.agreement.planning import items_for_systems  # noqa: PLC0415 - scipy
 
     found = []
     for judges in JUDGES:
@@ -66,7 +66,7 @@ def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float
 
 def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:
     """Reliability at 1 to 20 judges from the agreement of single judgments (Spearman-Brown)."""
-    from quality.planning import reliability_table  # noqa: PLC0415 - numpy
+    from metrics.agreement.planning import reliability_table  # noqa: PLC0415 - numpy
 
     return [
         Step(
@@ -85,8 +85,8 @@ def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
     import numpy as np  # noqa: PLC0415
 
-    from quality.planning import ScoreSpread, spread_of  # noqa: PLC0415 - numpy
-    from quality.sums import Sums  # noqa: PLC0415 - numpy
+    from metrics.agreement.planning import ScoreSpread, spread_of  # noqa: PLC0415 - numpy
+    from metrics.agreement.sums import Sums  # noqa: PLC0415 - numpy
 
     names = [row.system for row in sorted(now.systems, key=lambda row: (-row.items, row.system))[:2]]
     if len(names) < 2:

@@ -19,13 +19,13 @@ from crowd.models import Assignment, Stage, Worker
 from judgments.kinds.scale_config import scale_of_options
 from judgments.models import Candidate, CheckAnswer, Judgment
 from judgments.units import of_candidate
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.ratings import Codes, Ratings
+    from metrics.agreement.ratings import Codes, Ratings
 
     Keys = npt.NDArray[np.int64]
 
@@ -87,7 +87,7 @@ def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
     """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
     import numpy as np  # noqa: PLC0415
 
-    from quality.ratings import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.ratings import Ratings  # noqa: PLC0415 - numpy
 
     some = Judgment.objects.filter(stage=stage)
     rows = (

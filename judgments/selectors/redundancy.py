@@ -77,7 +77,7 @@ def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
     """
     import numpy as np  # noqa: PLC0415 - not on the way to a first page
 
-    from quality import stop_rules, sums  # noqa: PLC0415 - the same
+    from metrics.agreement import stop_rules, sums  # noqa: PLC0415 - the same
 
     table = np.array([(each.n, each.total, each.squares) for each in known], dtype=np.int64).reshape(-1, 3)
     found = sums.Sums(table[:, 0], table[:, 1], table[:, 2])

@@ -54,8 +54,8 @@ def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str, *, down: boo
     """The same columns from all good judgments; nothing is adjusted without the model of the filters."""
     import numpy as np  # noqa: PLC0415
 
-    from quality.ratings import Ratings  # noqa: PLC0415 - numpy
-    from quality.scores import item_scores  # noqa: PLC0415 - numpy
+    from metrics.agreement.ratings import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
 
     scale = scale_of(stage)
     given = score_counts(stage, stamp, scale.low, scale.size)

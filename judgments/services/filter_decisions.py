@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.recipes import Recipe
-    from quality.run import Checks, Run
+    from metrics.agreement.recipes import Recipe
+    from metrics.agreement.run import Checks, Run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
 
     Rules in another order than the fixed one are such a reason.
     """
-    from quality.recipes import RecipeError, recipe_of  # noqa: PLC0415 - numpy
+    from metrics.agreement.recipes import RecipeError, recipe_of  # noqa: PLC0415 - numpy
 
     try:
         return recipe_of(name, parameters)
@@ -61,8 +61,8 @@ def decide(
     stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
 ) -> FilterDecision:
     """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
-    from quality.recipes import MOST_FOR_Z, Z  # noqa: PLC0415 - numpy
-    from quality.run import run  # noqa: PLC0415 - numpy
+    from metrics.agreement.recipes import MOST_FOR_Z, Z  # noqa: PLC0415 - numpy
+    from metrics.agreement.run import run  # noqa: PLC0415 - numpy
 
     scale = scale_of(stage)
     if recipe.has(Z) and scale.size > MOST_FOR_Z:
@@ -82,7 +82,7 @@ def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None =
     """How many attention checks each worker answered and failed, by the worker's code."""
     import numpy as np  # noqa: PLC0415
 
-    from quality.run import Checks  # noqa: PLC0415 - numpy
+    from metrics.agreement.run import Checks  # noqa: PLC0415 - numpy
 
     presented: Counter[int] = Counter()
     failed: Counter[int] = Counter()

@@ -25,7 +25,7 @@ from judgments.services.filter_decisions import FilterDecision, decide, recipe_n
 from judgments.services.filter_preview import Preview, preview
 
 if TYPE_CHECKING:
-    from quality.recipes import Recipe
+    from metrics.agreement.recipes import Recipe
 
 __all__ = ["Preview", "apply", "check_seen", "preview", "top_up", "undo"]
 

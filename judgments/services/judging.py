@@ -10,7 +10,7 @@ from crowd.models import Assignment
 from judgments import units
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
 from judgments.selectors.ratings import scale_of
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 
 def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[str, Any]]) -> None:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from quality.p913 import AdjustedScores
-    from quality.scores import ItemScores
-    from quality.verdicts import Verdicts
+    from metrics.agreement.p913 import AdjustedScores
+    from metrics.agreement.scores import ItemScores
+    from metrics.agreement.verdicts import Verdicts
 
 _MOST_WORDS = 300
 
@@ -32,8 +32,8 @@ def scores_of(decided: FilterDecision) -> Scores:
 
     The model of the adjusted score weighs each worker itself and must see what they really said.
     """
-    from quality.p913 import adjusted  # noqa: PLC0415 - numpy
-    from quality.scores import item_scores  # noqa: PLC0415 - numpy
+    from metrics.agreement.p913 import adjusted  # noqa: PLC0415 - numpy
+    from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
 
     ratings, run = decided.columns.ratings, decided.run
     return Scores(item_scores(ratings, run.kept), adjusted(ratings.only(run.standing)))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django import template
 
 from judgments.desk.reportview import REASONS
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 
 register = template.Library()
 _ENOUGH = 10

@@ -36,8 +36,8 @@ from metrics.answers.lcs import common, written
 from metrics.answers.ngrams import overlap
 from metrics.answers.references import best, closest, measured, owners
 from metrics.answers.rouge import f_measure
+from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
-from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from metrics.answers.ngrams import overlap
 from metrics.answers.references import best, closest, measured, owners
+from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
-from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named

@@ -18,7 +18,7 @@ from metrics.answers.bleu import totals_of
 from metrics.answers.ngrams import overlap
 from metrics.answers.references import best, measured, owners
 from metrics.answers.rouge import f_measure
-from metrics.metric import ChunkValues, Floats, Metric, signature
+from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.plain import CHAR, LOWER_CHAR

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from metrics.answers.frequencies import Frequencies, Grams, grams_of, merged
 from metrics.answers.references import best, measured, owners
+from metrics.base import ChunkValues, Floats, Metric, Survey, signature
 from metrics.errors import MetricError
-from metrics.metric import ChunkValues, Floats, Metric, Survey, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places
 from metrics.tokens.registry import tokeniser as tokeniser_named

@@ -21,7 +21,7 @@ import numpy as np
 from metrics.answers.ngrams import overlap_of
 from metrics.answers.references import best, measured, owners
 from metrics.answers.rouge import f_measure
-from metrics.metric import ChunkValues, Metric, signature
+from metrics.base import ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
 from metrics.tokens.runs import Runs, cut

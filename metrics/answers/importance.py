@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from metrics.metric import Floats
+from metrics.base import Floats
 
 #: Of texts one by one, the value of each pair (first, second); the first takes the place of the candidate.
 Similarity = Callable[[Sequence[str], Sequence[str]], Floats]

@@ -36,8 +36,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from metrics.base import Floats
 from metrics.errors import MetricError
-from metrics.metric import Floats
 
 BLEU_VARIANTS = ("paper", "literal", "repo")
 ROUGE_VARIANTS = ("weighted", "paper", "repo")

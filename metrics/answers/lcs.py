@@ -7,7 +7,7 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
-from metrics.metric import Floats
+from metrics.base import Floats
 from metrics.texts import Chunk, Ids, Tokens
 
 _SURROGATES, _AFTER_SURROGATES = 0xD800, 0xE000

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from metrics.answers.references import best, measured, owners
-from metrics.metric import ChunkValues, Metric, signature
+from metrics.base import ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named

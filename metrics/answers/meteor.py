@@ -19,8 +19,8 @@ from metrics.answers.chunks import most_adjacencies, most_adjacencies_that_fit
 from metrics.answers.crossings import chunks_with_fewest_crossings
 from metrics.answers.matching import Keys, later, overlap, staged
 from metrics.answers.stems import stemmed
+from metrics.base import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.errors import MetricError
-from metrics.metric import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named

@@ -17,8 +17,8 @@ import numpy as np
 
 from metrics.answers.references import best, measured, owners
 from metrics.answers.stdio import Program
+from metrics.base import ChunkValues, Metric, signature
 from metrics.errors import MetricError
-from metrics.metric import ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named

@@ -26,7 +26,7 @@ from metrics.answers.bleu import Bleu
 from metrics.answers.importance import Similarity, SizedCache, importance_of, weighted
 from metrics.answers.pa_bleu import PairBleu
 from metrics.answers.references import measured
-from metrics.metric import ChunkValues, Floats, Metric, signature
+from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import SizedCache
+from metrics.base import Floats
 from metrics.errors import MetricError
-from metrics.metric import Floats
 from metrics.tokens.runs import cut
 from metrics.tokens.tokeniser import Tokeniser
 

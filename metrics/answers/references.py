@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from metrics.metric import NO_REFERENCE, ChunkValues, Floats
+from metrics.base import NO_REFERENCE, ChunkValues, Floats
 from metrics.texts import Places
 
 

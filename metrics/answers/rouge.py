@@ -17,8 +17,8 @@ from metrics.answers.lcs import common
 from metrics.answers.ngrams import overlap_of
 from metrics.answers.references import best, measured, owners
 from metrics.answers.stems import stemmed
+from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
-from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named

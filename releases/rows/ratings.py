@@ -5,7 +5,7 @@ from typing import Any
 
 from judgments.models import FilterRun, Judgment, Verdict
 from judgments.selectors.ratings import good, scale_of
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 from releases.rows.batches import some_of
 from releases.rows.columns import as_text, decoded
 from releases.rows.redactions import fit

@@ -101,8 +101,8 @@ def _figures(judged: JudgedStage, given: Sequence[list[dict[str, Any]]]) -> Iter
     """What a filter run would have stored; nothing is adjusted without the model of the filters."""
     import numpy as np  # noqa: PLC0415 - only where something is scored
 
-    from quality.ratings import Ratings  # noqa: PLC0415 - numpy
-    from quality.scores import item_scores  # noqa: PLC0415 - numpy
+    from metrics.agreement.ratings import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
 
     sizes = [len(each) for each in given]
     items = np.repeat(np.arange(len(given), dtype=np.int32), sizes)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from metrics.agreement.ratings import Ratings, ratings_of
+from metrics.agreement.recipes import RECIPES
+from metrics.agreement.report import report
+from metrics.agreement.run import Checks
+from metrics.base import Metric
 from metrics.catalogue import ALIASES, MAKERS, metric
-from metrics.metric import Metric
 from metrics.profiles import PROFILES, Profile
 from metrics.scoring import score
 from metrics.texts import Answers
-from quality.ratings import Ratings, ratings_of
-from quality.recipes import RECIPES
-from quality.report import report
-from quality.run import Checks
 from retrieval.evaluation.measures import parse_measures, values
 from retrieval.evaluation.qrels import Qrels
 

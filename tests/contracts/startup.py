@@ -14,9 +14,6 @@ HEAVY = {
     "sentence_transformers", "sklearn", "tantivy", "torch", "transformers", "vl_convert",
 }  # fmt: skip
 
-#: Loaded all the same: handlers of jobs name an error of `metrics`, whose package loads numpy.
-ALLOWED = {"worker": {"numpy"}}
-
 #: What each kind of process does until it is ready.
 PROCESSES = {
     "web": """

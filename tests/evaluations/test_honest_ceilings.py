@@ -11,12 +11,12 @@ from django.core.management import call_command
 from evaluations.errors import EvaluationError
 from evaluations.tables.first_pass import gather
 from evaluations.tables.sources import opened
+from metrics.agreement.crowds import CROWDS, simulated
+from metrics.agreement.ratings import Ratings
+from metrics.agreement.recipes import Recipe, named
+from metrics.agreement.report import report
+from metrics.agreement.run import run
 from metrics.meta.ceiling import ceiling
-from quality.crowds import CROWDS, simulated
-from quality.ratings import Ratings
-from quality.recipes import Recipe, named
-from quality.report import report
-from quality.run import run
 
 SEEDS = range(4)
 

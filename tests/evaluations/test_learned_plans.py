@@ -19,7 +19,7 @@ from evaluations.plans import plan_of
 from evaluations.services.planning import begin, begin_again
 from evaluations.spreading.pickles import pack, unpack
 from evaluations.tables.sources import opened
-from metrics.metric import Metric
+from metrics.base import Metric
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.evaluations.model_folders import model
 from tests.evaluations.test_desk_pages import LIST, NEW, text

@@ -186,7 +186,7 @@ def test_the_long_lists_of_a_report_are_made_each_time_they_are_read(place):
 
 
 def test_live_figures_follow_new_judgments_and_rejections(place):
-    from quality.alpha import alpha_of
+    from metrics.agreement.alpha import alpha_of
 
     assert live(place.stage).judgments == 18
     judge(place, [("q1/a", "A4", 1)])

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from judgments.importing import rating_source
-from tests.quality.goldens import golden
+from tests.metrics.agreement.goldens import golden
 from tests.workbooks import write_workbook
 
 HEADER = "item,worker,score\n"

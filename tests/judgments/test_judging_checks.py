@@ -9,7 +9,7 @@ from crowd.models import Assignment
 from judgments.models import AttentionCheck, CheckAnswer, Judgment
 from judgments.rules.checks import CheckPlan, Item, draw_checks
 from judgments.units import of_candidate, of_check
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 from tests.judgments.judging_world import (
     TOPICS,
     make_candidate,

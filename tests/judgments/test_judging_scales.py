@@ -31,7 +31,7 @@ from judgments.selectors.live import live
 from judgments.selectors.ratings import scale_of
 from judgments.services import filter_runs, reports
 from judgments.units import of_candidate, of_check
-from quality.scale import Scale
+from metrics.agreement.scale import Scale
 from releases.options import Options
 from releases.services import build
 from tests.judgments import desk_world

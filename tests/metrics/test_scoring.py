@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from metrics import Answers, MetricError, metric, parallel
-from metrics.metric import ChunkValues, Metric, Survey
+from metrics.base import ChunkValues, Metric, Survey
 from metrics.parallel import GrowingCrew, ProcessMetrics, lighter
 from metrics.scoring import in_chunks, score, score_chunks
 from tests.metrics.answers.drawn import WORDS

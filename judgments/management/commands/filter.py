@@ -89,10 +89,10 @@ class Command(BaseCommand):
         from judgments.importing.ratings import read_ratings  # noqa: PLC0415
         from judgments.reporting.summary import summary  # noqa: PLC0415
         from judgments.reporting.writer import NotWrittenError, write_together  # noqa: PLC0415
-        from quality.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters  # noqa: PLC0415
-        from quality.report import report  # noqa: PLC0415
-        from quality.run import run  # noqa: PLC0415
-        from quality.scale import Scale  # noqa: PLC0415
+        from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters  # noqa: PLC0415
+        from metrics.agreement.report import report  # noqa: PLC0415
+        from metrics.agreement.run import run  # noqa: PLC0415
+        from metrics.agreement.scale import Scale  # noqa: PLC0415
 
         if options["replicates"] > _MOST_REPLICATES:
             raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.learned.adem.examples import RatedResponse
 from metrics.learned.adem.settings import Progress
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.words import cut
-from metrics.metric import Floats
 from metrics.texts import Places
 
 T = TypeVar("T", bound=Hashable)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.errors import MetricError
-from metrics.metric import Floats
 from metrics.texts import Places
 
 

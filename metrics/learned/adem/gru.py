@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.learned.adem.settings import Progress
 from metrics.learned.adem.text_encoder import Turns
 from metrics.learned.devices import device as device_named
 from metrics.learned.devices import threads
 from metrics.learned.extra import needed
-from metrics.metric import Floats
 
 KIND = "gru"
 _SAID, _WEIGHTS, _PIECES = "gru.json", "reader.safetensors", "tokenizer.json"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrics.base import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.errors import MetricError
 from metrics.learned import profile_models
 from metrics.learned.adem.settings import CONTEXT, FORMS, REFERENCE
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
 from metrics.learned.profile_models import Choice
-from metrics.metric import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import EncodedExamples
 from metrics.learned.adem.encoders import text_encoder
@@ -22,7 +23,6 @@ from metrics.learned.adem.training import TrainedModel, scored
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder, opened, write
 from metrics.learned.profile_models import ADEM, Choice
-from metrics.metric import Floats
 
 _ENCODER, _LEARNED = "encoder", "adem.safetensors"
 

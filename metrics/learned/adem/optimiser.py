@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.learned.adem.formula import Parameters, Terms, gradient, loss, scores
 from metrics.learned.adem.settings import ERROR, Settings
 from metrics.meta.columns import correlation
-from metrics.metric import Floats
 from metrics.texts import Places
 
 _KEPT, _KEPT_SQUARES, _TINY = 0.9, 0.999, 1e-8

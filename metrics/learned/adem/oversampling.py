@@ -9,7 +9,7 @@ a bin of length has no example of stays missing there, so some correlation can b
 
 import numpy as np
 
-from metrics.metric import Floats
+from metrics.base import Floats
 from metrics.texts import Places
 
 BINS = 5

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.errors import MetricError
-from metrics.metric import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

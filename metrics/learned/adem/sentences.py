@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.learned.adem.text_encoder import Turns
 from metrics.learned.devices import device as device_named
 from metrics.learned.devices import threads
 from metrics.learned.encoders import quiet
 from metrics.learned.extra import needed
-from metrics.metric import Floats
 
 KIND = "sentences"
 _BATCH = 64

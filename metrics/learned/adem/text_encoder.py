@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from metrics.metric import Floats
+from metrics.base import Floats
 
 Turns = tuple[str, ...]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.learned.adem import oversampling
 from metrics.learned.adem.encoded_examples import EncodedExamples, encode
@@ -15,7 +16,6 @@ from metrics.learned.adem.optimiser import BestEpoch, Epoch, Part, learn
 from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.settings import CONTEXT, REFERENCE, Progress, Settings
 from metrics.learned.adem.text_encoder import TextEncoder
-from metrics.metric import Floats
 from metrics.texts import Places
 
 __all__ = ["EncodedExamples", "Epoch", "Settings", "TrainedModel", "TrialResult", "encode", "train"]

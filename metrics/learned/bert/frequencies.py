@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metrics.metric import Floats
+from metrics.base import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from metrics.base import Floats
 from metrics.learned.batches import spread
 from metrics.learned.bert.vectors import Vectors
-from metrics.metric import Floats
 from metrics.texts import Places
 
 #: Numbers in the vectors of pairs that are matched together.

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.learned.batches import batches, spread
 from metrics.learned.kpqa.word_weights import Weigher, WordWeights
-from metrics.metric import Floats
 
 Pair = tuple[str, str]
 _TOGETHER = 1024

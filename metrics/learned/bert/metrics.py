@@ -24,12 +24,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from metrics.answers.references import best, measured, owners
+from metrics.base import ChunkValues, Metric, Survey, signature
 from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.bert.encoder_folder import EncoderFolder, known
 from metrics.learned.kpqa.metrics import said_of
 from metrics.learned.profile_models import BERTSCORE, KPQA, Choice
-from metrics.metric import ChunkValues, Metric, Survey, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from metrics.base import Floats
 from metrics.learned import devices
 from metrics.learned.batches import batches, spread
 from metrics.learned.bert.encoder_folder import EncoderFolder
 from metrics.learned.encoders import encoder
 from metrics.learned.words import Span
-from metrics.metric import Floats
 
 #: Word pieces that are computed together: what fits into a processor's caches, and what fills a GPU.
 _TOGETHER = {"cpu": 1024}

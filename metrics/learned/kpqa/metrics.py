@@ -19,13 +19,13 @@ import numpy.typing as npt
 
 from metrics.answers.keyphrase import Pairs, bleu1_of, rouge_l_of
 from metrics.answers.references import best, measured, owners
+from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
 from metrics.learned.kpqa.word_weights import Weigher, on_places, on_tokens, weigher
 from metrics.learned.profile_models import KPQA, Choice
 from metrics.learned.words import Span
-from metrics.metric import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named

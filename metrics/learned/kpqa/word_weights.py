@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from metrics.answers.importance import SizedCache
+from metrics.base import Floats
 from metrics.learned import devices, folders
 from metrics.learned.batches import spread
 from metrics.learned.extra import needed
@@ -26,7 +27,6 @@ from metrics.learned.kpqa.pieces import Window, windows
 from metrics.learned.kpqa.weight_cache import IN_PROCESS, Store, Weights, file_of, key
 from metrics.learned.profile_models import KPQA, Choice
 from metrics.learned.words import Span, cut
-from metrics.metric import Floats
 from metrics.tokens.positions import placed
 
 Pair = tuple[str, str]

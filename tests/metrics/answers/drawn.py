@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from metrics.metric import Metric
+from metrics.base import Metric
 from metrics.profiles import Profile
 
 WORDS = ("a", "b", "c", "the", "cat", "42", "ü", "猫", "🐈", "\ud7ff", "x" * 40)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from metrics import metric
+from metrics.base import NO_REFERENCE
 from metrics.catalogue import missing
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import encode
@@ -18,7 +19,6 @@ from metrics.learned.adem.model import load, save
 from metrics.learned.adem.settings import Settings
 from metrics.learned.adem.training import train
 from metrics.learned.profile_models import Choice, choice, with_models
-from metrics.metric import NO_REFERENCE
 from metrics.profiles import DEFAULT
 from tests.metrics.learned import tiny
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metrics.base import Metric
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned.bert import greedy, vectors
 from metrics.learned.bert.encoder_folder import known
 from metrics.learned.profile_models import with_models
-from metrics.metric import Metric
 from metrics.profiles import profile
 from metrics.scoring import score
 from metrics.texts import Answers, Chunk

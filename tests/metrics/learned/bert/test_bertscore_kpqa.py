@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metrics.base import Metric
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned.encoders import encoder as opened
 from metrics.learned.kpqa.network import load
 from metrics.learned.kpqa.word_weights import weigher
 from metrics.learned.profile_models import choice, with_models
-from metrics.metric import Metric
 from metrics.profiles import profile
 from metrics.scoring import score
 from metrics.texts import Answers

@@ -12,6 +12,7 @@ import pytest
 
 import metrics
 from evaluations.choices import choose
+from metrics.base import NO_REFERENCE
 from metrics.catalogue import MAKERS, missing
 from metrics.errors import MetricError
 from metrics.explanation import explainable
@@ -19,7 +20,6 @@ from metrics.learned.kpqa import word_weights
 from metrics.learned.kpqa.metrics import NAMES, NO_MODEL
 from metrics.learned.kpqa.word_weights import on_tokens, weigher
 from metrics.learned.profile_models import choice, with_models
-from metrics.metric import NO_REFERENCE
 from metrics.profiles import profile
 from metrics.scoring import in_chunks, score, score_chunks
 from metrics.texts import Answers

@@ -1,0 +1,288 @@
+"""Intervals of Krippendorff's alpha by resampling.
+
+Two-way: items and workers are drawn with replacement, independently of each other, and a rating counts as
+often as its item and its worker together (the pigeonhole bootstrap: Owen 2007, Annals of Applied Statistics
+1(2); Owen and Eckles 2012). Items alone say how alpha varies over items for these workers.
+
+A worker drawn twice meets their own copy on every item they rated. Such a pair agrees by construction and
+says nothing about agreement between people: with ten ratings per item it would lift every replicate by about
+a tenth of what is missing to 1. So only pairs of different workers count. An item whose workers have been
+drawn u_j times (m = sum of u_j) contributes m ratings' worth of its mean disagreement d over pairs: the sum
+over j != k of u_j u_k d_jk, divided by the weight of such pairs, m^2 - sum of u_j^2. With all u = 1 that is
+Krippendorff's 1/(n - 1). The expected disagreement leaves out a rating's pairs with its own copies.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.agreement.alpha import Level, distances, from_coincidences
+from metrics.agreement.counts import Counts, Floats, cells, value_counts
+from metrics.agreement.groups import codes_in_use, stable_order
+from metrics.agreement.ratings import Codes, Ratings
+from metrics.agreement.seeds import generator
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Over = Literal["both", "items"]
+Weights = npt.NDArray[np.float32]
+Drawn = npt.NDArray[np.uint16]
+
+COVERAGE = 0.95
+# An interval needs this share of the replicates to have an alpha.
+DEFINED = 0.9
+# Items in a block, and weights of workers over all replicates that are made together: what fits a cache.
+ITEMS = 2048
+WEIGHTS = 1 << 20
+# Up to so many scores, pairs of them are looked at one by one.
+FEW = 11
+# A spread of scores, squared, below which they are the same but for rounding.
+NOTHING = 1e-12
+
+
+def alpha_interval(
+    ratings: Ratings,
+    *,
+    level: Level = "interval",
+    replicates: int = 1000,
+    seed: int = 0,
+    over: Over = "both",
+) -> tuple[float, float] | None:
+    """The bounds of a 95 % percentile interval of alpha; None where it has none.
+
+    `over="both"` generalises to other items and other workers; `over="items"` holds for these workers only
+    and is much narrower. Deterministic in the seed.
+    """
+    if np.count_nonzero(np.bincount(ratings.workers, minlength=1)) < 2:
+        return None
+    counts = value_counts(ratings)
+    several = counts.sum(axis=1) > 1
+    if not several.any():
+        return None
+    rng = generator(seed, "bootstrap")
+    if over == "items":
+        found = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
+    else:
+        found = _over_both(ratings.only(several[ratings.items]), level, replicates, rng)
+    found = found[~np.isnan(found)]
+    if len(found) < DEFINED * replicates:
+        return None
+    low, high = np.quantile(found, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+    return float(low), float(high)
+
+
+def _over_items(
+    counts: Counts, values: npt.NDArray[np.number], level: Level, replicates: int, rng: np.random.Generator
+) -> Floats:
+    """Alphas of samples of these items.
+
+    Items with the same counts are the same to alpha, so a sample is one multinomial draw over the different
+    histograms, of which there are far fewer than items.
+    """
+    kinds, frequency = _histograms(counts)
+    n = kinds.sum(axis=1)
+    marks = values.astype(np.float64)
+    found = np.full(replicates, np.nan)
+    for replicate in range(replicates):
+        weighted = kinds * (rng.multinomial(len(counts), frequency / len(counts)) / (n - 1))[:, None]
+        together = kinds.T @ weighted - np.diag(weighted.sum(axis=0))
+        value = from_coincidences(together, marks, level)
+        if value is not None:
+            found[replicate] = value
+    return found
+
+
+def _histograms(counts: Counts) -> tuple[Floats, Counts]:
+    """The different rows of a count matrix and how often each is there."""
+    base = int(counts.max()) + 1
+    size = counts.shape[1]
+    if base**size < 1 << 62:
+        keys, frequency = np.unique(counts @ base ** np.arange(size), return_counts=True)
+        return (keys[:, None] // base ** np.arange(size) % base).astype(np.float64), frequency
+    rows, frequency = np.unique(counts, axis=0, return_counts=True)
+    return rows.astype(np.float64), frequency
+
+
+def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.Generator) -> Floats:
+    """Alphas of samples of items and of workers, some replicates at a time, item block by item block."""
+    items, n_items = codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
+    sample = Ratings(
+        items, workers, ratings.scores, ("",) * n_items, ("",) * n_workers, ratings.scale
+    )  # names are left out
+    moments = level == "interval" and ratings.scale.size > FEW
+    blocks = list(_blocks(sample, moments=moments))
+    del items, workers, sample
+    values = ratings.scale.values.astype(np.float64)
+    together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
+    found = []
+    for start in range(0, replicates, together_at_once):
+        width = min(together_at_once, replicates - start)
+        of_worker = _columns(_drawn(n_workers, width, rng, least=2))
+        of_item = _drawn(n_items, width, rng)
+        sums = (_Moments if moments else _Sums)(of_worker, ratings.scale.size)
+        for block in blocks:
+            sums.add(block, _columns(of_item[:, block.items]))
+        found += [sums.alpha(replicate, values, level) for replicate in range(width)]
+    return np.array(found)
+
+
+def _drawn(size: int, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
+    """How often each of `size` is drawn in as many draws with replacement, a row for each replicate.
+
+    Draws of fewer than `least` different ones are drawn again: a single worker has nobody to agree with, and
+    of three workers every ninth draw would be one. 16 bits hold every count that can come up: the same one
+    65,536 times in as many draws or more does not.
+    """
+    drawn = np.empty((width, size), dtype=np.uint16)
+    codes = np.empty(size, dtype=np.intp)  # what bincount takes without a copy
+    for replicate in range(width):
+        while True:
+            codes[:] = rng.integers(size, size=size, dtype=np.int32)
+            counts = np.bincount(codes, minlength=size)
+            if np.count_nonzero(counts) >= least:
+                break
+        drawn[replicate] = counts
+    return drawn
+
+
+def _columns(drawn: Drawn) -> Weights:
+    """Draws as weights, a column for each replicate."""
+    return np.asarray(drawn.T, dtype=np.float32, order="C")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Some consecutive items: who gave each of them each score, as a sparse matrix, and who rated each.
+
+    The rows of `by_score` are the items for the first score, then for the second, and so on. It is there for
+    `_Sums` alone; `first` and `second`, which have the scores and their squares, for `_Moments` alone.
+    """
+
+    items: slice
+    by_item: "csr_array"
+    by_score: "csr_array | None" = None
+    first: "csr_array | None" = None
+    second: "csr_array | None" = None
+
+
+def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
+
+    counts = value_counts(ratings)
+    items = len(counts)
+    # Sorted by item, then by score, then as they were submitted.
+    order = stable_order(cells(ratings, slice(None)))
+    columns = ratings.workers[order]
+    far = ratings.scores[order] - np.float64(ratings.scores.mean()) if moments else None
+    del order
+    n = counts.sum(axis=1)
+    ends = np.concatenate(([0], np.cumsum(n))).astype(np.int32)
+    each = np.ones(int(np.add.reduceat(n, np.arange(0, items, ITEMS)).max()), dtype=np.float32)
+    for start in range(0, items, ITEMS):
+        stop = min(start + ITEMS, items)
+        rows, shape = slice(ends[start], ends[stop]), (stop - start, ratings.n_workers)
+        here, until = columns[rows], ends[start : stop + 1] - ends[start]
+        by_item = csr_array((each[: len(here)], here, until), shape=shape)
+        if far is None:
+            by_score = _by_score(here, counts[start:stop], each, ratings.n_workers)
+            yield _Block(slice(start, stop), by_item, by_score)
+        else:
+            powers = (csr_array((far[rows] ** power, here, until), shape=shape) for power in (1, 2))
+            yield _Block(slice(start, stop), by_item, None, *powers)
+
+
+def _by_score(workers: Codes, counts: Counts, each: Weights, n_workers: int) -> "csr_array":
+    """Workers in the order of item and score, put in that of score and item, as a sparse matrix."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - the same
+
+    items, size = counts.shape
+    scores = np.repeat(np.tile(np.arange(size, dtype=np.int16), items), counts.ravel())
+    ends = np.concatenate(([0], np.cumsum(counts.T))).astype(np.int32)
+    columns = workers[np.argsort(scores, kind="stable")]
+    return csr_array((each[: len(columns)], columns, ends), shape=(size * items, n_workers))
+
+
+class _Moments:
+    """The same as `_Sums` for squared distances, which follow from sums of scores and of their squares.
+
+    The work does not grow with the number of scores: for sliders.
+    """
+
+    def __init__(self, of_worker: Weights, _size: int) -> None:
+        width = of_worker.shape[1]
+        self.drawn = of_worker.astype(np.float64)
+        self.squared = np.square(self.drawn)
+        self.observed, self.own, self.total = np.zeros(width), np.zeros(width), np.zeros(width)
+        self.first, self.second = np.zeros(width), np.zeros(width)
+
+    def add(self, block: _Block, of_item: Weights) -> None:
+        """Adds the disagreement of a block of items, weighted by how often items and workers are drawn."""
+        assert block.first is not None and block.second is not None
+        m, first, second = block.by_item @ self.drawn, block.first @ self.drawn, block.second @ self.drawn
+        copies = block.by_item @ self.squared
+        pairs = m * m - copies
+        counted = of_item * (pairs > 0)
+        weight = counted * m / np.maximum(pairs, 1)
+        self.observed += (weight * 2 * (m * second - first * first)).sum(axis=0)
+        self.total += (counted * m).sum(axis=0)
+        self.first += (counted * first).sum(axis=0)
+        self.second += (counted * second).sum(axis=0)
+        self.own += (np.square(counted) * copies).sum(axis=0)
+
+    def alpha(self, replicate: int, _values: Floats, _level: Level) -> float:
+        """Alpha of one replicate, nan where all its ratings are the same."""
+        total = float(self.total[replicate])
+        expected = 2 * float(total * self.second[replicate] - self.first[replicate] ** 2)
+        if expected <= NOTHING * total * total:
+            return float("nan")
+        observed = float(self.observed[replicate]) / total
+        return 1 - observed * (total * total - float(self.own[replicate])) / expected
+
+
+class _Sums:
+    """What alphas of some replicates are made of, added up over blocks of items.
+
+    `pairs` are whole numbers, so an item that has none is divided by 1 instead, and what it adds is 0.
+    """
+
+    def __init__(self, of_worker: Weights, size: int) -> None:
+        width = of_worker.shape[1]
+        self.drawn, self.squared = of_worker, np.square(of_worker)
+        self.together = np.zeros((size, size, width))
+        self.marginal = np.zeros((size, width))
+        self.own = np.zeros(width)
+
+    def add(self, block: _Block, of_item: Weights) -> None:
+        """Adds the coincidences of a block of items, weighted by how often items and workers are drawn."""
+        assert block.by_score is not None
+        size, width = self.marginal.shape
+        drawn = (block.by_score @ self.drawn).reshape(size, -1, width)
+        if width == 1:  # in memory item by item, so that the sums add in the order of a wider batch
+            drawn = np.ascontiguousarray(drawn.transpose(1, 0, 2)).transpose(1, 0, 2)
+        copies = block.by_item @ self.squared
+        m = drawn.sum(axis=0)
+        pairs = m * m - copies
+        counted = of_item * (pairs > 0)
+        weighted = drawn * (counted * m / np.maximum(pairs, 1))
+        for first in range(1, size):
+            pair = np.einsum("iw,viw->vw", weighted[first], drawn[:first])
+            self.together[first, :first] += pair
+            self.together[:first, first] += pair
+        self.marginal += np.einsum("iw,viw->vw", counted, drawn)
+        self.own += np.einsum("iw,iw->w", np.square(counted), copies)
+
+    def alpha(self, replicate: int, values: Floats, level: Level) -> float:
+        """Alpha of one replicate, nan where all its ratings are the same."""
+        marginal = self.marginal[:, replicate]
+        apart = distances(values, marginal, level)
+        expected = float(marginal @ apart @ marginal)
+        if expected <= 0:
+            return float("nan")
+        total = float(marginal.sum())
+        observed = float((self.together[:, :, replicate] * apart).sum()) / total
+        return 1 - observed * (total * total - float(self.own[replicate])) / expected

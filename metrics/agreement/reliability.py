@@ -1,0 +1,250 @@
+"""Reliability of the published mean: the figure to quote.
+
+Split-half: the ratings of each item are divided at random into two halves; Pearson's r between the two
+columns of means is the reliability of a mean of half as many ratings, and 2r / (1 + r) (Spearman 1910, Brown
+1910) that of the whole. What a filter decides must not come from the agreement that is measured. So workers
+are judged on other items (`metrics.agreement.crossfit`), and a filter of single responses runs in each half
+as if the other did not exist: what it manufactures it manufactures in each half for itself, towards two
+middles.
+
+The interval is for other items and other workers. The spread of the logarithm of what is missing to 1 is
+estimated by drawing items with replacement, and workers; drawing either takes the noise of single ratings
+along, so the spread by drawing ratings is taken off once (Cameron, Gelbach and Miller 2011, Journal of
+Business & Economic Statistics 29). Each draw looks at the reliability of means in closed form, the variance
+of items divided by that of observed means (ICC(1, k)), in which a worker who is drawn twice does not count
+as two who agree. Who was removed is taken as given, and a response filter leaves no trace in it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.agreement.crossfit import held_out
+from metrics.agreement.figure import NO_RATINGS, NO_VARIATION, Figure
+from metrics.agreement.groups import codes_in_use, stable_order
+from metrics.agreement.halves import doubled, splits_of_ratings
+from metrics.agreement.ratings import Codes, Mask, Ratings
+from metrics.agreement.recipes import Recipe, Z
+from metrics.agreement.run import Checks, Floats, respond
+from metrics.agreement.seeds import generator
+from metrics.agreement.sums import divided
+from metrics.agreement.technical import duplicates
+
+Weights = npt.NDArray[np.float32]
+TOO_FEW = "not defined: fewer than three items keep a rating in both halves"
+NO_AGREEMENT = "the halves of the ratings do not agree above chance"
+NO_INTERVAL = "no interval was asked for (0 replicates)"
+TOO_FEW_TO_DRAW = "not defined: it needs five items and five workers"
+LEAST_ITEMS = 3
+LEAST_TO_DRAW = 5
+REPLICATES = 300
+#: Of more ratings, draws are fewer: each is nearly the same.
+_MANY, _OF_MANY = 100_000, 100
+_COVERAGE = 0.95
+#: Numbers (ratings times replicates) that are made together.
+_TOGETHER = 1 << 21
+#: Nothing is nearer to full reliability than this.
+_NEAREST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class SplitHalf:
+    """`half` is the mean r between halves over the splits, `whole` its Spearman-Brown correction.
+
+    `sd` is the standard deviation of the corrected figure over the splits, `items` how many items had a mean
+    in both halves on average, `splits` how many splits gave a figure, `removed_workers` how many workers were
+    removed on average when they were judged on other items. `whole` has the interval; `no_interval` says why
+    there is none.
+    """
+
+    half: Figure
+    whole: Figure
+    sd: float | None
+    items: float
+    splits: int
+    removed_workers: float = 0.0
+    no_interval: str = ""
+
+
+def split_half(
+    ratings: Ratings,
+    recipe: Recipe,
+    *,
+    checks: Checks | None = None,
+    seconds: Floats | None = None,
+    splits: int = 20,
+    replicates: int = 0,
+    seed: int = 0,
+) -> SplitHalf:
+    """Split-half reliability of the means that the recipe leaves, over `splits` random splits.
+
+    The mean r of the splits is corrected once, by 2 r / (1 + r); it is null where r is not above 0. With
+    `replicates` it has an interval.
+    """
+    if not len(ratings):
+        return _none(NO_RATINGS)
+    distinct = ~duplicates(ratings)
+    rows = ratings if distinct.all() else ratings.only(distinct)
+    taken = None if seconds is None else seconds[distinct]
+    judged = held_out(rows, recipe, generator(seed, "folds"), checks=checks, seconds=taken)
+    stand = rows if judged.standing.all() else rows.only(judged.standing)
+    halves, items, reason = _halves(stand, recipe, splits, generator(seed, "split-half"))
+    if not halves:
+        return replace(_none(reason), removed_workers=judged.removed_workers)
+    r = float(np.mean(halves))
+    spread = float(np.std(halves, ddof=1)) * 2 / (1 + max(r, 0.0)) ** 2 if len(halves) > 1 else None
+    whole = Figure(2 * r / (1 + r)) if r > 0 else Figure(None, NO_AGREEMENT)
+    ci, why = None, whole.reason or NO_INTERVAL
+    if whole.value is not None and replicates:
+        ci, why = interval(stand, whole.value, replicates=replicates, seed=seed), TOO_FEW_TO_DRAW
+    return SplitHalf(
+        Figure(r),
+        replace(whole, ci=ci),
+        spread,
+        float(np.mean(items)),
+        len(halves),
+        judged.removed_workers,
+        "" if ci is not None else why,
+    )
+
+
+def _halves(
+    ratings: Ratings, recipe: Recipe, splits: int, rng: np.random.Generator
+) -> tuple[list[float], list[int], str]:
+    """r between the halves of each split, items behind it, and why a split may have had none."""
+    rule = replace(recipe, z_least=-(-recipe.z_least // 2), z_keep=-(-recipe.z_keep // 2))
+    everything = np.ones(len(ratings), dtype=np.bool_)
+    found, items, reason = [], [], TOO_FEW
+    for second in splits_of_ratings(ratings, splits, rng):
+        beside = doubled(ratings, second)
+        kept = ~respond(beside, rule).mask if recipe.has(Z) else everything
+        one, two = _means(beside, kept).reshape(-1, 2).T
+        both = ~(np.isnan(one) | np.isnan(two))
+        r = _pearson(one[both], two[both]) if both.sum() >= LEAST_ITEMS else None
+        if r is None:
+            reason = NO_VARIATION if both.sum() >= LEAST_ITEMS else TOO_FEW
+            continue
+        found.append(r)
+        items.append(int(both.sum()))
+    return found, items, reason
+
+
+def replicates_of(asked: int, ratings: int) -> int:
+    """How many draws of each kind are behind an interval when so many were asked for."""
+    return min(asked, _OF_MANY if ratings > _MANY else REPLICATES)
+
+
+def interval(
+    ratings: Ratings, reliability: float, *, replicates: int = REPLICATES, seed: int = 0
+) -> tuple[float, float] | None:
+    """The bounds of a 95 % interval around a reliability of these ratings' means; None of too few to draw
+    from."""
+    from scipy.special import stdtrit  # noqa: PLC0415  # takes a while to load
+
+    items, n_items = codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
+    if min(n_items, n_workers) < LEAST_TO_DRAW:
+        return None
+    means = _Means(items, workers, ratings.scores.astype(np.float32))
+    del items, workers
+    spread = {}
+    for over, size in (("items", n_items), ("workers", n_workers), ("ratings", len(ratings))):
+        rng = generator(seed, f"reliability over {over}")
+        step = max(1, _TOGETHER // max(size, n_items))
+        draws = (_drawn(size, min(step, replicates - start), rng) for start in range(0, replicates, step))
+        found = np.concatenate([means.drawn(over, drawn) for drawn in draws])
+        missing = np.log(np.maximum(1 - found, _NEAREST))
+        missing = missing[~np.isnan(missing)]
+        if len(missing) < replicates / 2:
+            return None
+        spread[over] = float(np.var(missing, ddof=1))
+    over_both = spread["items"] + spread["workers"] - spread["ratings"]
+    variance = max(over_both, spread["items"], spread["workers"])
+    ends = float(stdtrit(min(n_items, n_workers) - 1, (1 + _COVERAGE) / 2)) * np.sqrt(variance)
+    middle = np.log(max(1 - reliability, _NEAREST))
+    return max(0.0, float(1 - np.exp(middle + ends))), float(1 - np.exp(middle - ends))
+
+
+class _Means:
+    """Means of items under weights of items, workers or ratings, and how reliable they are."""
+
+    def __init__(self, items: Codes, workers: Codes, scores: Weights) -> None:
+        from scipy.sparse import csr_array  # noqa: PLC0415  # the same
+
+        order = stable_order(items)
+        n = np.bincount(items)
+        ends = np.concatenate(([0], np.cumsum(n))).astype(np.int32)
+        scores -= scores.mean()
+        far = scores[order]
+        columns = {"ratings": np.arange(len(order), dtype=np.int32), "workers": workers[order]}
+        shapes = {"ratings": (len(n), len(order)), "workers": (len(n), int(workers.max()) + 1)}
+        del order
+        ones = np.ones(len(far), dtype=np.float32)
+        squares = far * far
+        #: How often each item is rated, the sums of its scores, and of their squares: by what is drawn.
+        self.sums: dict[str, tuple[csr_array, ...]] = {
+            over: tuple(
+                csr_array((values, columns[over], ends), shape=shape) for values in (ones, far, squares)
+            )
+            for over, shape in shapes.items()
+        }
+        self.raters = n.astype(np.float32)[:, None]
+
+    def drawn(self, over: str, weights: Weights) -> Floats:
+        """ICC(1, k) for each column of weights; nan where there is none.
+
+        A rating of weight u counts as u ratings by one person: pairs of them say nothing, so the variance
+        inside items is that between different people, and what weights add to the variance of means is
+        taken off.
+        """
+        items = weights if over == "items" else np.ones((1, 1), dtype=np.float32)
+        counts, first, second = self.sums["ratings" if over == "items" else over]
+        of_ratings = np.ones((counts.shape[1], 1), dtype=np.float32) if over == "items" else weights
+        n, sums, squares = counts @ of_ratings, first @ of_ratings, second @ of_ratings
+        some = np.maximum(n, _NEAREST)
+        own = (counts @ np.square(of_ratings)) / some
+        counted = items * (n > 0)
+        total = counted.sum(axis=0, dtype=np.float64)
+        apart = _added(counted * (n - own))
+        within = divided(
+            _added(counted * (squares - sums * sums / some)), np.where(apart > _NEAREST, apart, 0)
+        )
+        means = sums / some
+        centred = means - _added(counted * means) / total
+        between = _added(counted * centred * centred) / np.maximum(total - 1, 1)
+        of_items = between - within * _added(counted * own / some) / total
+        whole = of_items + within * _added(counted / self.raters) / total
+        return divided(of_items, np.where(whole > 0, whole, 0))
+
+
+def _added(values: Floats) -> Floats:
+    """Sums over items, in full precision."""
+    return np.asarray(values.sum(axis=0, dtype=np.float64), dtype=np.float64)
+
+
+def _drawn(size: int, width: int, rng: np.random.Generator) -> Weights:
+    """How often each of `size` is drawn in as many draws with replacement, for each of `width` replicates."""
+    drawn = np.empty((width, size), dtype=np.float32)
+    codes = np.empty(size, dtype=np.intp)  # what bincount takes without a copy
+    for replicate in range(width):
+        codes[:] = rng.integers(size, size=size, dtype=np.int32)
+        drawn[replicate] = np.bincount(codes, minlength=size)
+    return np.ascontiguousarray(drawn.T)
+
+
+def _none(reason: str) -> SplitHalf:
+    return SplitHalf(Figure(None, reason), Figure(None, reason), None, 0.0, 0, no_interval=reason)
+
+
+def _means(ratings: Ratings, kept: Mask) -> Floats:
+    """Mean of every item from the ratings that are kept; nan where none is."""
+    n = np.bincount(ratings.items, weights=kept, minlength=ratings.n_items)
+    sums = np.bincount(ratings.items, weights=ratings.scores * kept, minlength=ratings.n_items)
+    return divided(sums, n)
+
+
+def _pearson(one: Floats, two: Floats) -> float | None:
+    one, two = one - one.mean(), two - two.mean()
+    spread = float(np.sqrt((one @ one) * (two @ two)))
+    return float(one @ two) / spread if spread > 0 else None

@@ -1,0 +1,368 @@
+"""The honest report: what a filter removed, and how good the result is, said so that nobody is misled.
+
+One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null
+(`metrics.agreement.nulls`), alpha after worker removal beside its cross-fitted twin
+(`metrics.agreement.crossfit`); the figure to quote is the split-half reliability
+(`metrics.agreement.reliability`). What is not defined is null, with words under `reason` in
+the same object. docs/filter.md says field by field what is in it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from metrics.agreement import tables
+from metrics.agreement.alpha import (
+    Level,
+    alpha_of,
+    coincidences,
+    from_coincidences,
+    pearson_two,
+    percent_agreement,
+)
+from metrics.agreement.cautions import warnings_of
+from metrics.agreement.counts import value_counts
+from metrics.agreement.crossfit import FOLDS, cross_fitted
+from metrics.agreement.expected_alpha import ExpectedAlpha, expected_alpha
+from metrics.agreement.figure import Figure
+from metrics.agreement.icc import ONE_ITEM, one_way
+from metrics.agreement.interval import alpha_interval
+from metrics.agreement.json_figures import stated, with_reasons
+from metrics.agreement.nulls import Null, null_alpha
+from metrics.agreement.p913 import adjusted
+from metrics.agreement.quotability import cautions_about, refusal
+from metrics.agreement.ratings import RatingGroups, Ratings
+from metrics.agreement.recipes import KAPPA, Recipe, Z
+from metrics.agreement.reliability import SplitHalf, replicates_of, split_half
+from metrics.agreement.run import Checks, Floats, Run, run
+from metrics.agreement.scores import item_scores
+from metrics.agreement.sums import sums_of
+
+METHODS = 2
+SPLITS = 20
+_LEVELS: tuple[Level, ...] = ("interval", "ordinal", "nominal")
+_MANY = 100_000
+_ENOUGH = 250_000
+_LEAST_SPLITS = 5
+_ROUNDS = 3
+_CROWDS = 10
+_NO_Z = "the recipe removes no single responses"
+_ONE_PAIRABLE = "not defined: only one item has two ratings, and a sample of it is always the same"
+_NO_INTERVAL = "no interval was asked for (0 replicates)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What every part of the report works on."""
+
+    ratings: Ratings
+    run: Run
+    checks: Checks | None
+    seconds: Floats | None
+    replicates: int
+    splits: int
+    seed: int
+    version: str
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.run.recipe
+
+    def repeats(self, most: int) -> int:
+        """How often a random figure is calculated: fewer times where many ratings make each one steady."""
+        return max(2, min(most, most * _MANY // max(len(self.ratings), 1)))
+
+    @property
+    def halvings(self) -> int:
+        """Splits behind the reliability: all that were asked for up to 250,000 ratings, then fewer, never
+        below 5.
+
+        The more ratings, the less one split differs from the next; the report says how much (`sd`).
+        """
+        return min(self.splits, max(_LEAST_SPLITS, self.splits * _ENOUGH // max(len(self.ratings), 1)))
+
+    def signature(self, method: str, **parameters: Any) -> str:
+        """Method, parameters, seed and version in one line, for a caption or a footnote."""
+        parts = [
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in parameters.items()
+        ]
+        return "|".join(
+            [
+                method,
+                *parts,
+                f"seed={self.seed}",
+                f"methods={METHODS}",
+                *([self.version] if self.version else []),
+            ]
+        )
+
+
+def report(
+    ratings: Ratings,
+    recipe: Recipe | Run,
+    *,
+    checks: Checks | None = None,
+    seconds: Floats | None = None,
+    groups: Mapping[str, RatingGroups] | None = None,
+    replicates: int = 1000,
+    splits: int = SPLITS,
+    seed: int = 0,
+    version: str = "",
+    rows: bool = True,
+    listed: bool = True,
+) -> dict[str, Any]:
+    """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
+
+    `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves
+    out intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with
+    the data. With `listed` false items and removed ratings are no lists, but made each time they are read.
+    """
+    done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
+    task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
+    grouped = groups or {}
+    stages = {
+        "before": ratings.only(done.distinct),
+        "after_workers": ratings.only(done.standing),
+        "after_z": ratings.only(done.kept),
+    }
+    scores = item_scores(ratings, done.kept)
+    adjusted_scores = adjusted(stages["after_workers"])
+    alpha, agreement = _alpha(task, stages), _agreement(stages)
+    annotators = _annotators(stages["before"], grouped, done)
+    del stages  # two copies of most ratings; halving them needs the room
+    said: dict[str, Any] = {
+        "recipe": task.recipe.name,
+        "recipe_details": {
+            "version": task.recipe.version,
+            "rules": list(task.recipe.rules),
+            "parameters": task.recipe.parameters,
+            "changed": list(task.recipe.changed),
+        },
+        "seed": seed,
+        "scale": list(ratings.scale.ends),
+        "step": ratings.scale.step,
+        "n_ratings": len(ratings),
+        "n_items": int((np.bincount(ratings.items, minlength=ratings.n_items) > 0).sum()),
+        "n_workers": int((np.bincount(ratings.workers, minlength=ratings.n_workers) > 0).sum()),
+        "n_kept": int(done.kept.sum()),
+        "alpha": alpha,
+        "reliability": _reliability(task),
+        "agreement": agreement,
+        "annotators": annotators,
+        "removed": tables.removed(ratings, done, grouped),
+        "kept": tables.kept(ratings, done, scores),
+        "scores": tables.histogram(ratings, done),
+        "signatures": {},
+        "warnings": warnings_of(ratings, done, checks, seconds),
+    }
+    said["signatures"] = _signatures(task)
+    said["warnings"] += said["reliability"]["cautions"]
+    if rows:
+        said["removed_workers"] = tables.removed_workers(ratings, done)
+        said["undetermined_workers"] = tables.undetermined_workers(ratings, done)
+        removed = tables.Rows(lambda: tables.removed_ratings(ratings, done))
+        said["removed_ratings"] = list(removed) if listed else removed
+        said["workers"] = tables.workers(ratings, done, checks, adjusted_scores)
+        items = tables.Rows(lambda: tables.items(ratings, scores, adjusted_scores))
+        said["items"] = list(items) if listed else items
+    return said
+
+
+def _alpha(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
+    before = _stage(task, stages["before"])
+    same = bool((task.run.standing == task.run.distinct).all())
+    after = dict(before) if same else _stage(task, stages["after_workers"])
+    crossed = (
+        cross_fitted(
+            task.ratings.only(task.run.distinct),
+            task.recipe,
+            checks=task.checks,
+            seconds=None if task.seconds is None else task.seconds[task.run.distinct],
+            rounds=task.repeats(_ROUNDS),
+            seed=task.seed,
+        )
+        if task.recipe.judges_workers
+        else None
+    )
+    if crossed is None:
+        after = _joined(after, {"cross_fitted": Figure(before["interval"], _reason(before, "interval"))})
+    else:
+        after = _joined(after, {"cross_fitted": crossed.alpha})
+        after["cross_fitted_removed_workers"] = crossed.removed_workers
+    after["removes"] = int(task.run.removed_workers.sum())
+    return {"before": before, "after_workers": after, "after_z": _after_z(task, stages)}
+
+
+def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
+    if not task.recipe.has(Z):
+        names = ("interval", "ordinal", "nominal", "null", "expected")
+        said = stated({name: Figure(None, _NO_Z) for name in names})
+        return with_reasons({**said, "ci": None}, {"ci": _NO_Z})
+    said = _stage(task, stages["after_z"])
+    null = null_alpha(stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed)
+    like = expected_alpha(stages["after_workers"], task.recipe, crowds=task.repeats(_CROWDS), seed=task.seed)
+    said = _joined(said, {"null": null.after, "expected": like.after})
+    return {**said, **_about(null, like)}
+
+
+def _about(null: Null, like: ExpectedAlpha) -> dict[str, Any]:
+    return {
+        "null_sd": null.sd,
+        "null_before": null.before.value,
+        "permutations": null.permutations,
+        "expected_sd": like.sd,
+        "expected_before": like.before.value,
+        "crowds": like.crowds,
+    }
+
+
+def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
+    figures = alphas(ratings)
+    one = figures["interval"]
+    said = stated(figures)
+    ci = None
+    why = _NO_INTERVAL
+    if one.value is None:
+        why = one.reason
+    elif (ratings.items == ratings.items[0]).all():
+        why = ONE_ITEM
+    elif _pairable_items(ratings) < 2:
+        why = _ONE_PAIRABLE
+    elif task.replicates:
+        ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)
+        why = _too_few(ratings)
+    said["ci"] = None if ci is None else list(ci)
+    return said if ci is not None else with_reasons(said, {"ci": why})
+
+
+def _pairable_items(ratings: Ratings) -> int:
+    """Items with two ratings or more; alpha sees no others."""
+    return int((np.bincount(ratings.items) > 1).sum())
+
+
+def _too_few(ratings: Ratings) -> str:
+    """Why ratings that have an alpha have no interval of it."""
+    workers, items = len(np.unique(ratings.workers)), _pairable_items(ratings)
+    return f"not defined: {items:,} items with two ratings by {workers:,} workers are too few to draw from"
+
+
+def alphas(ratings: Ratings) -> dict[str, Figure]:
+    """Alpha at the three levels, from one table of coincidences."""
+    one = alpha_of(ratings)
+    if one.value is None:
+        return dict.fromkeys(_LEVELS, one)
+    together = coincidences(value_counts(ratings))
+    values = ratings.scale.values.astype(np.float64)
+    return {level: Figure(from_coincidences(together, values, level)) for level in _LEVELS}
+
+
+def _joined(said: dict[str, Any], figures: Mapping[str, Figure]) -> dict[str, Any]:
+    more = stated(figures)
+    reasons = more.pop("reason", {})
+    joined = {**said, **more}
+    if "reason" in joined:
+        joined["reason"] = dict(joined["reason"])
+    return with_reasons(joined, reasons)
+
+
+def _reason(said: Mapping[str, Any], name: str) -> str:
+    return str(said.get("reason", {}).get(name, ""))
+
+
+def _reliability(task: _Task) -> dict[str, Any]:
+    halves: SplitHalf = split_half(
+        task.ratings,
+        task.recipe,
+        checks=task.checks,
+        seconds=task.seconds,
+        splits=task.halvings,
+        replicates=replicates_of(task.replicates, len(task.ratings)),
+        seed=task.seed,
+    )
+    if none := refusal(task.ratings, task.run):
+        halves = replace(halves, half=Figure(None, none), whole=Figure(None, none), sd=None, no_interval=none)
+    said = stated({"split_half": halves.half, "spearman_brown": halves.whole})
+    ci = halves.whole.ci
+    said |= {
+        "ci": None if ci is None else list(ci),
+        "sd": halves.sd,
+        "splits": halves.splits,
+        "items": halves.items,
+        "removed_workers": halves.removed_workers,
+        "cautions": cautions_about(task.ratings, task.run, halves),
+    }
+    if ci is None:
+        with_reasons(said, {"ci": halves.no_interval})
+    if halves.sd is None:
+        with_reasons(said, {"sd": halves.whole.reason or "needs two splits"})
+    return said
+
+
+def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
+    said = {}
+    for name in ("before", "after_workers"):
+        ratings = stages[name]
+        single = one_way(sums_of(ratings))
+        said[name] = stated(
+            {
+                "percent": percent_agreement(value_counts(ratings)),
+                "icc_single": single.single,
+                "icc_mean": single.mean,
+            }
+        )
+    return said
+
+
+def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run) -> dict[str, Any] | None:
+    """Pearson's r between two annotators, by type, for designs in which every item has exactly two; else
+    None."""
+    n = np.bincount(ratings.items, minlength=ratings.n_items)
+    if not len(ratings) or not (n[n > 0] == 2).all():
+        return None
+    said = stated({"pearson": pearson_two(ratings)})
+    said["n_items"] = int((n > 0).sum())
+    if "type" in groups:
+        codes = groups["type"].codes[done.distinct]
+        said["by_type"] = [
+            {
+                "type": name,
+                "n_items": len(np.unique(ratings.items[codes == code])),
+                **stated({"pearson": pearson_two(ratings.only(codes == code))}),
+            }
+            for code, name in enumerate(groups["type"].names)
+        ]
+    return said
+
+
+def _signatures(task: _Task) -> dict[str, str]:
+    recipe = task.recipe
+    return {
+        "filter": task.signature(
+            recipe.name, version=recipe.version, rules="+".join(recipe.rules) or "none", **recipe.parameters
+        ),
+        "alpha": task.signature("krippendorff-alpha", levels="interval,ordinal,nominal"),
+        "ci": task.signature("two-way-percentile-bootstrap", level="interval", replicates=task.replicates),
+        "cross_fitted": task.signature("cross-fitted-alpha", folds=FOLDS, rounds=task.repeats(_ROUNDS)),
+        "expected": task.signature("alpha-of-crowds-as-agreed-before", crowds=task.repeats(_CROWDS)),
+        "null": task.signature("alpha-permuted-within-worker", permutations=task.repeats(20)),
+        "reliability": task.signature(
+            "split-half",
+            workers="judged-on-other-items",
+            folds=FOLDS,
+            responses="filtered-inside-each-half",
+            splits=task.halvings,
+            interval="items+workers-ratings",
+            replicates=replicates_of(task.replicates, len(task.ratings)),
+        ),
+        "icc": task.signature("icc1-one-way"),
+        "kappa": task.signature(
+            "cohen-kappa",
+            weights=recipe.kappa_weights,
+            reference=recipe.kappa_reference if recipe.has(KAPPA) else "pooled",
+        ),
+        "scores": task.signature("mean", sd="sample", trimmed="0.2"),
+        "score_adjusted": task.signature("p913-12.6", shrink=5, ratings="after-workers"),
+    }

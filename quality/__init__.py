@@ -1,5 +1,0 @@
-"""Agreement, filters and scores of ratings: arrays in, numbers out, no Django.
-
-Definitions and sources: docs/quality.md. Everything works on `quality.ratings.Ratings`, columns in the order
-in which the ratings were submitted.
-"""
