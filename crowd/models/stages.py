@@ -71,6 +71,11 @@ class EndpointRound(models.Model):
     )
     down_since = models.DateTimeField(null=True, blank=True, help_text="It has not answered in order since.")
     down_cause = models.CharField(max_length=300, blank=True)
+    compared_to = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Creation time of the newest HIT that a comparison after a restore has seen.",
+    )
 
     class Meta:
         constraints = [

@@ -92,6 +92,11 @@ def _compare() -> str:
     return ""
 
 
+def installation() -> str:
+    """A short name of this database; a backup of it keeps the name, a new database has another."""
+    return _row().installation.hex[:8]
+
+
 def vouch() -> None:
     """Say in the database that a host which knows it is running; call it where there is no obstacle."""
     now = timezone.now()

@@ -35,10 +35,14 @@ class Memo:
     part_count: int
     compensates: str
     units: tuple[tuple[str, str], ...]
+    installation: str = ""
 
 
-def query(stage: Stage, hit: Hit, units: Sequence[tuple[str, str]]) -> str:
-    """`?memo=…` for the address of a HIT's page; empty where it would be too long."""
+def query(stage: Stage, hit: Hit, units: Sequence[tuple[str, str]], installation: str) -> str:
+    """`?memo=…` for the address of a HIT's page; empty where it would be too long.
+
+    `installation` names the database that published it, see `crowd.outbox.epoch`.
+    """
     facts = [
         stage.project.slug,
         stage.slug,
@@ -49,6 +53,7 @@ def query(stage: Stage, hit: Hit, units: Sequence[tuple[str, str]]) -> str:
         hit.part_count,
         hit.compensates.external_id if hit.compensates else "",
         [[unit, _ROLES[HitUnit.Role(role)]] for unit, role in units],
+        installation,
     ]
     text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
     sealed = seal(b64encode(zlib.compress(text.encode(), 9)).decode(), purpose=_PURPOSE)
@@ -61,7 +66,9 @@ def read(question: str) -> Memo | None:
     text = unseal(sealed[1], purpose=_PURPOSE) if sealed else None
     if text is None:
         return None
-    project, stage, key, fee, wave, part, parts, worker, units = json.loads(zlib.decompress(b64decode(text)))
+    facts = json.loads(zlib.decompress(b64decode(text)))
+    # HITs that were published before memos named the database end with their units.
+    project, stage, key, fee, wave, part, parts, worker, units, installation = (*facts, "")[:10]
     roles = {letter: str(role) for role, letter in _ROLES.items()}
     named = tuple((unit, roles[letter]) for unit, letter in units)
-    return Memo(project, stage, uuid.UUID(key), fee, wave, part, parts, worker, named)
+    return Memo(project, stage, uuid.UUID(key), fee, wave, part, parts, worker, named, installation)

@@ -119,7 +119,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
     )
     kind_of(stage).freeze(stage, sorted({unit for _, bundle in chosen for unit, _ in bundle.units}))
     rules = {part: rules_for_part(stage, part) for part in {hit.part for hit in hits} if part is not None}
-    apart, eligibility = rules_apart(stage), with_groups(stage)
+    apart, eligibility, installation = rules_apart(stage), with_groups(stage), epoch.installation()
     operations = MarketOperation.objects.bulk_create(
         MarketOperation(
             kind=MarketOperation.Kind.PUBLISH,
@@ -136,6 +136,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
                 title=stage.task_title,
                 description=stage.task_description,
                 rules=[*eligibility, *apart, *(rules[hit.part] if hit.part is not None else [])],
+                installation=installation,
             ),
             amount_cents=hit.reward_cents * hit.places,
             fee_cents=hit.fee_cents * hit.places,
@@ -196,7 +197,15 @@ def plan_listing(
         hit=hit,
         target=f"hit:{hit.pk}",
         purpose="publish",
-        payload=listing(stage, hit, (), title=title, description=description, rules=rules),
+        payload=listing(
+            stage,
+            hit,
+            (),
+            title=title,
+            description=description,
+            rules=rules,
+            installation=epoch.installation(),
+        ),
         cost=unit_cost(hit) * hit.places,
     )
 
@@ -209,6 +218,7 @@ def listing(
     title: str,
     description: str,
     rules: Sequence[dict[str, Any]],
+    installation: str,
 ) -> dict[str, Any]:
     """What the marketplace is told about a HIT, as the payload of its operation."""
     return {
@@ -223,7 +233,7 @@ def listing(
         "places": hit.places,
         "entry_url": settings.TASK_URL
         + reverse("crowd:task", args=[hit.key])
-        + memo.query(stage, hit, units),
+        + memo.query(stage, hit, units, installation),
         "frame_height": 0,
         "eligibility": list(rules),
     }

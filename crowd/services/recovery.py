@@ -12,7 +12,6 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -37,6 +36,7 @@ from crowd.outbox.unfinished_operations import compare_operations, unfinished
 from crowd.services import memo
 from crowd.services.collection import collect_hit
 from crowd.services.publication import next_ordinal
+from crowd.services.rollback import created_at, note_comparison, publication_token
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -105,15 +105,15 @@ def _let_go_on(endpoint: Endpoint, found: Recovery) -> None:
 
 def _compare_listings(endpoint: Endpoint, market: Marketplace, found: Recovery, progress: Progress) -> None:
     """Every HIT of ours on the marketplace's list: published here too, with as many places."""
-    seen = 0
-    for page in _pages(listing for listing in market.iter_listings() if _token(listing)):
+    seen, newest = 0, None
+    for page in _pages(listing for listing in market.iter_listings() if publication_token(listing)):
         known = (
             MarketOperation.objects.select_related("stage__project", "hit", "endpoint", "assignment")
             .filter(endpoint=endpoint, kind=Kind.PUBLISH)
-            .in_bulk([_token(listing) for listing in page])
+            .in_bulk([publication_token(listing) for listing in page])
         )
         for listing in page:
-            token = _token(listing)
+            token = publication_token(listing)
             assert token is not None
             operation = known.get(token)
             if operation is None:
@@ -125,22 +125,17 @@ def _compare_listings(endpoint: Endpoint, market: Marketplace, found: Recovery, 
                 )
             else:
                 _adopt_publication(operation, listing, found)
+            newest = max(newest or created_at(listing), created_at(listing))
         seen += len(page)
         progress("HITs compared", seen)
+    if newest is not None:
+        note_comparison(endpoint, newest)
 
 
 def _pages(listings: Iterable[Listing]) -> Iterator[list[Listing]]:
     ahead = iter(listings)
     while page := list(islice(ahead, _PAGE)):
         yield page
-
-
-def _token(listing: Listing) -> uuid.UUID | None:
-    """The operation that published a HIT, by its annotation; None where it is none of ours."""
-    try:
-        return uuid.UUID(hex=listing.key) if listing.key else None
-    except ValueError:
-        return None
 
 
 @transaction.atomic
@@ -151,7 +146,7 @@ def _adopt_publication(operation: MarketOperation, listing: Listing, found: Reco
     if operation.state not in MarketOperation.FINAL and results.apply(operation, EarlierSuccess(listing.ref)):
         found.hits += 1
         Hit.objects.filter(pk=operation.hit.pk).update(
-            published_at=_created(listing), expires_at=listing.expires_at
+            published_at=created_at(listing), expires_at=listing.expires_at
         )
         _look_again_from(operation.hit)
     _adopt_places(operation, listing, found)
@@ -236,7 +231,7 @@ def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, found
 
 def _begin(stage: Stage, listing: Listing) -> None:
     """A stage that was opened after the backup is no draft; a person opens it again."""
-    begun = {"status": Status.PAUSED, "opened_at": _created(listing)}
+    begun = {"status": Status.PAUSED, "opened_at": created_at(listing)}
     if Stage.objects.filter(pk=stage.pk, status=Status.DRAFT).update(**begun):
         record(
             project=stage.project,
@@ -280,7 +275,7 @@ def _new_hit(
         part=known.part if known else None,
         part_count=known.part_count if known else 1,
         compensates=worker,
-        published_at=_created(listing),
+        published_at=created_at(listing),
         expires_at=listing.expires_at,
     )
 
@@ -318,11 +313,6 @@ def _pause(stage: Stage, listing: Listing) -> None:
                 "why": f"HIT {listing.ref} was published after the backup and does not say what it asks."
             },
         )
-
-
-def _created(listing: Listing) -> datetime:
-    created = listing.raw.get("CreationTime")
-    return created if isinstance(created, datetime) else timezone.now()
 
 
 # Work and bonuses

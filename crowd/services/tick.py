@@ -14,6 +14,7 @@ from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.services.collection import collect
 from crowd.services.publication import publish_pending
+from crowd.services.rollback import find_rollback
 from crowd.services.rounds import lease_round
 from crowd.services.settlement import settle_news
 from web.cache import figures
@@ -73,6 +74,9 @@ def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
         return
     epoch.vouch()
     try:
+        if find_rollback(endpoint):
+            contact.is_held = True
+            return
         done.reconciled += reconcile(endpoint)
         done.sent += dispatch(endpoint, contact=contact).total
         for stage in list(living_stages(endpoint)):

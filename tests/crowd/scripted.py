@@ -37,6 +37,7 @@ class ScriptedMarket:
         self.url = url
         self.calls: list[tuple[Any, ...]] = []
         self.listings: dict[str, Listing] = {}
+        self.entries: dict[str, str] = {}
         self.submissions: dict[str, list[Submission]] = {}
         self.bonuses: list[BonusPaid] = []
         self.groups: dict[str, str] = {}
@@ -165,6 +166,7 @@ class ScriptedMarket:
             self.listings[ref] = Listing(
                 ref, task.key, "open", task.places, task.places, 0, 0, AT + timedelta(days=7), task.reward
             )
+            self.entries[ref] = task.entry_url
             return ref
 
         return self._change("publish", (task,), effect, task.key)

@@ -14,6 +14,7 @@ from crowd.models import Assignment, EndpointRound, Hit
 from crowd.outbox.dispatch import dispatch
 from crowd.services import rounds, stages
 from crowd.services.collection import collect
+from crowd.services.rollback import find_rollback
 from crowd.services.rounds import lease_round
 from crowd.services.tick import Round, run_round, tick
 from tests.crowd.test_concurrency import at_once
@@ -130,6 +131,7 @@ def test_a_round_by_message_does_what_the_timers_rounds_did(market):
 
 def test_an_outage_is_logged_once_with_its_cause_and_once_when_it_ends(market, caplog):
     hit, mine = on_offer()
+    assert tick().idle
     market.submit(hit, mine)
     market.down = True
     for _ in range(3):
@@ -172,6 +174,7 @@ def test_where_an_endpoint_cannot_be_read_its_other_stages_wait_for_the_next_rou
             answer(hit, worker_id=make_worker(endpoint).external_id)
     from crowd.services import tick as ticking
 
+    assert not find_rollback(endpoint)
     collected = []
     monkeypatch.setattr(
         ticking, "collect", lambda stage, **how: collected.append(stage.pk) or collect(stage, **how)
